@@ -1,0 +1,172 @@
+"""What can go wrong, told by whose fault it is.
+
+Every error that Twigcast raises on purpose derives from :class:`TwigcastError`, so a caller
+can fence off the whole library with one ``except``. Below it the children say who should act:
+the author of an expression (:class:`PatternError`), of a document (:class:`DocumentError`), of
+a schema (:class:`SchemaError`), or the program that called us (:class:`UsageError`). Whatever is
+refused for its size is also a :class:`LimitError` that names the limit.
+
+A text is a short conversation: what, where, what to do. The parts are fields as well, so that a
+table or a user interface need not take the sentence apart again. Broken promises inside Twigcast
+are assertions, not errors.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DocumentError",
+    "DocumentLimitError",
+    "LimitError",
+    "PatternError",
+    "PatternLimitError",
+    "SchemaError",
+    "SchemaLimitError",
+    "TwigcastError",
+    "UsageError",
+]
+
+_TEXT_SHOWN_MAX = 120
+"""How much of a long expression an error repeats: enough to recognise it, short enough to read."""
+
+
+class TwigcastError(Exception):
+    """The base of every error raised on purpose."""
+
+
+class LimitError(TwigcastError):
+    """Something is larger than a named limit allows.
+
+    ``limit`` names the limit, ``given`` says how much there was, ``allowed`` how much may be.
+    """
+
+    limit: str
+    given: int
+    allowed: int
+
+
+class PatternError(TwigcastError):
+    """A text is not an XPath expression that Twigcast can take as a subscription.
+
+    >>> print(PatternError("/stock//[1]", column=9, expected="a name or '*' after '//'"))
+    pattern '/stock//[1]', column 9: expected a name or '*' after '//'
+    """
+
+    def __init__(self, text: str, *, column: int, expected: str) -> None:
+        self.text = text
+        self.column = column
+        self.expected = expected
+        super().__init__(f"pattern {_shown(text)}, column {column}: expected {expected}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class DocumentError(TwigcastError):
+    """A document cannot be read: it is not well-formed, or not in an encoding we take.
+
+    >>> print(DocumentError("end tag 'b' does not fit", document="a.xml", line=3, column=7))
+    document a.xml, line 3, column 7: end tag 'b' does not fit
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        document: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        self.reason = reason
+        self.document = document
+        self.line = line
+        self.column = column
+        super().__init__(f"{_place('document', document, line, column)}: {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class SchemaError(TwigcastError):
+    """A DTD cannot be read: it does not parse, or asks for a module that was not given.
+
+    >>> print(SchemaError("'(' is never closed", module="news.dtd", line=12))
+    schema news.dtd, line 12: '(' is never closed
+    """
+
+    def __init__(self, reason: str, *, module: str | None = None, line: int | None = None) -> None:
+        self.reason = reason
+        self.module = module
+        self.line = line
+        super().__init__(f"{_place('schema', module, line, None)}: {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class PatternLimitError(PatternError, LimitError):
+    """An expression is over one of the limits for patterns."""
+
+    def __init__(self, text: str, *, column: int, limit: str, given: int, allowed: int) -> None:
+        self.limit, self.given, self.allowed = limit, given, allowed
+        PatternError.__init__(
+            self, text, column=column, expected=f"at most {allowed:,} ({limit}), got {given:,}"
+        )
+
+
+class DocumentLimitError(DocumentError, LimitError):
+    """A document is over one of the limits for documents."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        limit: str,
+        given: int,
+        allowed: int,
+        document: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        self.limit, self.given, self.allowed = limit, given, allowed
+        reason = f"{what}: {given:,} where at most {allowed:,} are allowed ({limit})"
+        DocumentError.__init__(self, reason, document=document, line=line)
+
+
+class SchemaLimitError(SchemaError, LimitError):
+    """A DTD is over one of the limits for schemas."""
+
+    def __init__(
+        self, what: str, *, limit: str, given: int, allowed: int, module: str | None = None
+    ) -> None:
+        self.limit, self.given, self.allowed = limit, given, allowed
+        reason = f"{what}: {given:,} where at most {allowed:,} are allowed ({limit})"
+        SchemaError.__init__(self, reason, module=module)
+
+
+class UsageError(TwigcastError):
+    """The calling program did something that cannot be meant; the text says what to do instead."""
+
+
+def _shown(text: str) -> str:
+    """The expression in quotes, cut in the middle of nowhere rather than flooding a log."""
+    if len(text) > _TEXT_SHOWN_MAX:
+        text = text[:_TEXT_SHOWN_MAX] + "…"
+    return repr(text)
+
+
+def _place(kind: str, name: str | None, line: int | None, column: int | None) -> str:
+    place = f"{kind} {name}" if name else kind
+    if line is not None:
+        place += f", line {line}"
+    if column is not None:
+        place += f", column {column}"
+    return place
+
+
+def _rebuild(
+    kind: type[TwigcastError], args: tuple[object, ...], fields: dict[str, object]
+) -> TwigcastError:
+    """Unpickle an error whose constructor takes more than the text (they cross processes)."""
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
