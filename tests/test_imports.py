@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-ROOMS = (
-    "language covering matching workload routing files spark network simulator experiments cli"
-).split()
+CORE = ("language", "covering", "matching", "workload", "routing")
+ROOMS = (*CORE, "files", "spark", "network", "simulator", "experiments", "cli")
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:

@@ -22,8 +22,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_the_package_loads_no_room() -> None:
-    loaded = "import sys, twigcast; print([m for m in sys.modules if m.startswith(('twigcast.', 'lxml'))])"
+    loaded = "[m for m in sys.modules if m.startswith(('twigcast.', 'lxml'))]"
+    program = f"import sys, twigcast; print({loaded})"
     shown = subprocess.run(
-        [sys.executable, "-c", loaded], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert shown.stdout.strip() == "[]"
