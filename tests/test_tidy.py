@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -282,14 +283,10 @@ def offences(rule: Rule, source: Source) -> list[str]:
 
 def project_paths() -> list[PurePosixPath]:
     """Every file of the project, by what git knows or, without git, by what lies here."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],  # noqa: S607 git is where the PATH has it
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if listed.returncode == 0:
+    git = shutil.which("git")
+    if git and (ROOT / ".git").exists():
+        command = [git, "ls-files", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         names = listed.stdout.splitlines()
     else:
         here = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
