@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 EXTRAS := spark,plots,dev
 
-# Pythons to try, newest last resort first: the plain name wins when it is new enough.
+# Pythons to try: the first that is new enough and can make environments is taken.
 PYTHONS := $(PYTHON) python3 python python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
