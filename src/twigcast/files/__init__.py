@@ -1,0 +1,40 @@
+"""Reading and writing: subscriptions, documents in folders and archives, compiled matchers.
+
+The rooms below take bytes and values; here they meet the file system. A bad line, document or
+archive member is set aside by name, and everything around it is still read.
+"""
+
+from __future__ import annotations
+
+from twigcast.files.archives import PublicationLimits
+from twigcast.files.index import VersionedFile, read_index, write_index
+from twigcast.files.publications import Entry, list_documents, open_entries, read_documents
+from twigcast.files.subscriptions import (
+    Rejected,
+    Subscription,
+    SubscriptionFile,
+    SubscriptionId,
+    SubscriptionLimits,
+    compile_subscriptions,
+    gather_subscriptions,
+    read_subscriptions,
+)
+
+__all__ = [
+    "Entry",
+    "PublicationLimits",
+    "Rejected",
+    "Subscription",
+    "SubscriptionFile",
+    "SubscriptionId",
+    "SubscriptionLimits",
+    "VersionedFile",
+    "compile_subscriptions",
+    "gather_subscriptions",
+    "list_documents",
+    "open_entries",
+    "read_documents",
+    "read_index",
+    "read_subscriptions",
+    "write_index",
+]

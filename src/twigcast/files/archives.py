@@ -1,0 +1,192 @@
+"""What holds for every archive: bounds, names, and what is refused.
+
+An archive comes from a stranger, so everything it says about itself is a claim:
+
+- A member that is too large, encrypted, a link, sparse, an archive itself, or whose name points
+  outside (``/etc/x``, ``../x``) is *refused*: it becomes an error of that one document.
+- What is unpacked may be at most ``ratio_max`` times what is packed, beyond the first MiB: a few
+  kilobytes that swell to gigabytes are stopped on the way.
+- Within an archive two members may have one name; the second is called ``name#2``.
+
+:mod:`~twigcast.files.zips` and :mod:`~twigcast.files.tars` read the two kinds, member by member
+in bounded memory; nothing is ever unpacked to disk.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import IO, TypeAlias
+
+from twigcast.errors import DocumentError, DocumentLimitError
+
+Content: TypeAlias = bytes | DocumentError
+"""What comes of a document: its bytes as they were published, or why there are none."""
+
+ARCHIVE_ENDINGS = (".zip", ".tar", ".tgz", ".gz", ".tbz2", ".bz2", ".txz", ".xz", ".7z", ".rar")
+
+RATIO_EXEMPT_BYTES = 1 << 20
+"""Up to this size an extreme ratio harms nobody, and small repetitive documents do reach it."""
+
+READ_BYTES_MAX = 1 << 20
+"""No single read asks for more, so that a forged size cannot claim our memory."""
+
+BROKEN = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    RuntimeError,  # NotImplementedError, for what zipfile cannot do, is one of them
+    MemoryError,  # an xz archive may ask for a dictionary of gigabytes
+    OverflowError,
+    struct.error,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What the standard library raises on archives that are damaged or forged."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationLimits:
+    """How large a document may be, how many an archive may hold, and how far it may swell."""
+
+    document_bytes_max: int = 10_000_000
+    members_max: int = 10_000_000
+    ratio_max: int = 100
+
+    def unpacked_bytes_max(self, packed: int) -> int:
+        """How many bytes so many packed bytes may become."""
+        return max(RATIO_EXEMPT_BYTES, packed * self.ratio_max)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which files of a folder or archive are documents, and the limits they are held to."""
+
+    patterns: Sequence[str]
+    limits: PublicationLimits
+
+    def wants(self, way: str) -> bool:
+        """Whether the way to a file, from folder to folder, fits a pattern and is not hidden.
+
+        >>> Selection(["*.xml"], PublicationLimits()).wants("2026/News.XML")
+        True
+        """
+        steps = way.replace("\\", "/").lower().split("/")
+        if any(step.startswith(".") and step not in {".", ".."} for step in steps):
+            return False
+        whole = "/".join(steps)
+        return any(
+            fnmatchcase(whole if "/" in pattern else steps[-1], pattern.lower())
+            for pattern in self.patterns
+        )
+
+    def concerns(self, member: str) -> bool:
+        """Whether an archive's member is a document, or refused rather than passed over."""
+        return self.wants(member) or is_archive(member)
+
+
+class Names:
+    """Names of an archive's members as documents: ``archive!member``, each only once."""
+
+    def __init__(self, archive: str) -> None:
+        self._archive = archive
+        self._seen: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._seen)
+
+    def unique(self, member: str) -> str:
+        """The member's name, with a number behind it when it was there before."""
+        name = f"{self._archive}!{printable(member)}"
+        candidate, copies = name, 1
+        while candidate in self._seen:
+            copies += 1
+            candidate = f"{name}#{copies}"
+        self._seen.add(candidate)
+        return candidate
+
+
+def bounded_read(file: IO[bytes], name: str, limits: PublicationLimits) -> Content:
+    """All bytes of an open file, or the error that it has more than a document may have."""
+    parts: list[bytes] = []
+    left = limits.document_bytes_max + 1
+    while left and (part := file.read(min(left, READ_BYTES_MAX))):
+        parts.append(part)
+        left -= len(part)
+    content = b"".join(parts)
+    if len(content) > limits.document_bytes_max:
+        return too_large(name, len(content), limits)
+    return content
+
+
+def too_large(name: str, size: int, limits: PublicationLimits) -> DocumentLimitError:
+    """The error of a document with more bytes than allowed."""
+    allowed = limits.document_bytes_max
+    return DocumentLimitError(
+        "too many bytes", limit="bytes_max", given=size, allowed=allowed, document=name
+    )
+
+
+def printable(name: str) -> str:
+    r"""A name that any table can hold: bytes that are no UTF-8 are spelled out.
+
+    >>> printable("caf\udce9.xml")
+    'caf\\xe9.xml'
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def member_refusal(
+    member: str, size: int, name: str, limits: PublicationLimits
+) -> DocumentError | None:
+    """Why a member is refused whatever the kind of archive, from what is claimed about it."""
+    if re.match(r"[/\\]|[A-Za-z]:", member) or ".." in re.split(r"[/\\]", member):
+        return DocumentError("the member's name points outside the archive", document=name)
+    if is_archive(member):
+        return DocumentError("an archive inside an archive is not opened", document=name)
+    if size > limits.document_bytes_max:
+        return too_large(name, size, limits)
+    return None
+
+
+def is_archive(member: str) -> bool:
+    """Whether a member is an archive by its name."""
+    return member.lower().endswith(ARCHIVE_ENDINGS)
+
+
+def too_packed(name: str, unpacked: int, allowed: int) -> DocumentLimitError:
+    """The error of an archive, or a member, that swells beyond what the ratio allows."""
+    return DocumentLimitError(
+        "more unpacked bytes than the packed ones explain",
+        limit="ratio_max",
+        given=unpacked,
+        allowed=allowed,
+        document=name,
+    )
+
+
+def too_many(archive: str, members: int, limits: PublicationLimits) -> DocumentLimitError:
+    """The error that stands for all members beyond the number allowed."""
+    return DocumentLimitError(
+        "too many members, the rest is not read",
+        limit="members_max",
+        given=members,
+        allowed=limits.members_max,
+        document=archive,
+    )
+
+
+def reason_of(error: BaseException) -> str:
+    """The text of an error from below, or at least its name."""
+    text = error.strerror if isinstance(error, OSError) else str(error)
+    return text or type(error).__name__

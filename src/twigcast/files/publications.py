@@ -1,0 +1,293 @@
+"""Documents where people keep them: folders, single files, zip and tar archives, standard input.
+
+Reading has two halves, so that many workers can share it. :func:`list_documents` finds out what
+is there without opening documents, and gives an :class:`Entry` for each; :func:`open_entries`
+turns entries into bytes, anywhere the same paths lead to the same files. A tar archive is a
+single entry for all of its documents, since it can only be read from its beginning.
+:func:`read_documents` is both in one go::
+
+    for name, content in read_documents(["feed/", "yesterday.zip", "late.xml"]):
+        ...     # content is bytes, or the DocumentError that says why there are none
+
+The rules:
+
+- Bytes are handed on as they were published; nothing is decoded, nothing is written to disk.
+- Whatever is wrong with one document (it cannot be read, it is too large, an archive's member is
+  encrypted …) is the error of that document, and the others are read.
+- The name of a document is its path as a user would type it: the path given, for a folder
+  followed by the way inside it, for an archive followed by ``!`` and the member's name. Names
+  are unique and do not depend on who reads; bytes of a name that are no UTF-8 are spelled out.
+- In folders and archives the documents are those whose name fits one of ``patterns``
+  (``*.xml`` if nothing is said; capitals count as small letters; a pattern with a slash is
+  compared with the whole way inside). Hidden ones, whose name begins with a dot, are left out,
+  as in any shell. What is named itself is always read.
+- A folder is read with all below it, sorted by name. A link inside it is followed when it leads
+  to a document inside; one that leads out of the folder is refused. An archive inside a folder
+  is opened if its name fits a pattern.
+- What may be large or hostile is bounded by :class:`PublicationLimits`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias
+
+from twigcast.errors import DocumentError
+from twigcast.files.archives import (
+    Content,
+    PublicationLimits,
+    Selection,
+    bounded_read,
+    printable,
+    too_large,
+)
+from twigcast.files.tars import read_tar
+from twigcast.files.zips import open_zip, read_zip_member, zip_members
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
+DEFAULT_PATTERNS = ("*.xml",)
+DEFAULT_LIMITS = PublicationLimits()
+
+_LEADS_OUT = "it is a link that leads out of the folder"
+_ZIP_ENDINGS = (".zip",)
+_TAR_ENDINGS = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+
+class Kind(StrEnum):
+    """What an entry is."""
+
+    FILE = "file"
+    ZIP_MEMBER = "zip member"
+    TAR = "tar"
+    STDIN = "stdin"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a document lies (or, for a tar archive, all of its documents).
+
+    ``member`` is the number of a zip archive's member, ``size`` the bytes to be read as far as
+    they are known, and ``refusal`` why there is nothing to read.
+    """
+
+    kind: Kind
+    name: str
+    path: str
+    member: int = 0
+    size: int = 0
+    refusal: DocumentError | None = None
+
+
+def read_documents(
+    paths: AnyPath | Sequence[AnyPath],
+    *,
+    patterns: Sequence[str] = DEFAULT_PATTERNS,
+    limits: PublicationLimits = DEFAULT_LIMITS,
+) -> Iterator[tuple[str, Content]]:
+    """Name and bytes (or error) of each document, in the order of the paths; ``-`` is stdin."""
+    entries = list_documents(paths, patterns=patterns, limits=limits)
+    return open_entries(entries, patterns=patterns, limits=limits)
+
+
+def list_documents(
+    paths: AnyPath | Sequence[AnyPath],
+    *,
+    patterns: Sequence[str] = DEFAULT_PATTERNS,
+    limits: PublicationLimits = DEFAULT_LIMITS,
+) -> Iterator[Entry]:
+    """What there is to read, in the order of the paths; what is named twice is listed once."""
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    selection = Selection(patterns, limits)
+    seen: set[str] = set()
+    for path in paths:
+        for entry in _list_path(os.fspath(path), selection):
+            if entry.name not in seen:
+                seen.add(entry.name)
+                yield entry
+
+
+def open_entries(
+    entries: Iterable[Entry],
+    *,
+    patterns: Sequence[str] = DEFAULT_PATTERNS,
+    limits: PublicationLimits = DEFAULT_LIMITS,
+    stdin: BinaryIO | None = None,
+) -> Iterator[tuple[str, Content]]:
+    """Name and bytes (or error) of each document of the entries.
+
+    An archive stays open as long as entries of it follow one another.
+    """
+    selection = Selection(patterns, limits)
+    with _OpenArchive() as archive:
+        for entry in entries:
+            match entry.kind:
+                case Kind.REFUSED:
+                    assert entry.refusal is not None
+                    yield entry.name, entry.refusal
+                case Kind.FILE:
+                    yield entry.name, _read_file(entry, limits)
+                case Kind.STDIN:
+                    yield entry.name, bounded_read(stdin or sys.stdin.buffer, entry.name, limits)
+                case Kind.ZIP_MEMBER:
+                    yield entry.name, archive.read(entry, limits)
+                case Kind.TAR:
+                    yield from read_tar(Path(entry.path), entry.name, selection)
+
+
+def _list_path(path: str, selection: Selection) -> Iterator[Entry]:
+    if path == "-":
+        yield Entry(Kind.STDIN, path, path)
+        return
+    try:
+        status = Path(path).stat()
+        if stat.S_ISDIR(status.st_mode):
+            yield from _Folder(path, selection).entries("")
+        elif stat.S_ISREG(status.st_mode):
+            found = Entry(_kind_by_content(path), printable(path), path, size=status.st_size)
+            yield from _members(found, selection)
+        else:
+            yield _refused(path, "it is neither a file nor a folder; use - for a pipe")
+    except OSError as error:
+        yield _unreadable(path, error)
+
+
+def _members(found: Entry, selection: Selection) -> Iterator[Entry]:
+    """The entry itself, or those of its members if it is a zip archive."""
+    if found.kind is not Kind.ZIP_MEMBER:
+        yield found
+        return
+    for member in zip_members(Path(found.path), found.name, selection):
+        kind = Kind.ZIP_MEMBER if member.refusal is None else Kind.REFUSED
+        yield Entry(kind, member.name, found.path, member.number, member.size, member.refusal)
+
+
+class _Folder:
+    """A folder and all below it, in the order of names."""
+
+    def __init__(self, path: str, selection: Selection) -> None:
+        self._path = path.rstrip("/") or "/"
+        self._real = os.path.realpath(path)
+        self._selection = selection
+
+    def entries(self, way: str) -> Iterator[Entry]:
+        """What there is below ``way``, which is empty or ends with a slash."""
+        folder = self._full(way)
+        try:
+            found = sorted(os.scandir(folder), key=lambda item: item.name)
+        except OSError as error:
+            yield _unreadable(folder, error)
+            return
+        for item in found:
+            try:
+                yield from self._item(item, way + item.name)
+            except OSError as error:
+                yield _unreadable(self._full(way + item.name), error)
+
+    def _item(self, item: os.DirEntry[str], way: str) -> Iterator[Entry]:
+        if item.name.startswith("."):
+            return
+        if item.is_dir():
+            if not item.is_symlink():
+                yield from self.entries(f"{way}/")
+            elif not self._leads_inside(item):
+                # One that leads inside is read where it leads.
+                yield _refused(self._full(way), _LEADS_OUT)
+        elif self._selection.wants(way):
+            yield from self._file(item, self._full(way))
+
+    def _file(self, item: os.DirEntry[str], path: str) -> Iterator[Entry]:
+        status = item.stat()
+        if item.is_symlink() and not self._leads_inside(item):
+            yield _refused(path, _LEADS_OUT)
+        elif not stat.S_ISREG(status.st_mode):
+            # Opening a pipe would wait for ever.
+            yield _refused(path, "it is no regular file")
+        else:
+            found = Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
+            yield from _members(found, self._selection)
+
+    def _leads_inside(self, item: os.DirEntry[str]) -> bool:
+        real = os.path.realpath(item.path)
+        return os.path.commonpath([self._real, real]) == self._real
+
+    def _full(self, way: str) -> str:
+        """The way with the folder in front, as the user wrote it."""
+        return f"{self._path}/{way}" if self._path != "/" else f"/{way}"
+
+
+class _OpenArchive:
+    """The zip archive that was read last, kept open for its next member."""
+
+    def __init__(self) -> None:
+        self._path: str | None = None
+        self._file: ZipFile | DocumentError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None and not isinstance(self._file, DocumentError):
+            self._file.close()
+
+    def read(self, entry: Entry, limits: PublicationLimits) -> Content:
+        if entry.path != self._path:
+            self.__exit__()
+            self._path, self._file = entry.path, open_zip(Path(entry.path), entry.name)
+        assert self._file is not None
+        if isinstance(self._file, DocumentError):
+            return DocumentError(self._file.reason, document=entry.name)
+        return read_zip_member(self._file, entry.member, entry.name, limits)
+
+
+def _read_file(entry: Entry, limits: PublicationLimits) -> Content:
+    try:
+        with Path(entry.path).open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > limits.document_bytes_max:
+                return too_large(entry.name, size, limits)
+            return bounded_read(file, entry.name, limits)
+    except OSError as error:
+        return _cannot_read(entry.name, error)
+
+
+def _kind_by_content(path: str) -> Kind:
+    """What a file is by its first bytes, which no document begins with; else by its name."""
+    with Path(path).open("rb") as file:
+        start = file.read(512)
+    if start.startswith((b"PK\3\4", b"PK\5\6")):
+        return Kind.ZIP_MEMBER
+    if start.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")) or start[257:262] == b"ustar":
+        return Kind.TAR
+    return _kind_by_name(path)
+
+
+def _kind_by_name(path: str) -> Kind:
+    low = path.lower()
+    if low.endswith(_ZIP_ENDINGS):
+        return Kind.ZIP_MEMBER
+    return Kind.TAR if low.endswith(_TAR_ENDINGS) else Kind.FILE
+
+
+def _refused(path: str, reason: str) -> Entry:
+    name = printable(path)
+    return Entry(Kind.REFUSED, name, path, refusal=DocumentError(reason, document=name))
+
+
+def _unreadable(path: str, error: OSError) -> Entry:
+    return Entry(Kind.REFUSED, printable(path), path, refusal=_cannot_read(printable(path), error))
+
+
+def _cannot_read(name: str, error: OSError) -> DocumentError:
+    return DocumentError(f"it cannot be read: {error.strerror or error}", document=name)

@@ -1,0 +1,180 @@
+"""Lines of a subscriptions file into rows of named fields, in three forms.
+
+Nothing here knows what a subscription is: a :class:`Row` has the number of its line, the line's
+text, and either fields or the reason why there are none. The three readers differ only in how a
+line becomes fields.
+
+CSV deserves a word. A quoted field may run over several lines, so a forgotten closing quote
+could swallow the rest of a file. A record is therefore tried with at most ``_RECORD_LINES_MAX``
+lines; if it does not end by then (or ends in a way that is no CSV), its first line alone is set
+aside and reading goes on with the next.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import BinaryIO
+
+from twigcast.errors import UsageError
+
+_RECORD_LINES_MAX = 50
+"""Expressions are written over a few lines at most; more is a quote that was never closed."""
+
+_UNCLOSED = "the line is not CSV: a quote is opened and never closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line, with its fields or with the problem that kept us from reading them."""
+
+    line: int
+    text: str
+    fields: Mapping[str, object] | None = None
+    problem: str | None = None
+
+
+def decoded_lines(file: BinaryIO, *, line_bytes_max: int, file_bytes_max: int) -> Iterator[Row]:
+    """Each line as text without its end; a line that is too long or not UTF-8 has a problem.
+
+    No more than a line is held in memory. A file over its bound is a :class:`UsageError`.
+    """
+    total = 0
+    for number in count(1):
+        line, length = _bounded_line(file, line_bytes_max)
+        if not length:
+            return
+        total += length
+        if total > file_bytes_max:
+            raise UsageError(
+                f"the file has more than {file_bytes_max:,} bytes (file_bytes_max): "
+                "split it, or raise the limit"
+            )
+        yield _decoded(number, line, line_bytes_max)
+
+
+def text_rows(lines: Iterator[Row]) -> Iterator[Row]:
+    """One expression per line, whose number is its id; blank lines and comments are skipped.
+
+    >>> lines = [Row(1, "# prices"), Row(2, ""), Row(3, "//price")]
+    >>> [row.fields for row in text_rows(iter(lines))]
+    [{'id': 3, 'xpath': '//price'}]
+    """
+    for row in lines:
+        if row.problem is not None:
+            yield row
+        elif row.text.strip() and not row.text.lstrip().startswith("#"):
+            # Spaces in front stay, so that a column counts as an editor counts it.
+            yield Row(row.line, row.text, {"id": row.line, "xpath": row.text.rstrip()})
+
+
+def json_rows(lines: Iterator[Row]) -> Iterator[Row]:
+    """An object per line; blank lines are skipped."""
+    for row in lines:
+        if row.problem is not None:
+            yield row
+        elif row.text.strip():
+            yield _json_row(row)
+
+
+def csv_rows(lines: Iterator[Row]) -> Iterator[Row]:
+    """Records below a header, which must name ``id`` and ``xpath``; blank lines are skipped."""
+    header: list[str] | None = None
+    ahead: deque[Row] = deque()
+    while True:
+        ahead.extend(islice(lines, _RECORD_LINES_MAX - len(ahead)))
+        if not ahead:
+            break
+        row = ahead[0]
+        taken, record = _csv_record(ahead)
+        for _ in range(taken):
+            ahead.popleft()
+        if header is None:
+            header = _csv_header(record) if record else None
+        elif isinstance(record, str):
+            yield Row(row.line, row.text, problem=record)
+        elif record:
+            yield _csv_row(row, header, record)
+    if header is None:
+        _csv_header([])
+
+
+def _bounded_line(file: BinaryIO, line_bytes_max: int) -> tuple[bytes, int]:
+    """The next line, or just its beginning when it is too long, and its whole length."""
+    line = file.readline(line_bytes_max + 2)  # as long as a line may be, and its end
+    length = len(line)
+    if length == line_bytes_max + 2 and not line.endswith(b"\n"):
+        part = line
+        while part and not part.endswith(b"\n"):
+            part = file.readline(1 << 16)
+            length += len(part)
+    return line.removesuffix(b"\n").removesuffix(b"\r"), length
+
+
+def _decoded(number: int, line: bytes, line_bytes_max: int) -> Row:
+    if len(line) > line_bytes_max:
+        start = line[:line_bytes_max].decode("utf-8", "replace")
+        problem = f"the line has more than {line_bytes_max:,} bytes (line_bytes_max)"
+        return Row(number, start, problem=problem)
+    try:
+        return Row(number, line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        problem = f"the line is not UTF-8: byte {line[error.start]:#04x} at byte {error.start + 1}"
+        return Row(number, line.decode("utf-8", "replace"), problem=problem)
+
+
+def _json_row(row: Row) -> Row:
+    try:
+        fields = json.loads(row.text)
+    except json.JSONDecodeError as error:
+        problem = f"the line is not JSON: {error.msg} at letter {error.colno}"
+    except (ValueError, RecursionError) as error:
+        # Numbers of thousands of digits and brackets nested by the thousand.
+        problem = f"the line is not JSON that can be read: {error}"
+    else:
+        if isinstance(fields, dict):
+            return Row(row.line, row.text, fields)
+        problem = "the line is JSON, but no object: write {…} with the names id and xpath"
+    return Row(row.line, row.text, problem=problem)
+
+
+def _csv_record(ahead: deque[Row]) -> tuple[int, list[str] | str]:
+    """How many lines the first record takes, and its fields or what is wrong with it."""
+    text = ""
+    for taken, row in enumerate(ahead, start=1):
+        if row.problem is not None:
+            return 1, row.problem if taken == 1 else _UNCLOSED
+        text = f"{text}\n{row.text}" if taken > 1 else row.text
+        try:
+            # Without strict, a quote still open at the end of the text would pass unnoticed.
+            records = list(csv.reader([text], strict=True))
+        except csv.Error as error:
+            if "unexpected end of data" not in str(error):
+                return 1, f"the line is not CSV: {error}"
+        else:
+            return taken, records[0] if records else []
+    return 1, _UNCLOSED
+
+
+def _csv_header(record: list[str] | str) -> list[str]:
+    names = [name.strip() for name in record] if isinstance(record, list) else []
+    if not {"id", "xpath"} <= set(names):
+        found = ", ".join(names) or str(record)
+        raise UsageError(
+            "the first line of a CSV file of subscriptions names its columns, "
+            f"among them id and xpath; found: {found[:200]}"
+        )
+    return names
+
+
+def _csv_row(row: Row, header: list[str], record: list[str]) -> Row:
+    if len(record) > len(header):
+        count = f"{len(record)} fields where the header names {len(header)}"
+        return Row(row.line, row.text, problem=f"{count}: quote an expression that has a comma")
+    # What a short record lacks, and what is left empty, was not given.
+    given = {name: value for name, value in zip(header, record, strict=False) if value}
+    return Row(row.line, row.text, given)

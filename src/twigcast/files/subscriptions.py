@@ -1,0 +1,292 @@
+"""Subscriptions from a file, one per line; a bad line is set aside and the rest goes on.
+
+Three forms are read, told apart by the end of the file's name:
+
+======================  ==================================================================
+``.csv``                a header with ``id`` and ``xpath``, optionally ``subscriber``,
+                        ``broker`` and ``namespaces`` (``p=uri q=uri2``); ids are text
+``.jsonl`` ``.ndjson``  an object per line with the same names; ids are whole numbers or
+``.json``               text and keep their type, ``namespaces`` is an object
+anything else           one expression per line, whose id is the 1-based number of the line;
+                        blank lines and lines beginning with ``#`` count but are skipped
+======================  ==================================================================
+
+Texts are UTF-8, with or without a byte-order mark. Reading does not look into the expressions:
+:func:`compile_subscriptions` hands them to a matcher, and what the matcher refuses joins the
+lines that could not be read::
+
+    file = read_subscriptions("subscriptions.csv")
+    rejected = file.rejected + compile_subscriptions(file, matcher.add)
+
+A matcher knows subscriptions by whole numbers. Here these are the *positions* in
+``file.subscriptions``, counted from 0, so that an answer is turned back into the users' ids by
+an index and comes out in the order of the file.
+
+Bounds: a line of at most 256 KiB (an expression may have 64 KiB, and JSON may need six letters
+for one), a file of at most 2 GiB (ten million subscriptions of two hundred bytes); both are
+fields of :class:`SubscriptionLimits`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from twigcast.errors import PatternError, UsageError
+from twigcast.files.rows import Row, csv_rows, decoded_lines, json_rows, text_rows
+
+if TYPE_CHECKING:
+    import os
+    from io import BufferedReader
+
+SubscriptionId: TypeAlias = int | str
+Form: TypeAlias = Literal["text", "csv", "json"]
+
+_FORMS: Mapping[str, Form] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json", ".json": "json"}
+
+_NO_NAMESPACES: Mapping[str, str] = {}
+"""Shared by the many subscriptions that have none."""
+
+_PREFIX = re.compile(r"[^\W\d][\w.\-]*")
+"""A namespace prefix is a name without a colon."""
+
+_TEXT_KEPT_MAX = 1000
+"""How much of an unreadable line its rejection repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """An expression, who asked for it, and the line of the file it stands on."""
+
+    id: SubscriptionId
+    xpath: str
+    subscriber: str | None = None
+    broker: str | None = None
+    namespaces: Mapping[str, str] = field(default_factory=lambda: _NO_NAMESPACES, hash=False)
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A line that is no subscription, and why; ``column`` is 1-based within the expression."""
+
+    id: SubscriptionId | None
+    line: int
+    xpath: str
+    reason: str
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionFile:
+    """What a file holds: the subscriptions, and the lines that are none, both in file order."""
+
+    subscriptions: tuple[Subscription, ...]
+    rejected: tuple[Rejected, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionLimits:
+    """How long a line and how large a file may be, in bytes."""
+
+    line_bytes_max: int = 256 * 1024
+    file_bytes_max: int = 2 * 1024**3
+
+
+DEFAULT_LIMITS = SubscriptionLimits()
+
+
+Add: TypeAlias = Callable[[int, str, Mapping[str, str]], object]
+"""What takes a subscription by its position: ``Matcher.add``, or anything shaped like it."""
+
+
+def read_subscriptions(
+    path: str | os.PathLike[str],
+    *,
+    form: Form | None = None,
+    limits: SubscriptionLimits = DEFAULT_LIMITS,
+) -> SubscriptionFile:
+    """The subscriptions of a file, in file order, and the lines that could not be read.
+
+    ``form`` overrides what the end of the name says. A file that cannot be read at all (absent,
+    over the size limit, UTF-16, CSV without its two columns) is a :class:`UsageError`.
+    """
+    form = form or _FORMS.get(Path(path).suffix.lower(), "text")
+    try:
+        with Path(path).open("rb") as file:
+            _skip_mark(file)
+            lines = decoded_lines(
+                file,
+                line_bytes_max=limits.line_bytes_max,
+                file_bytes_max=limits.file_bytes_max,
+            )
+            return gather_subscriptions(_rows(form, lines))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
+    except UsageError as error:
+        raise UsageError(f"cannot read the subscriptions in {path}: {error}") from error
+
+
+def gather_subscriptions(rows: Iterable[Row]) -> SubscriptionFile:
+    """Subscriptions out of rows of fields; a row whose id is taken names the line that has it."""
+    subscriptions: list[Subscription] = []
+    rejected: list[Rejected] = []
+    first_lines: dict[SubscriptionId, int] = {}
+    for row in rows:
+        try:
+            subscription = _subscription(row, first_lines)
+        except _RowError as error:
+            rejected.append(_rejected(row, str(error)))
+        else:
+            first_lines[subscription.id] = subscription.line
+            subscriptions.append(subscription)
+    return SubscriptionFile(tuple(subscriptions), tuple(rejected))
+
+
+def compile_subscriptions(file: SubscriptionFile, add: Add) -> tuple[Rejected, ...]:
+    """Hand every expression to ``add`` under its position; returns those that it refused."""
+    rejected: list[Rejected] = []
+    for position, subscription in enumerate(file.subscriptions):
+        try:
+            add(position, subscription.xpath, subscription.namespaces)
+        except PatternError as error:
+            rejected.append(
+                Rejected(
+                    subscription.id,
+                    subscription.line,
+                    subscription.xpath,
+                    f"expected {error.expected}",
+                    error.column,
+                )
+            )
+    return tuple(rejected)
+
+
+class _RowError(Exception):
+    """What is wrong with one row; never leaves this file."""
+
+
+def _skip_mark(file: BufferedReader) -> None:
+    """Step over the byte-order mark of UTF-8, and refuse that of UTF-16."""
+    start = file.peek(3)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UsageError("it is UTF-16; save it as UTF-8")
+    if start.startswith(codecs.BOM_UTF8):
+        file.read(len(codecs.BOM_UTF8))
+
+
+def _rows(form: Form, lines: Iterator[Row]) -> Iterator[Row]:
+    match form:
+        case "text":
+            return text_rows(lines)
+        case "csv":
+            return csv_rows(lines)
+        case "json":
+            return json_rows(lines)
+
+
+def _subscription(row: Row, first_lines: Mapping[SubscriptionId, int]) -> Subscription:
+    if row.fields is None:
+        raise _RowError(row.problem or "the line is empty")
+    subscription = Subscription(
+        id=_id(row.fields.get("id")),
+        xpath=_xpath(row.fields.get("xpath")),
+        subscriber=_name("subscriber", row.fields.get("subscriber")),
+        broker=_name("broker", row.fields.get("broker")),
+        namespaces=_namespaces(row.fields.get("namespaces")),
+        line=row.line,
+    )
+    if subscription.id in first_lines:
+        raise _RowError(
+            f"the id {subscription.id!r} is taken by line {first_lines[subscription.id]}"
+        )
+    return subscription
+
+
+def _rejected(row: Row, reason: str) -> Rejected:
+    """A rejection that repeats the id and the expression as far as they can be read."""
+    fields = row.fields or {}
+    xpath = fields.get("xpath")
+    try:
+        id_read = _id(fields.get("id"))
+    except _RowError:
+        id_read = None
+    return Rejected(
+        id=id_read,
+        line=row.line,
+        xpath=_printable(xpath if isinstance(xpath, str) else row.text)[:_TEXT_KEPT_MAX],
+        reason=reason,
+    )
+
+
+def _id(given: object) -> SubscriptionId:
+    if given is None or given == "":
+        raise _RowError("no id: a subscription needs id and xpath")
+    # True and False are whole numbers to Python, and never meant as ids.
+    if not isinstance(given, int | str) or isinstance(given, bool):
+        raise _RowError(f"the id is {_kind(given)}: an id is a whole number or text")
+    return given if isinstance(given, int) else _text("id", given)
+
+
+def _xpath(given: object) -> str:
+    if given is None or (isinstance(given, str) and not given.strip()):
+        raise _RowError("no xpath: a subscription needs id and xpath")
+    if not isinstance(given, str):
+        raise _RowError(f"the xpath is {_kind(given)}: it must be text")
+    return _text("xpath", given)
+
+
+def _name(what: str, given: object) -> str | None:
+    if given is None or given == "":
+        return None
+    if isinstance(given, int) and not isinstance(given, bool):
+        return str(given)
+    if not isinstance(given, str):
+        raise _RowError(f"the {what} is {_kind(given)}: it must be text")
+    return _text(what, given)
+
+
+def _namespaces(given: object) -> Mapping[str, str]:
+    """Prefixes and what they stand for, from ``p=uri q=uri2`` or from an object."""
+    if not given:
+        return _NO_NAMESPACES
+    if not isinstance(given, str | Mapping):
+        raise _RowError(f"the namespaces are {_kind(given)}: write prefixes and their URIs")
+    bindings: Iterable[tuple[object, object]] = (
+        (binding.partition("=")[::2] for binding in given.split())
+        if isinstance(given, str)
+        else given.items()
+    )
+    namespaces: dict[str, str] = {}
+    for prefix, uri in bindings:
+        if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+            raise _RowError(f"bad namespaces: {prefix!r} is no prefix")
+        if not isinstance(uri, str) or not uri:
+            raise _RowError(f"bad namespaces: the prefix {prefix!r} has no URI")
+        if prefix in namespaces:
+            raise _RowError(f"bad namespaces: the prefix {prefix!r} is bound twice")
+        namespaces[prefix] = _text("namespaces", uri)
+    return namespaces
+
+
+def _text(what: str, given: str) -> str:
+    """The text itself, unless it holds half of a surrogate pair, which no file can store."""
+    try:
+        given.encode("utf-8")
+    except UnicodeEncodeError:
+        raise _RowError(f"the {what} is no valid Unicode: it has half of a pair") from None
+    return given
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _kind(given: object) -> str:
+    names = {bool: "true or false", float: "a fraction", list: "a list", dict: "an object"}
+    return names.get(type(given), f"a {type(given).__name__}")

@@ -1,0 +1,109 @@
+"""Documents in a zip archive: a directory first, then each member on its own.
+
+The directory declares every member's size, and Python's reader holds a member to it. So the
+rules of :mod:`~twigcast.files.archives` are applied to the directory, to each member and to the
+running sum of sizes, before anything is unpacked, and the verdict is the same whoever reads
+which members: several workers can share an archive by ranges.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from twigcast.errors import DocumentError
+from twigcast.files.archives import (
+    BROKEN,
+    Content,
+    Names,
+    PublicationLimits,
+    Selection,
+    bounded_read,
+    member_refusal,
+    reason_of,
+    too_many,
+    too_packed,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_UNIX_LINK = 0o12
+"""The kind of file in the top four bits of a Unix mode, here: a symbolic link."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A document in the archive: its number in the directory, and why it is refused, if so."""
+
+    number: int
+    name: str
+    size: int
+    refusal: DocumentError | None = None
+
+
+def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Member]:
+    """The documents that an archive lists, in its own order, checked as far as the list tells.
+
+    An archive without a readable list is a single refused member with the archive's name.
+    """
+    opened = open_zip(path, archive)
+    if isinstance(opened, DocumentError):
+        yield Member(0, archive, 0, opened)
+        return
+    with opened:
+        infos = opened.infolist()
+    limits = selection.limits
+    names = Names(archive)
+    total, total_max = 0, limits.unpacked_bytes_max(path.stat().st_size)
+    for number, info in enumerate(infos):
+        if info.is_dir() or not selection.concerns(info.filename):
+            continue
+        if len(names) == limits.members_max:
+            yield Member(number, archive, 0, too_many(archive, len(infos), limits))
+            return
+        name = names.unique(info.filename)
+        refusal = _refusal(info, name, limits)
+        if refusal is None:
+            total += info.file_size
+            if total > total_max:
+                refusal = too_packed(name, total, total_max)
+        yield Member(number, name, info.file_size, refusal)
+
+
+def open_zip(path: Path, archive: str) -> zipfile.ZipFile | DocumentError:
+    """The archive, open for :func:`read_zip_member`, or why it cannot be opened."""
+    try:
+        return zipfile.ZipFile(path)
+    except BROKEN as error:
+        return DocumentError(f"not a readable zip archive: {reason_of(error)}", document=archive)
+
+
+def read_zip_member(
+    file: zipfile.ZipFile, number: int, name: str, limits: PublicationLimits
+) -> Content:
+    """The bytes of the member with this number in the directory."""
+    try:
+        with file.open(file.infolist()[number]) as member:
+            return bounded_read(member, name, limits)
+    except BROKEN as error:
+        return DocumentError(f"the member cannot be unpacked: {reason_of(error)}", document=name)
+
+
+def _refusal(info: zipfile.ZipInfo, name: str, limits: PublicationLimits) -> DocumentError | None:
+    if info.flag_bits & 0x1:
+        return DocumentError("the member is encrypted", document=name)
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        # Others may ask for gigabytes before they give the first byte.
+        return DocumentError(
+            f"the member is compressed by method {info.compress_type}; use deflate", document=name
+        )
+    if info.external_attr >> 28 == _UNIX_LINK:
+        return DocumentError("the member is a link, which is not followed", document=name)
+    unpacked_max = limits.unpacked_bytes_max(info.compress_size)
+    refusal = member_refusal(info.filename, info.file_size, name, limits)
+    if refusal is None and info.file_size > unpacked_max:
+        refusal = too_packed(name, info.file_size, unpacked_max)
+    return refusal

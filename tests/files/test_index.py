@@ -1,0 +1,48 @@
+"""Versioned files are whole or absent, and a name never stands for two contents."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from twigcast.errors import UsageError
+from twigcast.files.index import read_index, version_of, write_versioned
+
+
+def test_the_version_is_in_the_name_and_follows_the_content(tmp_path: Path) -> None:
+    one = write_versioned(tmp_path / "new", stem="matcher", ending=".index", content=b"one")
+    two = write_versioned(tmp_path / "new", stem="matcher", ending=".index", content=b"two")
+    assert one.path.name == f"matcher-{one.version}.index"
+    assert one.version == version_of(b"one") != two.version
+    assert one.path.read_bytes() == b"one"
+
+
+def test_equal_content_is_written_once(tmp_path: Path) -> None:
+    first = write_versioned(tmp_path, stem="m", ending="", content=b"one")
+    before = first.path.stat()
+    assert write_versioned(tmp_path, stem="m", ending="", content=b"one") == first
+    assert first.path.stat().st_ino == before.st_ino
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_versioned(tmp_path, stem="m", ending="", content=b"one")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_a_missing_or_empty_index_is_the_callers_mistake(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "matcher.index"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UsageError, match="cannot read the compiled matcher"):
+        read_index(path)

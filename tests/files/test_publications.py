@@ -1,0 +1,188 @@
+"""Documents are read from folders, files and standard input; what cannot be read is an error."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from twigcast.errors import DocumentError, LimitError
+from twigcast.files import PublicationLimits, list_documents, read_documents
+from twigcast.files.publications import Entry, Kind, open_entries
+
+
+def _texts(found: Iterable[tuple[str, bytes | DocumentError]]) -> dict[str, str]:
+    """Contents as text; an error as the word ``error`` and its reason."""
+    texts = {}
+    for name, content in found:
+        if isinstance(content, DocumentError):
+            assert content.document == name
+            texts[name] = f"error: {content.reason}"
+        else:
+            texts[name] = content.decode("utf-8", "backslashreplace")
+    return texts
+
+
+@pytest.fixture
+def feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder ``feed`` in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "feed" / "deep" / "er").mkdir(parents=True)
+    for name in ("b.xml", "a.XML", "deep/er/c.xml", "deep/notes.txt", ".hidden.xml"):
+        (tmp_path / "feed" / name).write_text(f"<{Path(name).stem}/>")
+    return tmp_path / "feed"
+
+
+@pytest.mark.usefixtures("feed")
+def test_a_folder_is_read_with_all_below_it_in_the_order_of_names() -> None:
+    assert list(read_documents("feed")) == [
+        ("feed/a.XML", b"<a/>"),
+        ("feed/b.xml", b"<b/>"),
+        ("feed/deep/er/c.xml", b"<c/>"),
+    ]
+
+
+@pytest.mark.parametrize("given", ["feed/", "feed"])
+def test_names_are_paths_as_a_user_types_them(feed: Path, given: str) -> None:
+    assert next(iter(list_documents(given))).name == "feed/a.XML"
+    absolute = next(iter(list_documents(feed))).name
+    assert absolute == str(feed / "a.XML")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "names"),
+    [
+        (["*.txt"], ["deep/notes.txt"]),
+        (["*.TXT", "b*"], ["b.xml", "deep/notes.txt"]),
+        (["deep/*"], ["deep/er/c.xml", "deep/notes.txt"]),
+        (["*"], ["a.XML", "b.xml", "deep/er/c.xml", "deep/notes.txt"]),
+        (["*.json"], []),
+    ],
+)
+@pytest.mark.usefixtures("feed")
+def test_patterns_choose_what_is_a_document(patterns: list[str], names: list[str]) -> None:
+    found = [entry.name for entry in list_documents("feed", patterns=patterns)]
+    assert found == [f"feed/{name}" for name in names]
+
+
+@pytest.mark.usefixtures("feed")
+def test_what_is_named_itself_is_read_whatever_its_name() -> None:
+    names = ["feed/deep/notes.txt", "feed/.hidden.xml"]
+    assert [name for name, _ in read_documents(names)] == names
+
+
+@pytest.mark.usefixtures("feed")
+def test_several_paths_are_read_in_their_order_and_each_document_once() -> None:
+    names = [name for name, _ in read_documents(["feed/b.xml", "feed", "feed/a.XML"])]
+    assert names == ["feed/b.xml", "feed/a.XML", "feed/deep/er/c.xml"]
+
+
+def test_bytes_are_kept_as_they_are(feed: Path) -> None:
+    content = b"\xff\xfe<\0a\0/\0>\0\r\n"
+    (feed / "b.xml").write_bytes(content)
+    assert dict(read_documents("feed"))["feed/b.xml"] == content
+
+
+def test_what_cannot_be_read_is_an_error_of_its_own(feed: Path) -> None:
+    (feed / "dangling.xml").symlink_to("nowhere")
+    texts = _texts(read_documents(["feed", "absent.xml"]))
+    assert texts["feed/dangling.xml"] == "error: it cannot be read: No such file or directory"
+    assert texts["absent.xml"] == "error: it cannot be read: No such file or directory"
+    assert texts["feed/b.xml"] == "<b/>"
+
+
+def test_a_document_that_vanishes_after_the_listing_is_an_error(feed: Path) -> None:
+    entries = list(list_documents("feed"))
+    (feed / "b.xml").unlink()
+    texts = _texts(open_entries(entries))
+    assert texts["feed/b.xml"] == "error: it cannot be read: No such file or directory"
+    assert texts["feed/a.XML"] == "<a/>"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_forbidden_document_is_an_error(feed: Path) -> None:
+    (feed / "b.xml").chmod(0)
+    assert _texts(read_documents("feed"))["feed/b.xml"].endswith("Permission denied")
+
+
+def test_a_document_over_the_limit_is_an_error_that_names_it(feed: Path) -> None:
+    (feed / "b.xml").write_bytes(b"<b>" + b" " * 100 + b"</b>")
+    content = dict(read_documents("feed", limits=PublicationLimits(document_bytes_max=100)))
+    error = content["feed/b.xml"]
+    assert isinstance(error, LimitError)
+    assert (error.limit, error.given, error.allowed) == ("bytes_max", 107, 100)
+    assert content["feed/a.XML"] == b"<a/>"
+
+
+def test_a_document_that_grows_after_the_listing_is_held_to_the_limit(feed: Path) -> None:
+    (entry,) = list_documents("feed/b.xml")
+    (feed / "b.xml").write_bytes(b" " * 101)
+    ((_, content),) = open_entries([entry], limits=PublicationLimits(document_bytes_max=100))
+    assert isinstance(content, LimitError)
+
+
+def test_links_are_followed_only_inside_the_folder(feed: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.xml").write_text("<secret/>")
+    (tmp_path / "elsewhere").mkdir()
+    (feed / "inside.xml").symlink_to("deep/er/c.xml")
+    (feed / "outside.xml").symlink_to("../secret.xml")
+    (feed / "way-out").symlink_to("../elsewhere")
+    (feed / "way-in").symlink_to("deep")
+    texts = _texts(read_documents("feed"))
+    assert texts["feed/inside.xml"] == "<c/>"
+    assert texts["feed/outside.xml"] == "error: it is a link that leads out of the folder"
+    assert texts["feed/way-out"] == "error: it is a link that leads out of the folder"
+    assert not any(name.startswith("feed/way-in") for name in texts)
+
+
+def test_a_ring_of_links_is_an_error(feed: Path) -> None:
+    (feed / "x.xml").symlink_to("y.xml")
+    (feed / "y.xml").symlink_to("x.xml")
+    texts = _texts(read_documents("feed"))
+    assert texts["feed/x.xml"].startswith("error: it cannot be read")
+    assert texts["feed/b.xml"] == "<b/>"
+
+
+def test_a_pipe_is_not_waited_for(feed: Path) -> None:
+    os.mkfifo(feed / "pipe.xml")
+    assert _texts(read_documents("feed"))["feed/pipe.xml"] == "error: it is no regular file"
+    assert "use - for a pipe" in _texts(read_documents("feed/pipe.xml"))["feed/pipe.xml"]
+
+
+def test_a_name_that_is_not_utf8_is_spelled_out_and_read(feed: Path) -> None:
+    Path(os.fsdecode(os.fsencode(feed) + b"/caf\xe9.xml")).write_text("<d/>")
+    assert _texts(read_documents("feed"))["feed/caf\\xe9.xml"] == "<d/>"
+
+
+def test_standard_input_is_one_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    (entry,) = list_documents("-")
+    assert entry.kind is Kind.STDIN
+    assert list(open_entries([entry], stdin=io.BytesIO(b"<a/>"))) == [("-", b"<a/>")]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"<b/>")))
+    assert list(read_documents("-")) == [("-", b"<b/>")]
+
+
+def test_standard_input_is_bounded() -> None:
+    entry = Entry(Kind.STDIN, "-", "-")
+    limits = PublicationLimits(document_bytes_max=3)
+    ((_, content),) = open_entries([entry], stdin=io.BytesIO(b"<a/>"), limits=limits)
+    assert isinstance(content, LimitError)
+
+
+@pytest.mark.usefixtures("feed")
+def test_entries_tell_sizes_so_that_work_can_be_shared_out() -> None:
+    sizes = {entry.name: entry.size for entry in list_documents("feed")}
+    assert sizes == {"feed/a.XML": 4, "feed/b.xml": 4, "feed/deep/er/c.xml": 4}
+
+
+def test_an_archive_in_a_folder_is_opened_if_a_pattern_names_it(feed: Path) -> None:
+    with zipfile.ZipFile(feed / "more.zip", "w") as archive:
+        archive.writestr("d.xml", "<d/>")
+    assert not [name for name, _ in read_documents("feed") if "more.zip" in name]
+    texts = _texts(read_documents("feed", patterns=["*.xml", "*.zip"]))
+    assert texts["feed/more.zip!d.xml"] == "<d/>"

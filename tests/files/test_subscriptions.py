@@ -1,0 +1,324 @@
+"""Subscriptions are read line by line; a bad line is set aside by number and reason."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from twigcast.errors import PatternError, UsageError
+from twigcast.files import (
+    Subscription,
+    SubscriptionFile,
+    SubscriptionLimits,
+    compile_subscriptions,
+    read_subscriptions,
+)
+
+Write = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_file
+
+
+def _ids(file: SubscriptionFile) -> list[int | str]:
+    return [subscription.id for subscription in file.subscriptions]
+
+
+def _reasons(file: SubscriptionFile) -> dict[int, str]:
+    return {rejected.line: rejected.reason for rejected in file.rejected}
+
+
+def test_the_id_of_a_text_line_is_its_number_and_skipped_lines_count(write: Write) -> None:
+    file = read_subscriptions(write("s.txt", "# news\n//a\n\n   \n//b[. = '#']\n  # more\n//c"))
+    assert file.subscriptions == (
+        Subscription(id=2, xpath="//a", line=2),
+        Subscription(id=5, xpath="//b[. = '#']", line=5),
+        Subscription(id=7, xpath="//c", line=7),
+    )
+    assert file.rejected == ()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("s.txt", ["//größe", "//b"]),
+        ("s.csv", ["id,xpath", "1,//größe", "2,//b"]),
+        ("s.jsonl", ['{"id": 1, "xpath": "//größe"}', '{"id": 2, "xpath": "//b"}']),
+    ],
+)
+def test_line_ends_and_byte_order_marks_do_not_matter(
+    write: Write, end: str, mark: str, name: str, lines: list[str]
+) -> None:
+    file = read_subscriptions(write(name, mark + end.join(lines) + end))
+    assert [subscription.xpath for subscription in file.subscriptions] == ["//größe", "//b"]
+    assert file.rejected == ()
+
+
+def test_spaces_before_an_expression_are_kept_so_that_columns_fit_the_file(write: Write) -> None:
+    file = read_subscriptions(write("s.txt", "  //a  \n"))
+    assert file.subscriptions[0].xpath == "  //a"
+
+
+def test_json_ids_keep_their_type(write: Write) -> None:
+    lines = [{"id": 7, "xpath": "//a"}, {"id": "7", "xpath": "//b"}, {"id": "x", "xpath": "//c"}]
+    file = read_subscriptions(write("s.jsonl", "\n".join(map(json.dumps, lines))))
+    assert _ids(file) == [7, "7", "x"]
+    assert [type(given) for given in _ids(file)] == [int, str, str]
+
+
+def test_csv_ids_are_text(write: Write) -> None:
+    assert _ids(read_subscriptions(write("s.csv", "id,xpath\n007,//a\n7,//b\n"))) == ["007", "7"]
+
+
+def test_csv_and_json_carry_subscriber_broker_and_namespaces(write: Write) -> None:
+    csv_file = read_subscriptions(
+        write("s.csv", "xpath,id,namespaces,broker,subscriber\n//p:a,s1,p=urn:p  q=urn:q,b2,ann\n")
+    )
+    line = {"id": "s1", "xpath": "//p:a", "namespaces": {"p": "urn:p", "q": "urn:q"}}
+    json_file = read_subscriptions(
+        write("s.json", json.dumps({**line, "broker": "b2", "subscriber": "ann"}))
+    )
+    expected = Subscription("s1", "//p:a", "ann", "b2", {"p": "urn:p", "q": "urn:q"}, line=2)
+    assert csv_file.subscriptions == (expected,)
+    assert json_file.subscriptions[0].namespaces == expected.namespaces
+    assert (json_file.subscriptions[0].subscriber, json_file.subscriptions[0].broker) == (
+        "ann",
+        "b2",
+    )
+
+
+def test_what_is_left_empty_was_not_given(write: Write) -> None:
+    text = 'id,xpath,subscriber,broker,namespaces\n1,//a,,,\n2,//b\n3,"//c"\n'
+    file = read_subscriptions(write("s.csv", text))
+    assert [(s.subscriber, s.broker, dict(s.namespaces)) for s in file.subscriptions] == [
+        (None, None, {})
+    ] * 3
+    line = '{"id": 1, "xpath": "//a", "subscriber": null, "broker": null, "namespaces": null}'
+    assert read_subscriptions(write("s.jsonl", line)).subscriptions == (
+        Subscription(1, "//a", line=1),
+    )
+
+
+def test_quoted_csv_fields_hold_commas_quotes_and_line_ends(write: Write) -> None:
+    text = 'id,xpath\n1,"//a[contains(., ""x"")]"\n2,"//b\n/c"\n3,//d[@e="f"]\n'
+    file = read_subscriptions(write("s.csv", text))
+    assert [(s.line, s.xpath) for s in file.subscriptions] == [
+        (2, '//a[contains(., "x")]'),
+        (3, "//b\n/c"),
+        (5, '//d[@e="f"]'),
+    ]
+
+
+def test_a_quote_that_is_never_closed_costs_one_line(write: Write) -> None:
+    good = "".join(f"{number},//a\n" for number in range(200))
+    file = read_subscriptions(write("s.csv", f'id,xpath\nx,"//a\n{good}'))
+    assert len(file.subscriptions) == 200
+    assert _reasons(file) == {2: "the line is not CSV: a quote is opened and never closed"}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("1,//a[contains(b, 'c')]", "3 fields where the header names 2"),
+        ("1", "no xpath"),
+        (",//a", "no id"),
+        ('1,"//a"b', "not CSV"),
+    ],
+)
+def test_a_bad_csv_line_is_set_aside(write: Write, line: str, reason: str) -> None:
+    file = read_subscriptions(write("s.csv", f"id,xpath\nbefore,//x\n{line}\nafter,//y\n"))
+    assert _ids(file) == ["before", "after"]
+    assert reason in _reasons(file)[3]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "no object"),
+        ('{"id": 1}', "no xpath"),
+        ('{"id": 1, "xpath": "  "}', "no xpath"),
+        ('{"id": 1, "xpath": 5}', "the xpath is a int"),
+        ('{"xpath": "//a"}', "no id"),
+        ('{"id": "", "xpath": "//a"}', "no id"),
+        ('{"id": true, "xpath": "//a"}', "the id is true or false"),
+        ('{"id": 1.5, "xpath": "//a"}', "the id is a fraction"),
+        ('{"id": [1], "xpath": "//a"}', "the id is a list"),
+        ('{"id": 1, "xpath": "//a", "subscriber": {}}', "the subscriber is an object"),
+        ('{"id": 1, "xpath": "//a", "namespaces": [1]}', "the namespaces are a list"),
+        ('{"id": 1, "xpath": "//a", "namespaces": {"": "u"}}', "'' is no prefix"),
+        ('{"id": 1, "xpath": "//a", "namespaces": {"a b": "u"}}', "'a b' is no prefix"),
+        ('{"id": 1, "xpath": "//a", "namespaces": {"p": 5}}', "the prefix 'p' has no URI"),
+        (r'{"id": 1, "xpath": "\ud800"}', "the xpath is no valid Unicode"),
+        (r'{"id": "\ud800", "xpath": "//a"}', "the id is no valid Unicode"),
+        ('{"id": 1' + "0" * 5000 + "}", "not JSON that can be read"),
+        ("[" * 100_000, "not JSON that can be read"),
+    ],
+)
+def test_a_bad_json_line_is_set_aside(write: Write, line: str, reason: str) -> None:
+    around = '{{"id": "{}", "xpath": "//x"}}'
+    text = "\n".join([around.format("before"), line, around.format("after")])
+    file = read_subscriptions(write("s.jsonl", text))
+    assert _ids(file) == ["before", "after"]
+    assert reason in _reasons(file)[2]
+    # Rejections end in tables, which hold nothing but valid Unicode.
+    json.dumps([file.rejected[0].xpath, file.rejected[0].reason]).encode()
+    file.rejected[0].xpath.encode()
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "reason"),
+    [
+        ("p", "the prefix 'p' has no URI"),
+        ("=urn:p", "'' is no prefix"),
+        ("p=urn:p p=urn:q", "bound twice"),
+        ("1p=urn:p", "'1p' is no prefix"),
+    ],
+)
+def test_bad_csv_namespaces_are_set_aside(write: Write, namespaces: str, reason: str) -> None:
+    file = read_subscriptions(write("s.csv", f"id,xpath,namespaces\n1,//a,{namespaces}\n2,//b,\n"))
+    assert _ids(file) == ["2"]
+    assert reason in _reasons(file)[2]
+
+
+def test_a_taken_id_names_the_line_that_has_it(write: Write) -> None:
+    file = read_subscriptions(write("s.csv", "id,xpath\na,//x\nb,//y\na,//z\na,//w\n"))
+    assert _ids(file) == ["a", "b"]
+    assert _reasons(file) == {
+        4: "the id 'a' is taken by line 2",
+        5: "the id 'a' is taken by line 2",
+    }
+    assert (file.rejected[0].id, file.rejected[0].xpath) == ("a", "//z")
+
+
+@pytest.mark.parametrize("name", ["s.txt", "s.csv", "s.jsonl"])
+def test_a_line_that_is_not_utf8_is_set_aside(write: Write, name: str) -> None:
+    lines = {
+        "s.txt": [b"//a", b"//\xe9", b"//b"],
+        "s.csv": [b"id,xpath", b"1,//\xe9", b"2,//b"],
+        "s.jsonl": [
+            b'{"id":1,"xpath":"//a"}',
+            b'{"id":2,"xpath":"//\xe9"}',
+            b'{"id":3,"xpath":"//b"}',
+        ],
+    }[name]
+    file = read_subscriptions(write(name, b"\n".join(lines)))
+    assert file.subscriptions[-1].xpath == "//b"
+    assert "not UTF-8: byte 0xe9" in _reasons(file)[2]
+
+
+@pytest.mark.parametrize("length", [11, 12, 70_000, 200_000])
+def test_a_line_over_its_limit_is_set_aside_and_named(write: Write, length: int) -> None:
+    limits = SubscriptionLimits(line_bytes_max=10)
+    text = f"{'a' * 10}\n{'b' * length}\r\n//c\n"
+    file = read_subscriptions(write("s.txt", text), limits=limits)
+    assert _ids(file) == [1, 3]
+    assert "line_bytes_max" in _reasons(file)[2]
+
+
+def test_the_text_of_a_rejected_line_is_cut(write: Write) -> None:
+    file = read_subscriptions(write("s.jsonl", "x" * 50_000))
+    assert len(file.rejected[0].xpath) == 1000
+
+
+def test_a_file_over_its_limit_is_refused_by_name(write: Write) -> None:
+    with pytest.raises(UsageError, match=r"s\.txt.*file_bytes_max"):
+        read_subscriptions(
+            write("s.txt", "//a\n" * 10), limits=SubscriptionLimits(file_bytes_max=39)
+        )
+    path = write("s.txt", "//a\n" * 10)
+    assert read_subscriptions(path, limits=SubscriptionLimits(file_bytes_max=40)).rejected == ()
+
+
+def test_files_that_cannot_be_read_at_all_are_the_callers_mistake(
+    write: Write, tmp_path: Path
+) -> None:
+    for path in (tmp_path / "absent", tmp_path):
+        with pytest.raises(UsageError, match="cannot read the subscriptions in"):
+            read_subscriptions(path)
+    with pytest.raises(UsageError, match="save it as UTF-8"):
+        read_subscriptions(write("s.txt", "//a".encode("utf-16")))
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "1,//a\n", "id;xpath\n1;//a\n", '"id,xpath\n'])
+def test_csv_without_its_two_columns_is_the_callers_mistake(write: Write, text: str) -> None:
+    with pytest.raises(UsageError, match="names its columns"):
+        read_subscriptions(write("s.csv", text))
+
+
+def test_the_form_can_be_given_against_the_name(write: Write) -> None:
+    path = write("subscriptions.dat", '{"id": "a", "xpath": "//a"}')
+    assert _ids(read_subscriptions(path, form="json")) == ["a"]
+
+
+def test_an_empty_text_file_has_no_subscriptions(write: Write) -> None:
+    assert read_subscriptions(write("s.txt", "")) == SubscriptionFile(())
+
+
+def test_compiling_adds_by_position_and_collects_what_is_refused(write: Write) -> None:
+    file = read_subscriptions(
+        write("s.csv", "id,xpath,namespaces\nx,//a,\ny,//[,\nz,//p:b,p=urn:p\n")
+    )
+    added: dict[int, tuple[str, dict[str, str]]] = {}
+
+    def add(id: int, xpath: str, namespaces: object) -> None:
+        if "[" in xpath:
+            raise PatternError(xpath, column=3, expected="a name")
+        assert isinstance(namespaces, dict)
+        added[id] = (xpath, namespaces)
+
+    (rejected,) = compile_subscriptions(file, add)
+    assert added == {0: ("//a", {}), 2: ("//p:b", {"p": "urn:p"})}
+    assert (rejected.id, rejected.line, rejected.xpath) == ("y", 3, "//[")
+    assert (rejected.reason, rejected.column) == ("expected a name", 3)
+
+
+def test_subscriptions_survive_the_way_to_another_process() -> None:
+    subscription = Subscription(1, "//a", namespaces={"p": "urn:p"}, line=1)
+    assert pickle.loads(pickle.dumps(subscription)) == subscription
+
+
+@given(
+    st.lists(
+        st.tuples(st.one_of(st.integers(), st.text(min_size=1)), st.text(min_size=1)),
+        unique_by=lambda pair: pair[0],
+    )
+)
+def test_what_json_can_say_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[int | str, str]]
+) -> None:
+    pairs = [pair for pair in pairs if pair[1].strip()]
+    path = tmp_path_factory.mktemp("json") / "s.jsonl"
+    lines = [json.dumps({"id": name, "xpath": xpath}) for name, xpath in pairs]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    file = read_subscriptions(path)
+    assert [(s.id, s.xpath) for s in file.subscriptions] == pairs
+
+
+@given(st.binary(), st.sampled_from(["text", "csv", "json"]))
+def test_any_bytes_give_an_answer_or_a_usage_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, form: str
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "s"
+    path.write_bytes(content)
+    try:
+        file = read_subscriptions(path, form=form)  # type: ignore[arg-type]  # drawn as text
+    except UsageError:
+        return
+    lines = [item.line for item in file.subscriptions]
+    assert lines == sorted(lines)
