@@ -1,0 +1,164 @@
+"""Building conditions in canonical form.
+
+Each function takes canonical parts and returns a canonical whole, so that two spellings of one
+meaning end as the same value as often as rules this small can make it so:
+
+    a[b][c], a[c and b], a[b]/c   →   one value
+    a[b][b/c]                     →   a/b/c
+    *[self::a], *[a or a]         →   a, */a
+    //a[/b]                       →   //a and /b
+
+The order of parts is the order of their canonical texts, so it depends on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from twigcast.language.condition import (
+    FALSE,
+    TRUE,
+    AllOf,
+    AnyOf,
+    AtDocument,
+    Condition,
+    Exists,
+    FirstValue,
+    Kind,
+    Label,
+    Not,
+    Reach,
+    Residual,
+    SelfIs,
+    ValueTest,
+    parts_of,
+    without_idle,
+)
+from twigcast.language.text import ends_in_value, part_text
+
+__all__ = ["all_of", "any_of", "at_document", "exists", "negation", "on_document"]
+
+_RANK: Final[dict[type, int]] = {
+    kind: rank
+    for rank, kind in enumerate(
+        (SelfIs, ValueTest, FirstValue, Not, AnyOf, AllOf, Residual, AtDocument, Exists)
+    )
+}
+"""Cheap tests first, bare paths last: the last path of a step continues it in the text."""
+
+
+def all_of(parts: Iterable[Condition]) -> Condition:
+    """Every one of the parts."""
+    flat = [inner for part in parts for inner in parts_of(part)]
+    if len(flat) == 1:
+        return flat[0]
+    kept = without_idle(_one_name(flat), conjunction=True)
+    if FALSE in kept or any(isinstance(p, Not) and p.part in kept for p in kept):
+        return FALSE
+    return _joined(AllOf, [part for part in kept if part is not TRUE])
+
+
+def any_of(parts: Iterable[Condition]) -> Condition:
+    """At least one of the parts."""
+    flat = [
+        inner for part in parts for inner in (part.parts if isinstance(part, AnyOf) else (part,))
+    ]
+    if len(flat) == 1:
+        return flat[0]
+    kept = without_idle(flat, conjunction=False)
+    if TRUE in kept or any(isinstance(p, Not) and p.part in kept for p in kept):
+        return TRUE
+    return _joined(AnyOf, kept)
+
+
+def negation(part: Condition) -> Condition:
+    """Not the part."""
+    if part is TRUE:
+        return FALSE
+    if part is FALSE:
+        return TRUE
+    if isinstance(part, Not):
+        return part.part
+    if isinstance(part, AtDocument):
+        return at_document(negation(part.condition))
+    return Not(part)
+
+
+def exists(reach: Reach, label: Label, where: Condition) -> Condition:
+    """A child or descendant with the label that satisfies ``where``.
+
+    What ``where`` says about the document node is moved out of it, and what it says about the
+    label into the label.
+    """
+    outside: list[Condition] = []
+    inside: list[Condition] = []
+    for part in parts_of(where):
+        if isinstance(part, AtDocument):
+            outside.append(part)
+        elif isinstance(part, SelfIs):
+            met = label.meet(part.label)
+            if met is None:
+                return FALSE
+            label = met
+        elif label.kind is not Kind.ELEMENT and isinstance(part, Exists | FirstValue):
+            # Attributes and texts have nothing below them.
+            return FALSE
+        else:
+            inside.append(part)
+    rest = all_of(inside)
+    if rest is FALSE:
+        return FALSE
+    return all_of([Exists(reach, label, rest), *outside])
+
+
+def at_document(condition: Condition) -> Condition:
+    """The condition, asked of the document node from wherever we are."""
+    if condition is TRUE or condition is FALSE or isinstance(condition, AtDocument):
+        return condition
+    if isinstance(condition, AllOf):
+        return all_of(at_document(part) for part in condition.parts)
+    return AtDocument(condition)
+
+
+def on_document(condition: Condition) -> Condition:
+    """The condition as it reads at the document node itself, where AtDocument says nothing."""
+    match condition:
+        case AtDocument(inner):
+            return on_document(inner)
+        case AllOf(parts):
+            return all_of(map(on_document, parts))
+        case AnyOf(parts):
+            return any_of(map(on_document, parts))
+        case Not(part):
+            return negation(on_document(part))
+        case SelfIs():
+            return FALSE
+        case Exists(Reach.CHILD, Label(Kind.ATTRIBUTE | Kind.TEXT)):
+            return FALSE
+        case _:
+            return condition
+
+
+def _one_name(parts: list[Condition]) -> list[Condition]:
+    """The parts, those about the node's own label put together into one."""
+    labels = [part.label for part in parts if isinstance(part, SelfIs)]
+    if len(labels) < 2:  # noqa: PLR2004
+        return parts
+    met: Label | None = labels[0]
+    for label in labels[1:]:
+        met = met.meet(label) if met else None
+    others = [part for part in parts if not isinstance(part, SelfIs)]
+    return [SelfIs(met) if met else FALSE, *others]
+
+
+def _joined(kind: type[AllOf | AnyOf], parts: list[Condition]) -> Condition:
+    if len(parts) == 1:
+        return parts[0]
+    parts.sort(key=_order)
+    return kind(tuple(parts))
+
+
+def _order(part: Condition) -> tuple[int, bool, str]:
+    bare = isinstance(part, Exists) and not ends_in_value(part)
+    return _RANK[type(part)], bare, part_text(part)

@@ -1,0 +1,295 @@
+"""What an expression means: conditions on a node, in one canonical form.
+
+``boolean(expression)`` asks whether *some* nodes exist, so a subscription is a condition on the
+document node, built from a few kinds of conditions on nodes:
+
+    Exists(axis, label, where)   some child (or descendant) with this label satisfies ``where``
+    SelfIs(label)                the node itself has this label
+    ValueTest(operator, c)       the node's string-value compares with the constant ``c``
+    FirstValue(steps, test)      the first node these steps lead to passes the test
+    AllOf, AnyOf, Not            the connectives; ``TRUE`` is AllOf(), ``FALSE`` is AnyOf()
+    AtDocument(condition)        the condition holds at the document node (absolute paths inside)
+    Residual(expression)         whatever else XPath can say; libxml2 decides it
+
+Attributes and text nodes are seen as children of their element with labels of their own kind, so
+two axes are enough:
+
+    //a[@x='1']//@y   =   Exists(DESCENDANT, a,
+                             AllOf(Exists(CHILD, @x, = '1'), Exists(DESCENDANT, @y, TRUE)))
+
+The functions :func:`all_of`, :func:`any_of`, :func:`negation`, :func:`exists` and
+:func:`at_document` build *canonical* conditions: connectives flattened, their parts in a fixed
+order, doubles and parts implied by a neighbour removed, contradictions found where they are plain
+to see. Use these; the classes themselves build exactly what they are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple, TypeAlias
+
+from twigcast.language.interned import Interned, rebuilt
+from twigcast.language.syntax import Expression, Literal, Number
+
+__all__ = [
+    "ANY_ELEMENT",
+    "FALSE",
+    "TEXT",
+    "TRUE",
+    "AllOf",
+    "AnyOf",
+    "AtDocument",
+    "Condition",
+    "Constant",
+    "Exists",
+    "FirstStep",
+    "FirstValue",
+    "Kind",
+    "Label",
+    "Not",
+    "Operator",
+    "Reach",
+    "Residual",
+    "SelfIs",
+    "ValueTest",
+    "is_exact",
+    "parts_of",
+]
+
+
+class Kind(StrEnum):
+    """What sort of node a label is about."""
+
+    ELEMENT = "element"
+    ATTRIBUTE = "attribute"
+    TEXT = "text"
+
+
+class Label(NamedTuple):
+    """A kind of node and its name: ``None`` for any namespace or any name, ``""`` for none."""
+
+    kind: Kind
+    namespace: str | None = None
+    local: str | None = None
+
+    def includes(self, other: Label) -> bool:
+        """Whether every node with the other label has this one too."""
+        return (
+            self.kind is other.kind
+            and self.namespace in (None, other.namespace)
+            and self.local in (None, other.local)
+        )
+
+    def meet(self, other: Label) -> Label | None:
+        """The label of the nodes that have both, or None where there can be no such node."""
+        if self.kind is not other.kind:
+            return None
+        namespace = self.namespace if other.namespace is None else other.namespace
+        local = self.local if other.local is None else other.local
+        both = Label(self.kind, namespace, local)
+        return both if self.includes(both) and other.includes(both) else None
+
+
+ANY_ELEMENT: Final = Label(Kind.ELEMENT)
+TEXT: Final = Label(Kind.TEXT)
+
+
+class Reach(StrEnum):
+    """How far below the context node: one level, or any number of levels."""
+
+    CHILD = "child"
+    DESCENDANT = "descendant"
+
+
+class Operator(StrEnum):
+    """How a value is compared with a constant."""
+
+    EQUAL = "="
+    UNEQUAL = "!="
+    LESS = "<"
+    AT_MOST = "<="
+    GREATER = ">"
+    AT_LEAST = ">="
+    CONTAINS = "contains"
+    STARTS_WITH = "starts-with"
+
+
+Constant: TypeAlias = Literal | Number
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Exists(metaclass=Interned):
+    """Some node below, with this label, satisfies ``where``."""
+
+    reach: Reach
+    label: Label
+    where: Condition
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class SelfIs(metaclass=Interned):
+    """The context node itself has this label."""
+
+    label: Label
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class ValueTest(metaclass=Interned):
+    """The string-value of the context node compares with the constant, as XPath 3.4 says.
+
+    Against a number, and for the four order operators always, both sides are read as numbers.
+    """
+
+    operator: Operator
+    constant: Constant
+
+    __reduce__ = rebuilt
+
+
+class FirstStep(NamedTuple):
+    """A step towards the nodes of which :class:`FirstValue` takes the first."""
+
+    reach: Reach
+    label: Label
+    where: Condition
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class FirstValue(metaclass=Interned):
+    """``contains(a/b, 'x')``: of all nodes reached, the first in document order passes the test.
+
+    XPath turns a node-set into a string by its first node alone (4.2), so this is not "some b
+    contains x".
+    """
+
+    steps: tuple[FirstStep, ...]
+    test: ValueTest
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class AllOf(metaclass=Interned):
+    """Every part holds; with no parts, always true."""
+
+    parts: tuple[Condition, ...]
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class AnyOf(metaclass=Interned):
+    """Some part holds; with no parts, never true."""
+
+    parts: tuple[Condition, ...]
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Not(metaclass=Interned):
+    """The part does not hold."""
+
+    part: Condition
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class AtDocument(metaclass=Interned):
+    """The condition holds at the document node, whatever the context node is."""
+
+    condition: Condition
+
+    __reduce__ = rebuilt
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Residual(metaclass=Interned):
+    """``boolean(expression)`` at the context node, beyond what an index decides."""
+
+    expression: Expression
+
+    __reduce__ = rebuilt
+
+
+Condition: TypeAlias = (
+    Exists | SelfIs | ValueTest | FirstValue | AllOf | AnyOf | Not | AtDocument | Residual
+)
+
+TRUE: Final = AllOf(())
+FALSE: Final = AnyOf(())
+
+
+def parts_of(condition: Condition) -> tuple[Condition, ...]:
+    """The conjuncts: the parts of an AllOf, or the condition alone."""
+    return condition.parts if isinstance(condition, AllOf) else (condition,)
+
+
+def is_exact(condition: Condition) -> bool:
+    """Whether no part is residual."""
+    match condition:
+        case Residual():
+            return False
+        case Exists(_, _, part) | Not(part) | AtDocument(part):
+            return is_exact(part)
+        case AllOf(parts) | AnyOf(parts):
+            return all(map(is_exact, parts))
+        case FirstValue(steps):
+            return all(is_exact(step.where) for step in steps)
+        case SelfIs() | ValueTest():
+            return True
+
+
+def implies(stronger: Condition, weaker: Condition) -> bool:
+    """Whether it is plain to see that the one entails the other (sound, far from complete).
+
+    This only keeps canonical forms free of idle parts, as in ``a[b][b/c]``; what can really be
+    said about two patterns is the business of the room ``covering``.
+    """
+    if stronger is weaker or weaker is TRUE or stronger is FALSE:
+        return True
+    match stronger, weaker:
+        case AnyOf(parts), _:
+            return all(implies(part, weaker) for part in parts)
+        case _, AllOf(parts):
+            return all(implies(stronger, part) for part in parts)
+        case AllOf(parts), _:
+            return any(implies(part, weaker) for part in parts)
+        case _, AnyOf(parts):
+            return any(implies(stronger, part) for part in parts)
+        case Exists(near, label, where), Exists(far, wider, need):
+            return (
+                (near is far or far is Reach.DESCENDANT)
+                and wider.includes(label)
+                and implies(where, need)
+            )
+        case SelfIs(label), SelfIs(wider):
+            return wider.includes(label)
+        case Not(part), Not(other):
+            return implies(other, part)
+        case AtDocument(part), AtDocument(other):
+            return implies(part, other)
+        case _:
+            return False
+
+
+def without_idle(parts: Iterable[Condition], *, conjunction: bool) -> list[Condition]:
+    """The parts that say something their neighbours do not, in the order given."""
+    kept: list[Condition] = []
+    for part in dict.fromkeys(parts):
+        if any(_idle(part, other, conjunction) for other in kept):
+            continue
+        kept = [other for other in kept if not _idle(other, part, conjunction)]
+        kept.append(part)
+    return kept
+
+
+def _idle(part: Condition, beside: Condition, conjunction: bool) -> bool:  # noqa: FBT001
+    return implies(beside, part) if conjunction else implies(part, beside)

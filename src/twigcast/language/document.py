@@ -1,0 +1,272 @@
+"""Documents: bytes in, a tree out, the original bytes kept.
+
+Bytes come from strangers, so they meet libxml2 in the hardened setting that the judge of matching
+uses: nothing external is ever fetched, entities of the internal subset are expanded within
+libxml2's bounds, no attribute comes from a DTD. Around it stand the checks that libxml2 lacks:
+size, number of elements, attributes per element, and which encodings may come in at all (libxml2
+would read UTF-7, in which ``<`` can be spelled in ways no filter in front of us expects).
+
+    >>> Document.parse(b"<a><b/></a>").element_count
+    2
+    >>> Document.parse(b"<a><b></a>", name="bad.xml")
+    Traceback (most recent call last):
+    twigcast.errors.DocumentError: document bad.xml, line 1, column 11: Opening and ending tag \
+mismatch: b line 1 and a
+
+A document that cannot be read raises :class:`DocumentError` with line and column.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Final, cast
+
+from lxml import etree
+
+from twigcast.errors import DocumentError, DocumentLimitError, UsageError
+from twigcast.language.condition import Kind, Label
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _ElementTree
+
+__all__ = ["LIBRARY_LIMITS", "LIVE_LIMITS", "Document", "DocumentLimits", "new_parser"]
+
+_DEPTH_OF_LIBXML2 = 256
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLimits:
+    """How large a document may be.
+
+    Each default is that of libxml2, or a few times what the largest real documents of thirty
+    kinds needed.
+    """
+
+    bytes_max: int = 10_000_000
+    elements_max: int = 1_000_000
+    depth_max: int = _DEPTH_OF_LIBXML2
+    """Elements inside each other; libxml2 itself stops at 256."""
+    attributes_max: int = 1_000
+    """Attributes of one element."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth_max <= _DEPTH_OF_LIBXML2:
+            raise UsageError(
+                f"depth_max is {self.depth_max}; give 1 to {_DEPTH_OF_LIBXML2}, where libxml2 stops"
+            )
+
+
+LIBRARY_LIMITS: Final = DocumentLimits()
+LIVE_LIMITS: Final = DocumentLimits(bytes_max=1_048_576, elements_max=200_000)
+"""For documents that arrive over a network: a broker holds many at a time."""
+
+_HEAD_BYTES = 512
+"""An XML declaration stands at the very front and is short."""
+
+_ENCODINGS: Final = re.compile(
+    r"utf[-_]?8 | utf[-_]?16(?:le|be)? | iso-10646-ucs-2"
+    r" | (?:us-)?ascii | iso[-_]?8859-?(?:[1-9]|1[013-6]) | latin-?[0-9]+"
+    r" | (?:windows-|cp)125[0-8]",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""UTF-8, UTF-16 and the single-byte families in which ASCII means ASCII."""
+
+_DECLARED: Final = re.compile(r"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)""")
+_FOREIGN: Final = {
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\x00<": "UTF-32",
+    b"<\x00\x00\x00": "UTF-32",
+    b"\x4c\x6f\xa7\x94": "EBCDIC",
+}
+
+
+class Document:
+    """A well-formed XML document within its limits. Make one with :meth:`parse`."""
+
+    def __init__(self, content: bytes, tree: _ElementTree, name: str | None) -> None:
+        self.content = content
+        self.tree = tree
+        self.name = name
+
+    @classmethod
+    def parse(
+        cls,
+        content: bytes,
+        *,
+        name: str | None = None,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+    ) -> Document:
+        """The document in ``content``; ``name`` is how errors call it.
+
+        Raises :class:`DocumentError` if it is not well-formed or in an encoding we do not take,
+        and :class:`DocumentLimitError` if it is too large.
+        """
+        if len(content) > limits.bytes_max:
+            raise DocumentLimitError(
+                "too many bytes",
+                limit="bytes_max",
+                given=len(content),
+                allowed=limits.bytes_max,
+                document=name,
+            )
+        _check_encoding(content, name)
+        try:
+            root = _parsed(content)
+        except etree.XMLSyntaxError as error:
+            raise _refused(error, name) from None
+        document = cls(content, root.getroottree(), name)
+        document._check_limits(limits)
+        return document
+
+    @cached_property
+    def sha256(self) -> str:
+        """The SHA-256 digest of the original bytes, in hexadecimal."""
+        return sha256(self.content).hexdigest()
+
+    @cached_property
+    def element_count(self) -> int:
+        """How many elements there are."""
+        return int(_count_elements(self.tree))
+
+    @cached_property
+    def labels(self) -> Mapping[Label, int]:
+        """How often each label occurs.
+
+        Elements and attributes, by their full name and also by their local name in any namespace.
+        """
+        tags: Counter[str] = Counter()
+        attributes: Counter[str] = Counter()
+        for element in _elements(self.tree):
+            tags[str(element.tag)] += 1
+            attributes.update(map(str, element.keys()))
+        found: dict[Label, int] = {}
+        for kind, counts in ((Kind.ELEMENT, tags), (Kind.ATTRIBUTE, attributes)):
+            for tag, count in counts.items():
+                for label in _labels_of(kind, tag):
+                    found[label] = found.get(label, 0) + count
+        return found
+
+    @cached_property
+    def depth(self) -> int:
+        """How many elements are inside each other at the deepest place."""
+        deepest, level = 0, 0
+        for event, _ in etree.iterwalk(self.tree, events=("start", "end")):
+            level += 1 if event == "start" else -1
+            deepest = max(deepest, level)
+        return deepest
+
+    def _check_limits(self, limits: DocumentLimits) -> None:
+        # Only entities can make a document larger than its text looks.
+        grows = self.tree.docinfo.internalDTD is not None
+        if grows or self.content.count(b"<") > limits.elements_max:
+            self._check("elements", "elements_max", self.element_count, limits.elements_max)
+        if grows or self.content.count(b"=") > limits.attributes_max:
+            most = max((len(element.attrib) for element in _elements(self.tree)), default=0)
+            self._check("attributes", "attributes_max", most, limits.attributes_max)
+        if limits.depth_max < _DEPTH_OF_LIBXML2:
+            self._check("levels", "depth_max", self.depth, limits.depth_max)
+
+    def _check(self, what: str, limit: str, given: int, allowed: int) -> None:
+        if given > allowed:
+            raise DocumentLimitError(
+                f"too many {what}", limit=limit, given=given, allowed=allowed, document=self.name
+            )
+
+
+def new_parser(*, expand_entities: bool = True) -> etree.XMLParser:
+    """A parser in the setting of the judge.
+
+    Without ``expand_entities`` it leaves references to entities alone: the setting for documents
+    that use entities of a DTD which nobody fetches.
+    """
+    return etree.XMLParser(
+        resolve_entities="internal" if expand_entities else False,  # type: ignore[arg-type]  # Newer than the stubs.
+        load_dtd=False,
+        no_network=True,
+        attribute_defaults=False,
+        strip_cdata=True,
+    )
+
+
+@lru_cache(maxsize=4096)  # More names than any vocabulary has, so feeds never miss.
+def _labels_of(kind: Kind, tag: str) -> tuple[Label, Label]:
+    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
+    return Label(kind, namespace, local), Label(kind, None, local)
+
+
+class _Parsers(threading.local):
+    """A pair of parsers per thread: they are costly to make, and serve one document at a time."""
+
+    def __init__(self) -> None:
+        self.expanding = new_parser()
+        self.opaque = new_parser(expand_entities=False)
+
+
+_parsers = _Parsers()
+
+
+def _parsed(content: bytes) -> _Element:
+    """The root element.
+
+    A reference to an entity that only an external DTD declares is no mistake of the document; we
+    do not fetch that DTD, so the reference stays in the tree, unexpanded, as XML 1.0 (4.4.3)
+    allows. Whether there *is* an external DTD, libxml2 judges.
+    """
+    try:
+        return etree.fromstring(content, _parsers.expanding)
+    except etree.XMLSyntaxError as error:
+        if error.code != etree.ErrorTypes.ERR_UNDECLARED_ENTITY:  # type: ignore[attr-defined]
+            raise
+        return etree.fromstring(content, _parsers.opaque)
+
+
+def _check_encoding(content: bytes, name: str | None) -> None:
+    """Refuse encodings in which our limits and libxml2 might see different documents."""
+    foreign = _FOREIGN.get(content[:4])
+    if foreign is None:
+        declared = _DECLARED.match(_head(content))
+        if declared is None or _ENCODINGS.fullmatch(declared.group(1)):
+            return
+        foreign = repr(declared.group(1))
+    raise DocumentError(
+        f"encoding {foreign} is not read here; send the document as UTF-8, UTF-16, ASCII, "
+        "ISO-8859-x or Windows-125x",
+        document=name,
+        line=1,
+        column=1,
+    )
+
+
+def _head(content: bytes) -> str:
+    """The front of the document as text, good enough to find an encoding declaration in."""
+    head = content[:_HEAD_BYTES]
+    if head[:2] in (b"\xfe\xff", b"\xff\xfe") or b"\x00" in head[:4]:
+        head = head.replace(b"\x00", b"")
+    return head.decode("latin-1").lstrip("\xef\xbb\xbf\xfe\xff")
+
+
+def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
+    line, column = error.position
+    reason = _PLACE.sub("", str(error.msg)).strip()
+    if reason.startswith("Excessive depth"):
+        return DocumentLimitError(
+            "too many levels",
+            limit="depth_max",
+            given=_DEPTH_OF_LIBXML2 + 1,
+            allowed=_DEPTH_OF_LIBXML2,
+            document=name,
+            line=line,
+        )
+    return DocumentError(reason, document=name, line=line, column=column)
+
+
+_PLACE: Final = re.compile(r",? line \d+, column \d+.*$", re.DOTALL)
+_count_elements = cast("Callable[[_ElementTree], float]", etree.XPath("count(//*)"))
+_elements = cast("Callable[[_ElementTree], list[_Element]]", etree.XPath("//*"))

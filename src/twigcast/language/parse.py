@@ -1,0 +1,390 @@
+"""From text to syntax tree: a recursive-descent parser for XPath 1.0.
+
+One method per production that matters, binary operators by precedence climbing:
+
+    or < and < = != < <  <= > >= < + - < * div mod < unary - < | < path
+
+Everything that libxml2 would only find out on a document is refused here, with a column: unknown
+functions, wrong numbers of arguments, a string where a node-set is needed, variables, prefixes
+that nobody bound. So whatever parses can be evaluated on every document.
+
+Costs one pass; the limits bound length, steps, predicates and nesting, hence also the recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from twigcast.errors import PatternError, PatternLimitError
+from twigcast.language.lexer import Token, tokens
+from twigcast.language.syntax import (
+    ANYWHERE_BELOW,
+    CONTEXT_NODE,
+    FUNCTIONS,
+    Axis,
+    Binary,
+    Call,
+    Chain,
+    Expression,
+    Filter,
+    KindTest,
+    Literal,
+    NameTest,
+    Negative,
+    Number,
+    Path,
+    Step,
+    Type,
+    Union,
+    tidy,
+    type_of,
+)
+
+__all__ = ["PatternLimits", "parse_expression"]
+
+_XML_NAMESPACE: Final = "http://www.w3.org/XML/1998/namespace"
+_PRECEDENCE: Final = {
+    "or": 1, "and": 2,
+    "=": 3, "!=": 3,
+    "<": 4, "<=": 4, ">": 4, ">=": 4,
+    "+": 5, "-": 5,
+    "*": 6, "div": 6, "mod": 6,
+}  # fmt: skip
+_KINDS: Final = frozenset({"node", "text", "comment", "processing-instruction"})
+_PARENT: Final = Step(Axis.PARENT, KindTest("node"))
+_DIGITS_EXACT_MAX = 15
+"""Up to so many digits a decimal fraction is read without rounding surprises."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatternLimits:
+    """How large an expression may be.
+
+    The defaults hold the longest rules seen in real rule sets for invoices and articles, and keep
+    any single expression cheap to hold and to check.
+    """
+
+    characters_max: int = 4096
+    steps_max: int = 64
+    predicates_max: int = 32
+    predicate_depth_max: int = 8
+    nesting_max: int = 32
+    """Parentheses, calls and predicates inside each other, and signs in a row."""
+
+
+def parse_expression(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Expression:
+    """The syntax tree of ``text``, prefixes resolved by ``namespaces``.
+
+    Raises :class:`PatternError` with the column and what was expected there.
+    """
+    if len(text) > limits.characters_max:
+        raise PatternLimitError(
+            text,
+            column=limits.characters_max + 1,
+            limit="characters_max",
+            given=len(text),
+            allowed=limits.characters_max,
+        )
+    return _Parser(text, namespaces, limits).whole()
+
+
+class _Parser:
+    """The state of one parse: where we are, how deep, how much so far."""
+
+    def __init__(self, text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
+        self._text = text
+        self._tokens = tokens(text)
+        self._at = 0
+        self._namespaces = namespaces
+        self._limits = limits
+        self._steps = self._predicates = self._predicate_depth = self._nesting = 0
+
+    def whole(self) -> Expression:
+        expression = self._expression()
+        if self._peek().kind != "end":
+            self._fail("an operator or the end of the expression")
+        return expression
+
+    # Operators.
+
+    def _expression(self) -> Expression:
+        self._nesting = self._within("nesting_max", self._nesting + 1)
+        expression = self._binary(1)
+        self._nesting -= 1
+        return expression
+
+    def _binary(self, lowest: int) -> Expression:
+        left = self._unary()
+        while True:
+            operator = self._peek().text
+            precedence = _PRECEDENCE.get(operator, 0)
+            if precedence < lowest:
+                return left
+            self._advance()
+            left = Binary(operator, left, self._binary(precedence + 1))
+
+    def _unary(self) -> Expression:
+        if not self._take("-"):
+            return self._union()
+        self._nesting = self._within("nesting_max", self._nesting + 1)
+        operand = self._unary()
+        self._nesting -= 1
+        return Negative(operand)
+
+    def _union(self) -> Expression:
+        column = self._peek().column
+        first = self._path()
+        if self._peek().text != "|" or self._peek().kind != "symbol":
+            return first
+        self._must_be_nodes(first, column, "'|'")
+        parts = [first]
+        while self._take("|"):
+            column = self._peek().column
+            parts.append(self._path())
+            self._must_be_nodes(parts[-1], column, "'|'")
+        return Union(tuple(parts))
+
+    # Paths and steps.
+
+    def _path(self) -> Expression:
+        token = self._peek()
+        if token.kind == "symbol" and token.text in ("/", "//"):
+            return self._absolute_path()
+        if self._begins_step():
+            return Path.relative(tidy(self._relative_steps()) or (CONTEXT_NODE,))
+        return self._filter_path()
+
+    def _absolute_path(self) -> Path:
+        if self._take("//"):
+            return Path.rooted(tidy([ANYWHERE_BELOW, *self._relative_steps("'//'")]))
+        self._advance()
+        steps = self._relative_steps() if self._begins_step() else []
+        return Path.rooted(tidy(steps))
+
+    def _filter_path(self) -> Expression:
+        column = self._peek().column
+        expression = self._primary()
+        if self._looking_at("["):
+            self._must_be_nodes(expression, column, "'['")
+            expression = Filter(expression, self._predicate_list())
+        if self._looking_at("/") or self._looking_at("//"):
+            self._must_be_nodes(expression, column, "'/'")
+            double = self._advance().text == "//"
+            steps = self._relative_steps("'//'" if double else "'/'")
+            expression = Chain(
+                expression, tidy([ANYWHERE_BELOW] * double + steps) or (CONTEXT_NODE,)
+            )
+        return expression
+
+    def _relative_steps(self, after: str = "") -> list[Step]:
+        steps = [self._step(after)]
+        while True:
+            if self._take("//"):
+                steps += (ANYWHERE_BELOW, self._step("'//'"))
+            elif self._take("/"):
+                steps.append(self._step("'/'"))
+            else:
+                return steps
+
+    def _begins_step(self) -> bool:
+        token = self._peek()
+        if token.kind == "symbol":
+            return token.text in (".", "..", "@", "*")
+        if token.kind != "name":
+            return False
+        return not (self._next_is("(") and token.text not in _KINDS)
+
+    def _step(self, after: str = "") -> Step:
+        self._steps = self._within("steps_max", self._steps + 1)
+        if self._take("."):
+            return self._abbreviated(CONTEXT_NODE)
+        if self._take(".."):
+            return self._abbreviated(_PARENT)
+        axis = Axis.CHILD
+        if self._take("@"):
+            axis, after = Axis.ATTRIBUTE, "'@'"
+        elif self._peek().kind == "name" and self._next_is("::"):
+            axis, after = self._axis(), "'::'"
+        test = self._node_test(after)
+        return Step(axis, test, self._predicate_list())
+
+    def _abbreviated(self, step: Step) -> Step:
+        # The grammar has no predicates here (2.5), and libxml2 takes it at its word.
+        if self._looking_at("["):
+            name = "self" if step is CONTEXT_NODE else "parent"
+            self._fail(f"'{name}::node()' in full before a predicate")
+        return step
+
+    def _axis(self) -> Axis:
+        token = self._peek()
+        try:
+            axis = Axis(token.text)
+        except ValueError:
+            self._fail(f"one of XPath's axes instead of {token.text!r}")
+        self._advance()
+        self._advance()
+        return axis
+
+    def _node_test(self, after: str) -> NameTest | KindTest:
+        token = self._peek()
+        if token.kind == "symbol" and token.text == "*":
+            self._advance()
+            return NameTest(None, None)
+        if token.kind != "name":
+            self._fail("a name or '*'" + (f" after {after}" if after else ""))
+        if token.text in _KINDS and self._next_is("("):
+            return self._kind_test()
+        self._advance()
+        return self._name_test(token)
+
+    def _name_test(self, token: Token) -> NameTest:
+        name = token.text
+        if name.startswith("{"):
+            namespace, _, local = name[1:].partition("}")
+            return NameTest(namespace, None if local == "*" else local)
+        prefix, colon, local = name.rpartition(":")
+        if not colon:
+            return NameTest("", name)
+        if prefix == "*":
+            return NameTest(None, local)
+        return NameTest(self._namespace(prefix, token), None if local == "*" else local)
+
+    def _namespace(self, prefix: str, token: Token) -> str:
+        if prefix == "xml":
+            return _XML_NAMESPACE
+        try:
+            return self._namespaces[prefix]
+        except KeyError:
+            bound = ", ".join(sorted(self._namespaces)) or "none"
+            self._fail(
+                f"a prefix with a namespace instead of {prefix!r} (bound: {bound}); "
+                f"bind it, or write *:{token.text.rpartition(':')[2]}",
+                token,
+            )
+
+    def _kind_test(self) -> KindTest:
+        kind = self._advance().text
+        self._advance()
+        target = None
+        if kind == "processing-instruction" and self._peek().kind == "literal":
+            target = self._advance().text[1:-1]
+        self._expect(")", f"')' after '{kind}('")
+        return KindTest(kind, target)  # type: ignore[arg-type]  # It is one of _KINDS.
+
+    def _predicate_list(self) -> tuple[Expression, ...]:
+        predicates = []
+        while self._take("["):
+            self._predicates = self._within("predicates_max", self._predicates + 1)
+            self._predicate_depth = self._within("predicate_depth_max", self._predicate_depth + 1)
+            predicates.append(self._expression())
+            self._predicate_depth -= 1
+            self._expect("]", "']' to close the predicate")
+        return tuple(predicates)
+
+    # Primaries.
+
+    def _primary(self) -> Expression:
+        token = self._peek()
+        if token.kind == "literal":
+            return Literal(self._advance().text[1:-1])
+        if token.kind == "number":
+            return Number(_plain_number(self._advance().text))
+        if self._take("("):
+            expression = self._expression()
+            self._expect(")", "')' to close the parenthesis")
+            return expression
+        if token.kind == "name":
+            return self._call()
+        if token.text == "$":
+            self._fail("no variable: nobody could give it a value")
+        return self._fail("a path, a value or a function")
+
+    def _call(self) -> Call:
+        token = self._advance()
+        function = FUNCTIONS.get(token.text)
+        if function is None:
+            self._fail(f"one of XPath 1.0's functions instead of {token.text!r}", token)
+        self._advance()
+        arguments: list[Expression] = []
+        if not self._take(")"):
+            arguments.append(self._argument(token.text, 0))
+            while self._take(","):
+                arguments.append(self._argument(token.text, len(arguments)))
+            self._expect(")", f"')' after the arguments of {token.text}()")
+        if not function.least <= len(arguments) <= (function.most or len(arguments)):
+            self._fail(f"{_arity(function.least, function.most)} for {token.text}()", token)
+        return Call(token.text, tuple(arguments))
+
+    def _argument(self, function: str, place: int) -> Expression:
+        column = self._peek().column
+        argument = self._expression()
+        if place == 0 and FUNCTIONS[function].takes_nodes:
+            self._must_be_nodes(argument, column, f"{function}()")
+        return argument
+
+    # Small tools.
+
+    def _must_be_nodes(self, expression: Expression, column: int, who: str) -> None:
+        kind = type_of(expression)
+        if kind is not Type.NODES:
+            raise PatternError(
+                self._text, column=column, expected=f"nodes for {who}, not a {kind.value}"
+            )
+
+    def _within(self, limit: str, given: int) -> int:
+        allowed: int = getattr(self._limits, limit)
+        if given > allowed:
+            raise PatternLimitError(
+                self._text, column=self._peek().column, limit=limit, given=given, allowed=allowed
+            )
+        return given
+
+    def _peek(self) -> Token:
+        return self._tokens[self._at]
+
+    def _advance(self) -> Token:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token
+
+    def _looking_at(self, symbol: str) -> bool:
+        token = self._tokens[self._at]
+        return token.text == symbol and token.kind == "symbol"
+
+    def _next_is(self, symbol: str) -> bool:
+        token = self._tokens[self._at + 1]
+        return token.text == symbol and token.kind == "symbol"
+
+    def _take(self, symbol: str) -> bool:
+        if self._looking_at(symbol):
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, symbol: str, expected: str) -> None:
+        if not self._take(symbol):
+            self._fail(expected)
+
+    def _fail(self, expected: str, token: Token | None = None) -> NoReturn:
+        column = (token or self._peek()).column
+        raise PatternError(self._text, column=column, expected=expected)
+
+
+def _arity(least: int, most: int | None) -> str:
+    if most is None:
+        return f"at least {least} arguments"
+    if least == most:
+        return {0: "no argument", 1: "one argument"}.get(least, f"{least} arguments")
+    return f"{least} to {most} arguments"
+
+
+def _plain_number(text: str) -> str:
+    """One spelling for one number, where libxml2 is sure to read the same: ``05.0`` is ``5``."""
+    whole, point, fraction = text.partition(".")
+    if "e" in text.lower() or len(text) > _DIGITS_EXACT_MAX:
+        return text
+    whole = whole.lstrip("0") or "0"
+    fraction = fraction.rstrip("0") if point else ""
+    return f"{whole}.{fraction}" if fraction else whole

@@ -1,0 +1,111 @@
+"""Patterns: what a subscriber asks for.
+
+A pattern is an XPath 1.0 expression read as a yes-or-no question about a document. Patterns are
+immutable and exist once: two expressions with the same canonical meaning are the same object.
+
+    >>> Pattern.parse("a[c][b]") is Pattern.parse("//a[b and c]")
+    True
+    >>> Pattern.parse("a[c][b]").text
+    '//a[b]/c'
+    >>> Pattern.parse("//x:a", {"x": "urn:x"}).text
+    '//{urn:x}a'
+
+An *exact* pattern can be decided by an index alone. Any other has an exact *necessary* condition
+that an index can use to find candidates, and libxml2 decides on those.
+
+    >>> p = Pattern.parse("//a[b = c]/d[2]")
+    >>> p.exact, p.necessary.text
+    (False, '//a[b][c]/d')
+
+Libraries differ on what a relative path means at top level; here ``a/b`` is ``//a/b``, as in
+Dissemination, section 1.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from twigcast.errors import PatternError
+from twigcast.language.build import on_document
+from twigcast.language.condition import Condition, is_exact
+from twigcast.language.interned import Interned, rebuilt
+from twigcast.language.meaning import document_meaning
+from twigcast.language.necessary import weakened
+from twigcast.language.parse import PatternLimits, parse_expression
+from twigcast.language.rooted import rooted
+from twigcast.language.text import JudgeWriter, canonical_text
+
+__all__ = ["PATTERN_LIMITS", "Pattern", "PatternLimits"]
+
+PATTERN_LIMITS = PatternLimits()
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Pattern(metaclass=Interned):
+    """A canonical condition on documents. Make one with :meth:`parse`."""
+
+    condition: Condition
+
+    __reduce__ = rebuilt
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        namespaces: Mapping[str, str] | None = None,
+        limits: PatternLimits = PATTERN_LIMITS,
+    ) -> Self:
+        """The pattern that an expression stands for; prefixes are resolved by ``namespaces``.
+
+        Raises :class:`PatternError`, with the column and what was expected there, if the text
+        is not an expression of XPath 1.0 or is over a limit.
+        """
+        bound = namespaces or {}
+        _check_namespaces(text, bound)
+        return cls(document_meaning(rooted(parse_expression(text, bound, limits))))
+
+    @property
+    def text(self) -> str:
+        """The canonical text: it parses to this very pattern, without a prefix map."""
+        return canonical_text(self.condition)
+
+    @property
+    def exact(self) -> bool:
+        """Whether an index can decide it without asking libxml2."""
+        return is_exact(self.condition)
+
+    @property
+    def necessary(self) -> Pattern:
+        """An exact pattern that every document matching this one matches too."""
+        return self if self.exact else Pattern(on_document(weakened(self.condition)))
+
+    def for_libxml2(self) -> tuple[str, dict[str, str]]:
+        """The pattern as plain XPath 1.0, and the prefixes that text uses."""
+        writer = JudgeWriter()
+        text, _ = writer.condition(self.condition, "/")
+        return text, writer.namespaces
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.text!r})"
+
+
+def _check_namespaces(text: str, namespaces: Mapping[str, str]) -> None:
+    for prefix, namespace in namespaces.items():
+        if not prefix:
+            raise PatternError(
+                text,
+                column=1,
+                expected="no namespace for the empty prefix: XPath 1.0 reads a name without a "
+                "prefix as in no namespace; bind a prefix, or write *:name",
+            )
+        if not namespace or {"{", "}"} & set(namespace):
+            raise PatternError(
+                text,
+                column=1,
+                expected=f"a namespace URI for the prefix {prefix!r}, not {namespace!r}",
+            )

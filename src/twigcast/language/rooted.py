@@ -1,0 +1,98 @@
+"""Expressions that do not depend on the context node.
+
+A subscription is evaluated at the document node. Writing that into the expression itself makes it
+mean the same wherever an engine happens to evaluate it:
+
+    a/b, @x           →   //a/b, //@x      a path at top level may begin anywhere in the document
+    count(a) > 1      →   count(/a) > 1    other relative paths begin at the document node
+    string()          →   string(/)
+    position()        →   1
+"""
+
+from __future__ import annotations
+
+from typing import Final, assert_never
+
+from twigcast.language.syntax import (
+    ANYWHERE_BELOW,
+    Binary,
+    Call,
+    Chain,
+    Expression,
+    Filter,
+    Literal,
+    Negative,
+    Number,
+    Path,
+    Union,
+    tidy,
+)
+
+__all__ = ["is_rooted", "rooted"]
+
+_DOCUMENT: Final = Path.rooted(())
+_ABOUT_CONTEXT: Final = frozenset(
+    {"string", "number", "name", "local-name", "namespace-uri", "string-length", "normalize-space"}
+)
+"""The functions that speak of the context node where they are given no argument."""
+
+
+def rooted(expression: Expression) -> Expression:
+    """The expression as a subscription means it, independent of any context node."""
+    match expression:
+        case Path(False, steps):
+            return Path.rooted(tidy((ANYWHERE_BELOW, *steps)))
+        case Union(parts):
+            return Union(tuple(map(rooted, parts)))
+        case _:
+            return _from_document(expression)
+
+
+def is_rooted(expression: Expression) -> bool:
+    """Whether the expression has the same value at every context node of a document."""
+    match expression:
+        case Path(absolute):
+            return absolute
+        case Call("position" | "last" | "lang"):
+            return False
+        case Call(name, ()) if name in _ABOUT_CONTEXT:
+            return False
+        case Call(_, parts) | Union(parts):
+            return all(map(is_rooted, parts))
+        case Filter(base) | Chain(base) | Negative(base):
+            return is_rooted(base)
+        case Binary(_, left, right):
+            return is_rooted(left) and is_rooted(right)
+        case Literal() | Number():
+            return True
+        case _:
+            assert_never(expression)
+
+
+def _from_document(expression: Expression) -> Expression:  # noqa: PLR0911
+    match expression:
+        case Path(False, steps):
+            return Path.rooted(tidy(steps))
+        case Call("position" | "last"):
+            return Number("1")
+        case Call("lang"):
+            # The language comes from an attribute of an element around; the document has none.
+            return Call("false", ())
+        case Call(name, ()) if name in _ABOUT_CONTEXT:
+            return Call(name, (_DOCUMENT,))
+        case Call(name, arguments):
+            return Call(name, tuple(map(_from_document, arguments)))
+        case Union(parts):
+            return Union(tuple(map(_from_document, parts)))
+        case Filter(base, predicates):
+            return Filter(_from_document(base), predicates)
+        case Chain(base, steps):
+            return Chain(_from_document(base), steps)
+        case Negative(operand):
+            return Negative(_from_document(operand))
+        case Binary(operator, left, right):
+            return Binary(operator, _from_document(left), _from_document(right))
+        case Path() | Literal() | Number():
+            return expression
+        case _:
+            assert_never(expression)

@@ -1,0 +1,54 @@
+"""Documents by the batch: Arrow arrays in and out.
+
+A row per document, in the order given. Whatever happens to one document stays in its own row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from twigcast.errors import DocumentError, UsageError
+from twigcast.matching.engine import Decision
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["decided_rows"]
+
+
+def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) -> pa.RecordBatch:
+    """A record batch with ``matches``, ``error`` and ``undecided`` for each document."""
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        raise UsageError(
+            "match_batch needs pyarrow; install it, or twigcast with the extra 'spark'"
+        ) from None
+    matches: list[tuple[int, ...] | None] = []
+    errors: list[str | None] = []
+    undecided: list[tuple[int, ...] | None] = []
+    for value in documents:
+        row = _decided(value.as_py(), decide)
+        if isinstance(row, str):
+            matches.append(None)
+            errors.append(row)
+            undecided.append(None)
+        else:
+            matches.append(row.matches)
+            errors.append(None)
+            undecided.append(row.undecided)
+    ids = pa.list_(pa.int64())
+    return pa.RecordBatch.from_arrays(
+        [pa.array(matches, ids), pa.array(errors, pa.string()), pa.array(undecided, ids)],
+        names=["matches", "error", "undecided"],
+    )
+
+
+def _decided(content: bytes | str | None, decide: Callable[[bytes], Decision]) -> Decision | str:
+    if content is None:
+        return "document: there is no content (null)"
+    try:
+        return decide(content.encode() if isinstance(content, str) else content)
+    except DocumentError as error:
+        return str(error)

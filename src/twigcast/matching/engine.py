@@ -1,0 +1,73 @@
+"""What an engine is: the protocol behind :class:`twigcast.matching.Matcher`.
+
+The matcher takes care of everything that all engines share: parsing expressions, refusing double
+ids, groups, batches, counting. An engine keeps patterns under integer ids and decides documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from twigcast.language.document import Document
+from twigcast.language.pattern import Pattern
+
+__all__ = ["Decision", "Engine", "EngineStatistics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was found out about one document; ids ascending.
+
+    ``undecided`` are subscriptions outside the exact fragment whose expression would have cost
+    too much on this document: neither a match nor a miss, and never passed over in silence.
+    """
+
+    matches: tuple[int, ...]
+    undecided: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatistics:
+    """How an engine fares."""
+
+    patterns: int
+    """Distinct patterns; subscriptions that ask for the same share one."""
+    residual: int
+    """Those of them that only libxml2 can decide."""
+    unfiltered: int
+    """Patterns that every document is a candidate for."""
+    candidates: int
+    """Patterns evaluated so far, over all documents."""
+    walked: int
+    """Evaluations too costly for libxml2 that were decided by walking the tree."""
+    compiled: int
+    """Expressions held compiled, of at most ``compiled_max``."""
+    compiled_max: int
+
+
+class Engine(Protocol):
+    """A changing set of patterns that documents are matched against."""
+
+    name: str
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+
+    def remove(self, id: int) -> None:
+        """Forget the id and whatever only it needed."""
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids of the groups that have none.
+
+        A group's first match decides it; what comes after is not looked at.
+        """
+
+    def statistics(self) -> EngineStatistics:
+        """The counters of the moment."""

@@ -1,0 +1,186 @@
+"""The engine ``lxml``: one compiled expression after the other, behind a label prefilter.
+
+The plainest engine that is always right, because libxml2, the judge of matching, decides
+everything. It stays in every test and every benchmark as the measure of the others.
+
+Per document: its labels select candidates (:mod:`~twigcast.matching.prefilter`); each distinct
+candidate pattern is evaluated once, however many subscriptions share it. Before libxml2 is asked,
+the work is estimated (:mod:`~twigcast.matching.cost`): an exact pattern over the bound is decided
+by :mod:`~twigcast.matching.walk` instead, a residual one stays undecided.
+
+Readers on several threads are safe beside a writer: candidates are gathered under a lock,
+evaluated outside it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from threading import Lock
+from typing import Final
+
+from lxml import etree
+
+from twigcast.language.document import Document
+from twigcast.language.pattern import Pattern
+from twigcast.matching.cost import Sizes, condition_cost
+from twigcast.matching.engine import Decision, EngineStatistics
+from twigcast.matching.prefilter import LabelIndex
+from twigcast.matching.walk import holds
+
+__all__ = ["COMPILED_MAX", "COST_MAX", "LxmlEngine"]
+
+COST_MAX: Final = 10_000_000
+"""Visits that one expression may cost on one document: some 50 to 100 ms of libxml2's time."""
+
+COMPILED_MAX: Final = 100_000
+"""Compiled expressions kept, at about 2 KB each."""
+
+_PROBES: Final = (100, 1_000, 10_000, 100_000, 1_000_000)
+_PROBE_DEPTH = 32
+_BYTES_PER_NODE = 64
+"""Assumptions under which "small enough not to estimate" is worked out, once per pattern."""
+
+
+class _Compiled:
+    """A compiled expression and the size of documents up to which its cost is no question."""
+
+    __slots__ = ("safe_nodes", "xpath")
+
+    def __init__(self, pattern: Pattern, cost_max: int) -> None:
+        text, namespaces = pattern.for_libxml2()
+        self.xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
+        self.safe_nodes = 0
+        for nodes in _PROBES:
+            sizes = Sizes(nodes, _PROBE_DEPTH, nodes * _BYTES_PER_NODE)
+            if condition_cost(pattern.condition, sizes) > cost_max:
+                break
+            self.safe_nodes = nodes
+
+    def is_safe(self, document: Document) -> bool:
+        """Whether the document is within the assumptions, so that no estimate is needed."""
+        nodes = self.safe_nodes
+        return len(document.content) <= nodes * _BYTES_PER_NODE and document.element_count <= nodes
+
+
+class LxmlEngine:
+    """Compiled expressions behind a label prefilter."""
+
+    name = "lxml"
+
+    def __init__(self, *, cost_max: int = COST_MAX, compiled_max: int = COMPILED_MAX) -> None:
+        self._cost_max = cost_max
+        self._compiled_max = compiled_max
+        self._pattern_of: dict[int, Pattern] = {}
+        self._ids_of: dict[Pattern, dict[int, None]] = {}
+        self._index = LabelIndex()
+        self._compiled: OrderedDict[Pattern, _Compiled] = OrderedDict()
+        self._lock = Lock()
+        self._residual = self._candidates = self._walked = 0
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+        with self._lock:
+            self._pattern_of[id] = pattern
+            ids = self._ids_of.get(pattern)
+            if ids is None:
+                ids = self._ids_of[pattern] = {}
+                self._index.add(pattern)
+                self._residual += not pattern.exact
+            ids[id] = None
+
+    def remove(self, id: int) -> None:
+        """Forget the id and whatever only it needed."""
+        with self._lock:
+            pattern = self._pattern_of.pop(id)
+            ids = self._ids_of[pattern]
+            del ids[id]
+            if not ids:
+                del self._ids_of[pattern]
+                self._index.remove(pattern)
+                self._compiled.pop(pattern, None)
+                self._residual -= not pattern.exact
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+        matches: list[int] = []
+        undecided: list[int] = []
+        for pattern, ids in self._gather(document):
+            wanted = [one for one in ids if one not in skip] if skip else ids
+            if wanted:
+                verdict = self._verdict(pattern, document)
+                if verdict is not False:
+                    (undecided if verdict is None else matches).extend(wanted)
+        return Decision(tuple(sorted(matches)), tuple(sorted(undecided)))
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids where that leaves doubt."""
+        candidates = {one: pattern for pattern, ids in self._gather(document) for one in ids}
+        verdicts: dict[Pattern, bool | None] = {}
+
+        def verdict(one: int) -> bool | None:
+            pattern = candidates.get(one)
+            if pattern is None or one in skip:
+                return False
+            if pattern not in verdicts:
+                verdicts[pattern] = self._verdict(pattern, document)
+            return verdicts[pattern]
+
+        decided = [any(verdict(one) for one in group) for group in groups]
+        open_groups = (group for group, found in zip(groups, decided, strict=True) if not found)
+        undecided = {one for group in open_groups for one in group if verdict(one) is None}
+        return decided, tuple(sorted(undecided))
+
+    def statistics(self) -> EngineStatistics:
+        """The counters of the moment."""
+        return EngineStatistics(
+            patterns=len(self._ids_of),
+            residual=self._residual,
+            unfiltered=self._index.unfiltered,
+            candidates=self._candidates,
+            walked=self._walked,
+            compiled=len(self._compiled),
+            compiled_max=self._compiled_max,
+        )
+
+    def _gather(self, document: Document) -> Iterable[tuple[Pattern, tuple[int, ...]]]:
+        labels = document.labels
+        with self._lock:
+            return [(p, tuple(self._ids_of[p])) for p in self._index.candidates(labels)]
+
+    def _verdict(self, pattern: Pattern, document: Document) -> bool | None:
+        """Whether the document matches; None where deciding it would cost too much."""
+        self._candidates += 1
+        compiled = self._compile(pattern)
+        if not compiled.is_safe(document) and self._cost(pattern, document) > self._cost_max:
+            if not pattern.exact:
+                return None
+            self._walked += 1
+            return holds(pattern.condition, document)
+        try:
+            return bool(compiled.xpath(document.tree))
+        except etree.XPathError:
+            # libxml2 has bounds of its own, on the size of node-sets and on recursion.
+            return None
+
+    def _compile(self, pattern: Pattern) -> _Compiled:
+        with self._lock:
+            compiled = self._compiled.get(pattern)
+            if compiled is not None:
+                self._compiled.move_to_end(pattern)
+                return compiled
+        compiled = _Compiled(pattern, self._cost_max)
+        with self._lock:
+            self._compiled[pattern] = compiled
+            if len(self._compiled) > self._compiled_max:
+                self._compiled.popitem(last=False)
+        return compiled
+
+    @staticmethod
+    def _cost(pattern: Pattern, document: Document) -> float:
+        sizes = Sizes(
+            document.element_count, document.depth, len(document.content), document.labels
+        )
+        return condition_cost(pattern.condition, sizes)

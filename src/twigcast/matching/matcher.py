@@ -1,0 +1,183 @@
+"""Many patterns, one document: which subscriptions it satisfies.
+
+    >>> matcher = Matcher()
+    >>> matcher.add(1, "//trade[price > 100]")
+    >>> matcher.add(2, "/feed/*[@urgent]")
+    >>> matcher.match(b"<feed><trade><price>120</price></trade></feed>")
+    [1]
+
+Subscriptions come and go at any time. Several threads may match at once, also while one adds and
+removes. What the engines share is here; an engine decides (:mod:`twigcast.matching.engine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from twigcast.errors import DocumentError, UsageError
+from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits
+from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
+from twigcast.matching import batch, stored
+from twigcast.matching.engine import Decision, Engine, EngineStatistics
+from twigcast.matching.lxml_engine import COST_MAX, LxmlEngine
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["ENGINES", "Matcher", "MatcherStatistics"]
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+ENGINES: Final = ("auto", "lxml")
+"""The names an engine can be asked for by; ``auto`` takes the fastest that is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatcherStatistics:
+    """How a matcher fares: what it holds, and what it has done so far."""
+
+    engine: str
+    subscriptions: int
+    documents: int
+    refused: int
+    """Documents that could not be read."""
+    undecided: int
+    """Pairs of document and subscription that were too costly to decide."""
+    details: EngineStatistics
+
+
+class Matcher:
+    """Standing subscriptions under integer ids, and the documents that satisfy them.
+
+    ``engine`` is one of :data:`ENGINES`; ``limits`` bound documents, ``pattern_limits``
+    expressions, and ``residual_cost_max`` the work that one expression may make on one document.
+    """
+
+    def __init__(
+        self,
+        engine: str = "auto",
+        *,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+        pattern_limits: PatternLimits = PATTERN_LIMITS,
+        residual_cost_max: int = COST_MAX,
+    ) -> None:
+        if engine not in ENGINES:
+            raise UsageError(f"no engine {engine!r}; choose one of {', '.join(ENGINES)}")
+        self._engine: Engine = LxmlEngine(cost_max=residual_cost_max)
+        self._limits = limits
+        self._pattern_limits = pattern_limits
+        self._patterns: dict[int, Pattern] = {}
+        self._documents = self._refused = self._undecided = 0
+
+    def add(
+        self, id: int, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
+    ) -> None:
+        """Register an expression under an id of your choice.
+
+        Raises :class:`PatternError` if it is not XPath, :class:`UsageError` if the id is taken.
+        """
+        if id in self._patterns:
+            raise UsageError(f"id {id} is taken by {self._patterns[id].text}; remove it first")
+        pattern = (
+            xpath
+            if isinstance(xpath, Pattern)
+            else Pattern.parse(xpath, namespaces, self._pattern_limits)
+        )
+        self._engine.add(id, pattern)
+        self._patterns[id] = pattern
+
+    def remove(self, id: int) -> None:
+        """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
+        if id not in self._patterns:
+            raise UsageError(f"no subscription with id {id}, so nothing to remove")
+        self._engine.remove(id)
+        del self._patterns[id]
+
+    def match(self, document: bytes | Document, skip: Collection[int] = ()) -> list[int]:
+        """The ids of the subscriptions that the document satisfies, ascending.
+
+        Ids in ``skip`` are left out, at no cost. Raises :class:`DocumentError` if the document
+        cannot be read. Undecided subscriptions are not in the list: ask :meth:`decide`.
+        """
+        return list(self.decide(document, skip).matches)
+
+    def decide(self, document: bytes | Document, skip: Collection[int] = ()) -> Decision:
+        """The same, with the subscriptions that were too costly to decide told apart."""
+        decision = self._engine.decide(self._read(document), _quick(skip))
+        self._undecided += len(decision.undecided)
+        return decision
+
+    def match_links(
+        self,
+        document: bytes | Document,
+        groups: Mapping[_Key, Collection[int]],
+        skip: Collection[int] = (),
+    ) -> list[_Key]:
+        """Which groups of ids have a match, in the order given.
+
+        A group is decided by the first match found in it. One that only undecided subscriptions
+        could decide counts as matching: a document too many can be dropped further on, one too
+        few is lost.
+        """
+        read = self._read(document)
+        decided, undecided = self._engine.decide_links(read, list(groups.values()), _quick(skip))
+        self._undecided += len(undecided)
+        doubt = frozenset(undecided)
+        return [
+            key
+            for (key, ids), found in zip(groups.items(), decided, strict=True)
+            if found or (doubt and not doubt.isdisjoint(ids))
+        ]
+
+    def match_batch(self, documents: pa.Array[Any], skip: Collection[int] = ()) -> pa.RecordBatch:
+        """A row for each document of an Arrow array (binary or string).
+
+        Columns: ``matches`` (list of ids, null where refused), ``error`` (null where fine) and
+        ``undecided`` (list of ids). A document that cannot be read never stops the others.
+        """
+        return batch.decided_rows(documents, lambda content: self.decide(content, skip))
+
+    def statistics(self) -> MatcherStatistics:
+        """What the matcher holds, and what it has done so far."""
+        return MatcherStatistics(
+            engine=self._engine.name,
+            subscriptions=len(self._patterns),
+            documents=self._documents,
+            refused=self._refused,
+            undecided=self._undecided,
+            details=self._engine.statistics(),
+        )
+
+    def to_bytes(self) -> bytes:
+        """The subscriptions as bytes, for a file or another process."""
+        return stored.to_bytes(self._patterns)
+
+    @classmethod
+    def from_buffer(cls, buffer: bytes | memoryview, engine: str = "auto") -> Matcher:
+        """The matcher that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes."""
+        matcher = cls(engine)
+        for subscription, pattern in stored.from_buffer(buffer):
+            matcher.add(subscription, pattern)
+        return matcher
+
+    def __len__(self) -> int:
+        return len(self._patterns)
+
+    def __contains__(self, id: int) -> bool:
+        return id in self._patterns
+
+    def _read(self, document: bytes | Document) -> Document:
+        self._documents += 1
+        if isinstance(document, Document):
+            return document
+        try:
+            return Document.parse(document, limits=self._limits)
+        except DocumentError:
+            self._refused += 1
+            raise
+
+
+def _quick(skip: Collection[int]) -> Collection[int]:
+    return skip if isinstance(skip, set | frozenset | dict) or not skip else frozenset(skip)

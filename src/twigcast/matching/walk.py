@@ -1,0 +1,181 @@
+"""Deciding an exact condition by walking the tree, in time that grows with the document only.
+
+libxml2 evaluates expressions literally, and a few exact patterns (many ``//`` inside each other on
+deep documents) make it repeat itself beyond any bound. Those go here: each condition is asked once
+of each node, and the answer remembered, so the work is at most
+
+    parts of the condition · nodes · depth
+
+steps. Value tests are still libxml2's, one node at a time, so numbers and strings compare as they
+do everywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
+
+from lxml import etree
+
+from twigcast.language.condition import (
+    AllOf,
+    AnyOf,
+    AtDocument,
+    Condition,
+    Exists,
+    FirstStep,
+    FirstValue,
+    Kind,
+    Label,
+    Not,
+    Reach,
+    Residual,
+    SelfIs,
+    ValueTest,
+)
+from twigcast.language.document import Document
+from twigcast.language.text import JudgeWriter
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _ElementUnicodeResult
+
+__all__ = ["holds"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Leaf:
+    """An attribute or text node: lxml has no object of its own for these."""
+
+    kind: Kind
+    tag: str
+    value: str
+    place: tuple[int, int]
+
+
+_Node: TypeAlias = "_Element | _Leaf | None"  # None is the document node.
+
+
+def holds(condition: Condition, document: Document) -> bool:
+    """Whether an exact condition holds at the document node."""
+    return _Walk(document).asks(condition, None)
+
+
+class _Walk:
+    def __init__(self, document: Document) -> None:
+        self._root = document.tree.getroot()
+        self._answers: dict[tuple[Condition, _Element | None], bool] = {}
+
+    def asks(self, condition: Condition, node: _Node) -> bool:
+        if isinstance(node, _Leaf):
+            return self._answer(condition, node)
+        key = (condition, node)
+        known = self._answers.get(key)
+        if known is None:
+            known = self._answers[key] = self._answer(condition, node)
+        return known
+
+    def _answer(self, condition: Condition, node: _Node) -> bool:
+        match condition:
+            case Exists(reach, label, where):
+                found = self._reached(node, reach, label)
+                return any(self.asks(where, other) for other in found)
+            case AllOf(parts):
+                return all(self.asks(part, node) for part in parts)
+            case AnyOf(parts):
+                return any(self.asks(part, node) for part in parts)
+            case Not(part):
+                return not self.asks(part, node)
+            case AtDocument(inner):
+                return self.asks(inner, None)
+            case SelfIs(label):
+                return node is not None and _has(node, label)
+            case ValueTest():
+                return self._passes(condition, node)
+            case FirstValue(steps, test):
+                first = min(self._selected(steps, node), key=self._place, default=None)
+                return first is not None and self._passes(test, first)
+            case Residual():
+                raise AssertionError("a residual condition is for libxml2 to decide")
+            case _:
+                assert_never(condition)
+
+    def _reached(self, node: _Node, reach: Reach, label: Label) -> Iterator[_Element | _Leaf]:
+        """The nodes with the label below a node, in document order."""
+        if isinstance(node, _Leaf):
+            return
+        for element in self._carriers(node, reach, label.kind):
+            if label.kind is Kind.ELEMENT:
+                if _has(element, label):
+                    yield element
+            else:
+                yield from (leaf for leaf in self._leaves(element, label.kind) if _has(leaf, label))
+
+    def _carriers(self, node: _Element | None, reach: Reach, kind: Kind) -> Iterator[_Element]:
+        """The elements that are, or that own, the nodes in question."""
+        if kind is not Kind.ELEMENT and node is not None:
+            yield node
+        if reach is Reach.DESCENDANT:
+            below = self._root.iter("*") if node is None else node.iterdescendants("*")
+            yield from below
+        elif kind is Kind.ELEMENT:
+            yield from (self._root,) if node is None else node.iterchildren("*")
+
+    def _selected(self, steps: tuple[FirstStep, ...], node: _Node) -> list[_Element | _Leaf]:
+        """The nodes a path leads to, each once."""
+        nodes: list[_Node] = [node]
+        for reach, label, where in steps:
+            found = (other for here in nodes for other in self._reached(here, reach, label))
+            nodes = list(dict.fromkeys(other for other in found if self.asks(where, other)))
+        return [found for found in nodes if found is not None]
+
+    def _place(self, node: _Element | _Leaf) -> tuple[int, int]:
+        """Where a node stands among those of its kind, in document order."""
+        return node.place if isinstance(node, _Leaf) else (self._places[node], 0)
+
+    @cached_property
+    def _places(self) -> dict[_Element, int]:
+        return {element: place for place, element in enumerate(self._root.iter("*"))}
+
+    @cached_property
+    def _texts(self) -> dict[_Element, list[_Leaf]]:
+        """The text nodes of each element."""
+        owned: dict[_Element, list[_Leaf]] = {}
+        for place, text in enumerate(_all_texts(self._root)):
+            # lxml hangs a text on the element before it, unless it is the first in its own.
+            before = text.getparent()
+            owner = before if text.is_text or before is None else before.getparent()
+            assert owner is not None
+            owned.setdefault(owner, []).append(_Leaf(Kind.TEXT, "", str(text), (place, 0)))
+        return owned
+
+    def _leaves(self, element: _Element, kind: Kind) -> Iterator[_Leaf]:
+        if kind is Kind.TEXT:
+            yield from self._texts.get(element, ())
+            return
+        place = self._places[element]
+        for number, (tag, value) in enumerate(element.items()):
+            yield _Leaf(kind, str(tag), str(value), (place, number))
+
+    def _passes(self, test: ValueTest, node: _Node) -> bool:
+        subject, value = ("$value", node.value) if isinstance(node, _Leaf) else (".", "")
+        context = self._root if node is None or isinstance(node, _Leaf) else node
+        return bool(_value_xpath(test, subject)(context, value=value))
+
+
+@lru_cache(maxsize=1024)  # A walk is rare, and asks few tests of many nodes.
+def _value_xpath(test: ValueTest, subject: str) -> etree.XPath:
+    text = JudgeWriter().condition(test, subject)[0]
+    return etree.XPath(f"boolean({text})", regexp=False)
+
+
+_all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
+
+
+def _has(node: _Element | _Leaf, label: Label) -> bool:
+    if isinstance(node, _Leaf) and node.kind is not label.kind:
+        return False
+    tag = str(node.tag)
+    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
+    return label.namespace in (None, namespace) and label.local in (None, local)

@@ -1,0 +1,51 @@
+"""What an expression means is what libxml2 says it means."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given
+from lxml import etree
+
+from tests.judge import judge, judge_tree
+from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from twigcast.language.document import Document
+from twigcast.language.pattern import Pattern
+from twigcast.matching.walk import holds
+
+
+def by_libxml2(pattern: Pattern, content: bytes) -> bool:
+    text, namespaces = pattern.for_libxml2()
+    xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
+    return bool(xpath(judge_tree(content)))
+
+
+@THOROUGH
+@given(subscriptions(), documents())
+def test_the_canonical_form_matches_what_the_expression_matches(said: Said, content: bytes) -> None:
+    pattern = Pattern.parse(said.text, NAMESPACES)
+    assert by_libxml2(pattern, content) == judge(said.judge, content, NAMESPACES)
+
+
+@THOROUGH
+@given(subscriptions(exact=True), documents())
+def test_exact_patterns_can_be_decided_by_walking(said: Said, content: bytes) -> None:
+    pattern = Pattern.parse(said.text, NAMESPACES)
+    assume(pattern.exact)
+    assert holds(pattern.condition, Document.parse(content)) == judge(
+        said.judge, content, NAMESPACES
+    )
+
+
+@THOROUGH
+@given(subscriptions())
+def test_canonical_text_parses_to_the_same_pattern(said: Said) -> None:
+    pattern = Pattern.parse(said.text, NAMESPACES)
+    assert Pattern.parse(pattern.text) is pattern
+
+
+@THOROUGH
+@given(subscriptions(), documents())
+def test_the_necessary_pattern_is_necessary_and_exact(said: Said, content: bytes) -> None:
+    pattern = Pattern.parse(said.text, NAMESPACES)
+    assert pattern.necessary.exact
+    if judge(said.judge, content, NAMESPACES):
+        assert by_libxml2(pattern.necessary, content)
