@@ -84,8 +84,9 @@ def functions_are_short(source: Source) -> Iterator[str]:
 
 
 def names_are_telling(source: Source) -> Iterator[str]:
+    vague_here = VAGUE - {"data"} if source.is_test else VAGUE  # Hypothesis hands tests a `data`
     for line, name in [(1, source.path.stem), *_names_given(source.tree)]:
-        if vague := VAGUE.intersection(_words(name)):
+        if vague := vague_here.intersection(_words(name)):
             yield f"line {line}: {name} says only {', '.join(sorted(vague))!r}"
 
 
@@ -231,6 +232,7 @@ RULES = (
         names_are_telling, "src/twigcast/a.py", "class LinkManager: ...", "class Manageress: ..."
     ),
     Planted(names_are_telling, "tests/a.py", "def f(node_info): ...", "def f(informer): ..."),
+    Planted(names_are_telling, "src/twigcast/a.py", "data = 1", "data = 1", "tests/a.py"),
     Planted(names_are_telling, "src/twigcast/a.py", "misc = 1", "from x import misc"),
     Planted(names_are_telling, "src/twigcast/utils.py", "", "", "src/twigcast/tables.py"),
     Planted(module_explains_itself, "tests/a.py", "x = 1", '"""One."""\nx = 1'),
