@@ -50,14 +50,14 @@ def table(definition: Definition, measurements: Sequence[Measurement]) -> str:
     clock = measurements[0].clock
     floor = median(m.match_s for m in measurements if m.engine == definition.floor)
     head = (
-        f"| engine | matches | compile ms ({clock}) | ms per document ({clock}), spread "
-        "| × floor | compiled MiB | peak MiB |"
+        f"| engine | matches | compile ms ({clock}) | first pass, ms per document "
+        "| ms per document, spread | × floor | held MiB | peak MiB |"
     )
     rows = [
         _row(definition, [m for m in measurements if m.engine == engine], floor)
         for engine in definition.engines
     ]
-    return "\n".join([head, "| --- |" + " ---: |" * 6, *rows])
+    return "\n".join([head, "| --- |" + " ---: |" * 7, *rows])
 
 
 def _row(definition: Definition, runs: Sequence[Measurement], floor: float) -> str:
@@ -67,17 +67,19 @@ def _row(definition: Definition, runs: Sequence[Measurement], floor: float) -> s
         engine,
         "–" if is_floor(engine) else f"{runs[0].matches:,}",
         f"{1_000 * median(run.compile_s for run in runs):,.0f}",
+        _median([run.first_pass_s for run in runs], 1_000 / definition.documents, digits=3),
         f"{median(per_document_ms):.3f}, {per_document_ms[0]:.3f} to {per_document_ms[-1]:.3f}",
         f"{median(run.match_s for run in runs) / floor:,.1f}",
-        _mebibytes([run.compiled_bytes for run in runs]),
-        _mebibytes([run.peak_bytes for run in runs]),
+        _median([run.held_bytes for run in runs], 1 / MIB, digits=1),
+        _median([run.peak_bytes for run in runs], 1 / MIB, digits=1),
     )
     return f"| {' | '.join(cells)} |"
 
 
-def _mebibytes(sizes: Sequence[int | None]) -> str:
-    known = [size for size in sizes if size is not None]
-    return f"{median(known) / MIB:,.1f}" if known else "–"
+def _median(values: Sequence[float | None], unit: float, *, digits: int) -> str:
+    """The median in the given unit, or a dash where nothing was measured."""
+    known = [value for value in values if value is not None]
+    return f"{median(known) * unit:,.{digits}f}" if known else "–"
 
 
 def title(definition: Definition) -> str:

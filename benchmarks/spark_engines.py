@@ -54,8 +54,9 @@ def measure_on_spark(engine: str, workload: Workload) -> Measurement:
         digest=digest(answers),
         clock="wall",
         compile_s=compile_s,
+        first_pass_s=None,
         match_s=match_s,
-        compiled_bytes=None,
+        held_bytes=None,
         peak_bytes=None,
     )
 

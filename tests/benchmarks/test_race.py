@@ -35,8 +35,9 @@ def measured(engine: str = "one by one", **changes: object) -> Measurement:
         clock="CPU",
         compile_s=0.5,
         match_s=1.0,
-        compiled_bytes=2**20,
-        peak_bytes=2**30,
+        first_pass_s=2.0,
+        held_bytes=2**20,
+        peak_bytes=2**21,
     )
     return replace(measurement, **changes)  # type: ignore[arg-type]
 
@@ -105,9 +106,9 @@ def test_the_table_gives_medians_spread_and_the_ratio_to_the_floor() -> None:
         for seconds in (0.2 * slow, 0.1 * slow, 0.9 * slow)
     ]
     assert table(TINY, runs).splitlines()[2:] == [
-        "| parse | – | 500 | 100.000, 50.000 to 450.000 | 1.0 | 1.0 | 1,024.0 |",
-        "| one by one | 4 | 500 | 1000.000, 500.000 to 4500.000 | 10.0 | 1.0 | 1,024.0 |",
-        "| twigcast lxml | 4 | 500 | 300.000, 150.000 to 1350.000 | 3.0 | 1.0 | 1,024.0 |",
+        "| parse | – | 500 | 1,000.000 | 100.000, 50.000 to 450.000 | 1.0 | 1.0 | 2.0 |",
+        "| one by one | 4 | 500 | 1,000.000 | 1000.000, 500.000 to 4500.000 | 10.0 | 1.0 | 2.0 |",
+        "| twigcast lxml | 4 | 500 | 1,000.000 | 300.000, 150.000 to 1350.000 | 3.0 | 1.0 | 2.0 |",
     ]
 
 
