@@ -154,6 +154,11 @@ class Document:
         return found
 
     @cached_property
+    def breadth(self) -> int:
+        """How many elements are beside each other at the widest place."""
+        return max(map(len, _elements(self.tree)))
+
+    @cached_property
     def depth(self) -> int:
         """How many elements are inside each other at the deepest place."""
         deepest, level = 0, 0
@@ -222,7 +227,7 @@ def _parsed(content: bytes) -> _Element:
     try:
         return etree.fromstring(content, _parsers.expanding)
     except etree.XMLSyntaxError as error:
-        if error.code != etree.ErrorTypes.ERR_UNDECLARED_ENTITY:  # type: ignore[attr-defined]
+        if error.code not in _UNDECLARED:  # type: ignore[attr-defined]  # Unknown to the stubs.
             raise
         return etree.fromstring(content, _parsers.opaque)
 
@@ -268,5 +273,9 @@ def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
 
 
 _PLACE: Final = re.compile(r",? line \d+, column \d+.*$", re.DOTALL)
+_UNDECLARED: Final = (
+    etree.ErrorTypes.ERR_UNDECLARED_ENTITY,
+    etree.ErrorTypes.WAR_UNDECLARED_ENTITY,
+)
 _count_elements = cast("Callable[[_ElementTree], float]", etree.XPath("count(//*)"))
 _elements = cast("Callable[[_ElementTree], list[_Element]]", etree.XPath("//*"))

@@ -10,6 +10,7 @@ in all, and ``again`` how often at most at one and the same node:
 
     child steps     every node is a child of one parent       visits ≤ again · nodes
     descendants     a node has at most ``depth`` ancestors    visits ≤ again · depth · nodes
+    siblings        of which there are at most ``breadth``    visits ≤ times · breadth
     other axes      every node may see every node             visits ≤ times · nodes
 
 Joining the node-sets of a path behind ``//`` costs libxml2 a comparison of every node with every
@@ -70,6 +71,7 @@ class Sizes:
 
     nodes: int
     depth: int
+    breadth: int
     characters: int
     labels: Mapping[Label, int] | None = None
     """How often each label occurs; without it, every label may be on every node."""
@@ -187,6 +189,9 @@ class _Estimate:
                 return min(size, depth) * nodes, min(size, depth) * labelled
             case Axis.ANCESTOR | Axis.ANCESTOR_OR_SELF | Axis.NAMESPACE:
                 return size * depth, size * depth
+            case Axis.FOLLOWING_SIBLING | Axis.PRECEDING_SIBLING:
+                breadth = self._sizes.breadth
+                return size * breadth, size * min(breadth, labelled)
             case _:
                 return size * nodes, size * labelled
 

@@ -14,7 +14,6 @@ evaluated outside it.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from threading import Lock
 from typing import Final
@@ -52,15 +51,10 @@ class _Compiled:
         self.xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
         self.safe_nodes = 0
         for nodes in _PROBES:
-            sizes = Sizes(nodes, _PROBE_DEPTH, nodes * _BYTES_PER_NODE)
+            sizes = Sizes(nodes, _PROBE_DEPTH, nodes, nodes * _BYTES_PER_NODE)
             if condition_cost(pattern.condition, sizes) > cost_max:
                 break
             self.safe_nodes = nodes
-
-    def is_safe(self, document: Document) -> bool:
-        """Whether the document is within the assumptions, so that no estimate is needed."""
-        nodes = self.safe_nodes
-        return len(document.content) <= nodes * _BYTES_PER_NODE and document.element_count <= nodes
 
 
 class LxmlEngine:
@@ -74,7 +68,7 @@ class LxmlEngine:
         self._pattern_of: dict[int, Pattern] = {}
         self._ids_of: dict[Pattern, dict[int, None]] = {}
         self._index = LabelIndex()
-        self._compiled: OrderedDict[Pattern, _Compiled] = OrderedDict()
+        self._compiled: dict[Pattern, _Compiled] = {}
         self._lock = Lock()
         self._residual = self._candidates = self._walked = 0
 
@@ -153,8 +147,8 @@ class LxmlEngine:
     def _verdict(self, pattern: Pattern, document: Document) -> bool | None:
         """Whether the document matches; None where deciding it would cost too much."""
         self._candidates += 1
-        compiled = self._compile(pattern)
-        if not compiled.is_safe(document) and self._cost(pattern, document) > self._cost_max:
+        compiled = self._compiled.get(pattern) or self._compile(pattern)
+        if _size(document) > compiled.safe_nodes and self._cost(pattern, document) > self._cost_max:
             if not pattern.exact:
                 return None
             self._walked += 1
@@ -166,21 +160,26 @@ class LxmlEngine:
             return None
 
     def _compile(self, pattern: Pattern) -> _Compiled:
-        with self._lock:
-            compiled = self._compiled.get(pattern)
-            if compiled is not None:
-                self._compiled.move_to_end(pattern)
-                return compiled
         compiled = _Compiled(pattern, self._cost_max)
         with self._lock:
             self._compiled[pattern] = compiled
             if len(self._compiled) > self._compiled_max:
-                self._compiled.popitem(last=False)
+                # The one compiled longest ago; keeping track of use would cost every evaluation.
+                del self._compiled[next(iter(self._compiled))]
         return compiled
 
     @staticmethod
     def _cost(pattern: Pattern, document: Document) -> float:
         sizes = Sizes(
-            document.element_count, document.depth, len(document.content), document.labels
+            nodes=document.element_count,
+            depth=document.depth,
+            breadth=document.breadth,
+            characters=len(document.content),
+            labels=document.labels,
         )
         return condition_cost(pattern.condition, sizes)
+
+
+def _size(document: Document) -> int:
+    """The document's size in nodes, one with much text counted as if it had more of them."""
+    return max(document.element_count, len(document.content) // _BYTES_PER_NODE)
