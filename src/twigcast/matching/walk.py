@@ -51,7 +51,8 @@ class _Leaf:
     kind: Kind
     tag: str
     value: str
-    place: tuple[int, int]
+    place: int
+    """Of a text: its number among the texts of the document."""
 
 
 _Node: TypeAlias = "_Element | _Leaf | None"  # None is the document node.
@@ -94,7 +95,7 @@ class _Walk:
             case ValueTest():
                 return self._passes(condition, node)
             case FirstValue(steps, test):
-                first = min(self._selected(steps, node), key=self._place, default=None)
+                first = None if isinstance(node, _Leaf) else self._first(steps, node)
                 return first is not None and self._passes(test, first)
             case Residual():
                 raise AssertionError("a residual condition is for libxml2 to decide")
@@ -122,21 +123,58 @@ class _Walk:
         elif kind is Kind.ELEMENT:
             yield from (self._root,) if node is None else node.iterchildren("*")
 
-    def _selected(self, steps: tuple[FirstStep, ...], node: _Node) -> list[_Element | _Leaf]:
-        """The nodes a path leads to, each once."""
-        nodes: list[_Node] = [node]
-        for reach, label, where in steps:
-            found = (other for here in nodes for other in self._reached(here, reach, label))
-            nodes = list(dict.fromkeys(other for other in found if self.asks(where, other)))
-        return [found for found in nodes if found is not None]
+    def _first(
+        self, steps: tuple[FirstStep, ...], node: _Element | None
+    ) -> _Element | _Leaf | None:
+        """The first node in document order that the steps lead to.
 
-    def _place(self, node: _Element | _Leaf) -> tuple[int, int]:
-        """Where a node stands among those of its kind, in document order."""
-        return node.place if isinstance(node, _Leaf) else (self._places[node], 0)
+        One pass over what is below, in document order. Of each element two sets of numbers are
+        known, as bits: how many of the steps lead exactly here (``at``), and how many lead here or
+        to an element above (``passed``).
+        """
+        best: _Leaf | None = None
+        above: list[tuple[Iterator[_Element], int, int]] = []
+        element, at, passed = node, 1, 1
+        while True:
+            leaf = self._first_leaf(steps, element, at, passed)
+            if leaf is not None and leaf.kind is Kind.ATTRIBUTE:
+                return leaf
+            if leaf is not None and (best is None or leaf.place < best.place):
+                # A text below may stand before this one, so the walk goes on.
+                best = leaf
+            above.append((self._carriers(element, Reach.CHILD, Kind.ELEMENT), at, passed))
+            following = None
+            while above and (following := next(above[-1][0], None)) is None:
+                above.pop()
+            if following is None:
+                return best
+            element, (_, at_parent, passed_parent) = following, above[-1]
+            at = self._advanced(steps, element, at_parent, passed_parent)
+            if at >> len(steps):
+                return element
+            passed = passed_parent | at
 
-    @cached_property
-    def _places(self) -> dict[_Element, int]:
-        return {element: place for place, element in enumerate(self._root.iter("*"))}
+    def _advanced(
+        self, steps: tuple[FirstStep, ...], element: _Element, at: int, passed: int
+    ) -> int:
+        """How many steps lead exactly to an element, given its parent's sets."""
+        found = 0
+        for number, (reach, label, where) in enumerate(steps):
+            ready = at if reach is Reach.CHILD else passed
+            if ready >> number & 1 and label.kind is Kind.ELEMENT and _has(element, label):
+                found |= self.asks(where, element) << (number + 1)
+        return found
+
+    def _first_leaf(
+        self, steps: tuple[FirstStep, ...], element: _Element | None, at: int, passed: int
+    ) -> _Leaf | None:
+        """The first attribute or text of an element that all the steps lead to."""
+        reach, label, where = steps[-1]
+        ready = at if reach is Reach.CHILD else passed
+        if element is None or label.kind is Kind.ELEMENT or not ready >> (len(steps) - 1) & 1:
+            return None
+        leaves = (leaf for leaf in self._leaves(element, label.kind) if _has(leaf, label))
+        return next((leaf for leaf in leaves if self.asks(where, leaf)), None)
 
     @cached_property
     def _texts(self) -> dict[_Element, list[_Leaf]]:
@@ -147,16 +185,15 @@ class _Walk:
             before = text.getparent()
             owner = before if text.is_text or before is None else before.getparent()
             assert owner is not None
-            owned.setdefault(owner, []).append(_Leaf(Kind.TEXT, "", str(text), (place, 0)))
+            owned.setdefault(owner, []).append(_Leaf(Kind.TEXT, "", str(text), place))
         return owned
 
     def _leaves(self, element: _Element, kind: Kind) -> Iterator[_Leaf]:
         if kind is Kind.TEXT:
             yield from self._texts.get(element, ())
             return
-        place = self._places[element]
-        for number, (tag, value) in enumerate(element.items()):
-            yield _Leaf(kind, str(tag), str(value), (place, number))
+        for tag, value in element.items():
+            yield _Leaf(kind, str(tag), str(value), 0)
 
     def _passes(self, test: ValueTest, node: _Node) -> bool:
         subject, value = ("$value", node.value) if isinstance(node, _Leaf) else (".", "")
