@@ -91,6 +91,9 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
     What ``where`` says about the document node is moved out of it, and what it says about the
     label into the label.
     """
+    if where is TRUE or (isinstance(where, Exists) and label.kind is Kind.ELEMENT):
+        # By far the most common: a path goes on, or ends.
+        return Exists(reach, label, where)
     outside: list[Condition] = []
     inside: list[Condition] = []
     for part in parts_of(where):

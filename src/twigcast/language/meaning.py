@@ -330,7 +330,9 @@ def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condit
     placed = label is not None if reach else is_self
     if not placed or any(map(is_positional, predicates)):
         return _residual_steps(steps, tail, context)
-    where = all_of([*(_meaning(p, within) for p in predicates), _steps(rest, tail, within)])
+    where = _steps(rest, tail, within)
+    if predicates:
+        where = all_of([*(_meaning(p, within) for p in predicates), where])
     if reach is not None and label is not None:
         return exists(reach, label, where)
     if label is None:

@@ -180,8 +180,11 @@ def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Without the steps that change nothing: ``.``, and ``//`` right after ``//``."""
     kept: list[Step] = []
     for step in steps:
-        doubled = step == ANYWHERE_BELOW and kept[-1:] == [ANYWHERE_BELOW]
-        if step != CONTEXT_NODE and not doubled:
+        if step.axis is Axis.DESCENDANT_OR_SELF:
+            idle = step == ANYWHERE_BELOW and kept[-1:] == [ANYWHERE_BELOW]
+        else:
+            idle = step.axis is Axis.SELF and step == CONTEXT_NODE
+        if not idle:
             kept.append(step)
     return tuple(kept)
 
