@@ -223,9 +223,9 @@ def test_a_zip_member_whose_bytes_are_damaged_costs_only_itself() -> None:
 def test_a_link_in_an_archive_is_not_followed() -> None:
     Path("secret.xml").write_text("<secret/>")
     with zipfile.ZipFile("a.zip", "w") as archive:
-        info = zipfile.ZipInfo("a.xml")
-        info.external_attr = 0o120777 << 16
-        archive.writestr(info, "secret.xml")
+        member = zipfile.ZipInfo("a.xml")
+        member.external_attr = 0o120777 << 16
+        archive.writestr(member, "secret.xml")
     with tarfile.open("a.tar", "w") as tar:
         for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
             header = tarfile.TarInfo("a.xml")

@@ -26,6 +26,7 @@ from fnmatch import fnmatchcase
 from typing import IO, TypeAlias
 
 from twigcast.errors import DocumentError, DocumentLimitError
+from twigcast.language import LIBRARY_LIMITS
 
 Content: TypeAlias = bytes | DocumentError
 """What comes of a document: its bytes as they were published, or why there are none."""
@@ -43,7 +44,7 @@ BROKEN = (
     EOFError,
     ValueError,
     LookupError,
-    RuntimeError,  # NotImplementedError, for what zipfile cannot do, is one of them
+    RuntimeError,  # what zipfile cannot do is of this kind too
     MemoryError,  # an xz archive may ask for a dictionary of gigabytes
     OverflowError,
     struct.error,
@@ -59,7 +60,7 @@ BROKEN = (
 class PublicationLimits:
     """How large a document may be, how many an archive may hold, and how far it may swell."""
 
-    document_bytes_max: int = 10_000_000
+    document_bytes_max: int = LIBRARY_LIMITS.bytes_max
     members_max: int = 10_000_000
     ratio_max: int = 100
 

@@ -44,8 +44,8 @@ def write_index(folder: str | os.PathLike[str], matcher: Matcher) -> VersionedFi
     return write_versioned(folder, stem="matcher", ending=".index", content=matcher.to_bytes())
 
 
-def read_index(path: str | os.PathLike[str]) -> Matcher:
-    """The matcher in a file that :func:`write_index` has written."""
+def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher:
+    """The matcher in a file that :func:`write_index` has written, for one of the engines."""
     try:
         with Path(path).open("rb") as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -53,7 +53,7 @@ def read_index(path: str | os.PathLike[str]) -> Matcher:
         raise UsageError(f"cannot read the compiled matcher {path}: {error}") from error
     from twigcast.matching import Matcher
 
-    return Matcher.from_buffer(mapped)
+    return Matcher.from_buffer(memoryview(mapped), engine)
 
 
 def write_versioned(

@@ -54,23 +54,23 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
         yield Member(0, archive, 0, opened)
         return
     with opened:
-        infos = opened.infolist()
+        directory = opened.infolist()
     limits = selection.limits
     names = Names(archive)
     total, total_max = 0, limits.unpacked_bytes_max(path.stat().st_size)
-    for number, info in enumerate(infos):
-        if info.is_dir() or not selection.concerns(info.filename):
+    for number, listed in enumerate(directory):
+        if listed.is_dir() or not selection.concerns(listed.filename):
             continue
         if len(names) == limits.members_max:
-            yield Member(number, archive, 0, too_many(archive, len(infos), limits))
+            yield Member(number, archive, 0, too_many(archive, len(directory), limits))
             return
-        name = names.unique(info.filename)
-        refusal = _refusal(info, name, limits)
+        name = names.unique(listed.filename)
+        refusal = _refusal(listed, name, limits)
         if refusal is None:
-            total += info.file_size
+            total += listed.file_size
             if total > total_max:
                 refusal = too_packed(name, total, total_max)
-        yield Member(number, name, info.file_size, refusal)
+        yield Member(number, name, listed.file_size, refusal)
 
 
 def open_zip(path: Path, archive: str) -> zipfile.ZipFile | DocumentError:
@@ -92,18 +92,18 @@ def read_zip_member(
         return DocumentError(f"the member cannot be unpacked: {reason_of(error)}", document=name)
 
 
-def _refusal(info: zipfile.ZipInfo, name: str, limits: PublicationLimits) -> DocumentError | None:
-    if info.flag_bits & 0x1:
+def _refusal(listed: zipfile.ZipInfo, name: str, limits: PublicationLimits) -> DocumentError | None:
+    if listed.flag_bits & 0x1:
         return DocumentError("the member is encrypted", document=name)
-    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+    if listed.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         # Others may ask for gigabytes before they give the first byte.
         return DocumentError(
-            f"the member is compressed by method {info.compress_type}; use deflate", document=name
+            f"the member is compressed by method {listed.compress_type}; use deflate", document=name
         )
-    if info.external_attr >> 28 == _UNIX_LINK:
+    if listed.external_attr >> 28 == _UNIX_LINK:
         return DocumentError("the member is a link, which is not followed", document=name)
-    unpacked_max = limits.unpacked_bytes_max(info.compress_size)
-    refusal = member_refusal(info.filename, info.file_size, name, limits)
-    if refusal is None and info.file_size > unpacked_max:
-        refusal = too_packed(name, info.file_size, unpacked_max)
+    unpacked_max = limits.unpacked_bytes_max(listed.compress_size)
+    refusal = member_refusal(listed.filename, listed.file_size, name, limits)
+    if refusal is None and listed.file_size > unpacked_max:
+        refusal = too_packed(name, listed.file_size, unpacked_max)
     return refusal
