@@ -1,0 +1,76 @@
+"""The data pipeline on PySpark: documents by the million against standing subscriptions.
+
+    run_batch("subscriptions.csv", "feed/", "out/")        the whole job, into tables
+    matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
+    register(spark, "subscriptions.csv")                   twigcast_match(content) in SQL
+    start_session()                                        Spark inside this process, Java found
+
+Spark is optional: this room alone imports pyspark, and each name below is fetched when it is
+first asked for. Without the extra ``spark`` that is a :class:`~twigcast.errors.UsageError` that
+says what to install. In reading order:
+
+    java, session           a Spark that starts on any machine, and quietly
+    sources                 where subscriptions and publications come from
+    chunks, worker          what the workers do, without a word of Spark
+    job                     the plumbing between the two
+    outcomes, tables        from answers to tables
+    storage                 putting tables in place
+    progress, failures      telling how far it is, and what went wrong
+    pipeline, functions     the two faces
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from twigcast.errors import UsageError
+
+if TYPE_CHECKING:
+    from twigcast.spark.functions import matches, register
+    from twigcast.spark.pipeline import Run, run_batch
+    from twigcast.spark.progress import Progress
+    from twigcast.spark.session import start_session
+    from twigcast.spark.sources import Publications
+
+__all__ = [
+    "Progress",
+    "Publications",
+    "Run",
+    "matches",
+    "register",
+    "run_batch",
+    "start_session",
+]
+
+_HOME = {
+    "Progress": "progress",
+    "Publications": "sources",
+    "Run": "pipeline",
+    "matches": "functions",
+    "register": "functions",
+    "run_batch": "pipeline",
+    "start_session": "session",
+}
+
+_NEEDED = ("pyspark", "pyarrow", "pandas")
+"""Spark hands Arrow batches to Python only where pandas is installed, too."""
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'twigcast.spark' has no attribute {name!r}")
+    missing = [needed for needed in _NEEDED if find_spec(needed) is None]
+    if missing:
+        raise UsageError(
+            f"twigcast.spark.{name} needs {', '.join(missing)}: "
+            "install Twigcast with its extra, pip install 'twigcast[spark]'"
+        )
+    value: object = getattr(import_module(f"twigcast.spark.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

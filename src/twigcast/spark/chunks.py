@@ -1,0 +1,109 @@
+"""Documents shared out in chunks of about equal work, one chunk for each Spark task.
+
+Reading a folder with one Spark task (or one file-source row) per document would cost more than
+matching it. So the driver lists the documents with their sizes and cuts the list into chunks::
+
+    listing     a.xml  b.xml  c.zip!1  c.zip!2  c.zip!3  d.tar
+    chunks     |------ 0 ------|---------- 1 -----------|-- 2 --|
+
+A chunk is a run of the listing, so files are read in the order in which they lie and a zip
+archive is shared out by ranges of members; a tar archive, which can only be read from its start,
+is never cut. Which chunk a document falls into changes nothing but who reads it.
+
+The chunks travel to the workers as one Arrow file, a record batch for each chunk: a task is told
+the number of its chunk and maps the file to read just that. Paths are bytes in it, since not
+every path is valid text.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+
+import pyarrow as pa
+
+from twigcast.errors import DocumentError
+from twigcast.files.publications import Entry, Kind
+
+_FIELDS: Mapping[str, pa.DataType] = {
+    "kind": pa.string(),
+    "name": pa.string(),
+    "path": pa.binary(),
+    "member": pa.int64(),
+    "size": pa.int64(),
+    "refusal": pa.string(),
+}
+PLAN = pa.schema(_FIELDS)
+
+_OPENING_BYTES = 4096
+"""Opening a document costs about as much as matching this many bytes."""
+
+_TAR_GROWTH = 5
+"""Archives hold text, which is several times larger unpacked."""
+
+CHUNK_BYTES_MAX = 64 << 20
+"""A chunk that is lost with its worker is read again, so it should not be much."""
+
+
+def chunk_count(entries: Sequence[Entry], *, cores: int) -> int:
+    """How many chunks suit the work: several for each core, so that none waits long for another."""
+    if not entries:
+        return 1
+    by_size = sum(map(_work, entries)) // CHUNK_BYTES_MAX + 1
+    return min(len(entries), max(by_size, 4 * cores))
+
+
+def cut(entries: Sequence[Entry], count: int) -> list[list[Entry]]:
+    """The entries in at most ``count`` runs of about equal work, none of them empty."""
+    works = [_work(entry) for entry in entries]
+    total = sum(works)
+    runs: dict[int, list[Entry]] = {}
+    for entry, work, until in zip(entries, works, accumulate(works), strict=True):
+        # An entry goes where its middle falls.
+        runs.setdefault((2 * until - work) * count // (2 * total), []).append(entry)
+    return list(runs.values())
+
+
+def plan_bytes(chunks: Iterable[Iterable[Entry]]) -> bytes:
+    """The chunks as an Arrow file."""
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, PLAN) as writer:
+        for chunk in chunks:
+            writer.write_batch(pa.RecordBatch.from_pylist([_row(e) for e in chunk], schema=PLAN))
+    return sink.getvalue()
+
+
+def read_chunk(plan: str, number: int) -> Iterator[Entry]:
+    """The entries of the chunk with this number, counted from 0."""
+    with pa.memory_map(plan) as source, pa.ipc.open_file(source) as reader:
+        rows = reader.get_batch(number).to_pylist()
+    for row in rows:
+        refusal = row["refusal"] and DocumentError(row["refusal"], document=row["name"])
+        yield Entry(
+            kind=Kind(row["kind"]),
+            name=row["name"],
+            path=os.fsdecode(row["path"]),
+            member=row["member"],
+            size=row["size"],
+            refusal=refusal or None,
+        )
+
+
+def _work(entry: Entry) -> int:
+    growth = _TAR_GROWTH if entry.kind is Kind.TAR else 1
+    return _OPENING_BYTES + growth * entry.size
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    return {
+        "kind": entry.kind.value,
+        "name": entry.name,
+        # Workers may run in another folder than the driver.
+        "path": os.fsencode(Path(entry.path).absolute()),
+        "member": entry.member,
+        "size": entry.size,
+        "refusal": entry.refusal.reason if entry.refusal else None,
+    }

@@ -1,0 +1,70 @@
+"""``matches``: the subscriptions a document satisfies, as a column and as an SQL function.
+
+    documents.select("name", matches("content", {"cheap": "//item[price < 10]"}))
+
+    register(spark, "subscriptions.csv")
+    spark.sql("SELECT name, twigcast_match(content) AS who FROM documents")
+
+The answer is an array of subscription ids as text (``array<string>``), in the order of the
+subscriptions; in a list of expressions the ids count from 1. It is null where the column is null
+or the document was refused (not well-formed, over a limit): an empty array would claim that
+somebody had looked. A subscription that is too costly to decide for a document is not in the
+array. Whoever needs the reasons runs the pipeline, which has tables for them.
+
+A column function has no place for rejected subscriptions, so a bad one is an error at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+from twigcast.errors import UsageError
+from twigcast.files import compile_subscriptions
+from twigcast.matching import Matcher
+from twigcast.spark.job import matching_function, share_compiled
+from twigcast.spark.sources import gathered
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql._typing import UserDefinedFunctionLike
+
+    from twigcast.files import Rejected
+    from twigcast.spark.sources import Subscriptions
+
+
+def matches(column: Column | str, subscriptions: Subscriptions) -> Column:
+    """A column with the ids of the subscriptions that each document of a column satisfies.
+
+    Documents are binary, or text that was decoded already. ``subscriptions`` is the path of a
+    file, a list of expressions, a mapping from id to expression, or rows or a DataFrame with
+    ``id`` and ``xpath``.
+    """
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        raise UsageError("there is no Spark session yet: start one, then call matches")
+    return _function(spark, subscriptions)(column)
+
+
+def register(
+    spark: SparkSession, subscriptions: Subscriptions, name: str = "twigcast_match"
+) -> None:
+    """Make ``NAME(content)`` known to SQL; registering again replaces the subscriptions."""
+    spark.udf.register(name, _function(spark, subscriptions))
+
+
+def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedFunctionLike:
+    file = gathered(subscriptions)
+    matcher = Matcher()
+    rejected = file.rejected + compile_subscriptions(file, matcher.add)
+    if rejected:
+        raise UsageError(_complaint(rejected))
+    return matching_function(share_compiled(spark, file, matcher))
+
+
+def _complaint(rejected: tuple[Rejected, ...]) -> str:
+    first = rejected[0]
+    place = f"line {first.line}" + (f", column {first.column}" if first.column else "")
+    others = f" (and {len(rejected) - 1:,} more)" if len(rejected) > 1 else ""
+    return f"not a subscription: {first.xpath!r}, {place}: {first.reason}{others}"

@@ -1,0 +1,193 @@
+"""Where subscriptions and publications come from, in all the ways a caller may say it.
+
+Subscriptions are a file, or whatever a Python program has at hand: expressions in a list, a
+mapping from id to expression, rows with the columns of the file, or a DataFrame of such rows.
+
+Publications are documents in folders, files and archives (:mod:`twigcast.files.publications`), or
+any table that Spark can read with the documents in a column. What is meant is seen from the
+name (``.parquet``, ``.json``, ``.csv``, or a folder that Spark has written such files into)
+unless the caller says it. Documents in another file system than this machine's are a table too:
+``format="binaryFile"`` reads whole files from anywhere, named by their path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyspark.sql import DataFrame, Row, functions
+from pyspark.sql.types import BinaryType, StringType
+
+from twigcast.errors import UsageError
+from twigcast.files import (
+    PublicationLimits,
+    SubscriptionFile,
+    gather_subscriptions,
+    read_subscriptions,
+)
+from twigcast.files.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
+from twigcast.files.rows import Row as FileRow
+from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.storage import local_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Subscriptions: TypeAlias = (
+    AnyPath | SubscriptionFile | Mapping[int | str, str] | Iterable[object] | DataFrame
+)
+"""A path, a file already read, a mapping from id to expression, expressions, rows, a DataFrame."""
+
+_FORMATS = {
+    ".parquet": "parquet",
+    ".orc": "orc",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".csv": "csv",
+}
+
+_OPTIONS = {
+    # As everybody but Spark writes CSV; documents have line ends.
+    "csv": {"header": "true", "multiLine": "true", "quote": '"', "escape": '"'},
+}
+
+
+@dataclass(frozen=True)
+class Publications:
+    """Documents to be matched, and how to read them.
+
+    ``source`` is a path, several, or a DataFrame. For tables, ``format`` is what Spark calls it,
+    ``options`` are handed to its reader, ``content_column`` holds the documents (binary, or text)
+    and ``document_column`` their names. For folders and archives, ``patterns`` say which files
+    are documents and ``limits`` how large they may be.
+    """
+
+    source: AnyPath | Sequence[AnyPath] | DataFrame
+    format: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    content_column: str | None = None
+    document_column: str | None = None
+    patterns: Sequence[str] = DEFAULT_PATTERNS
+    limits: PublicationLimits = DEFAULT_LIMITS
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the source, of which a DataFrame has none."""
+        if isinstance(self.source, DataFrame):
+            return []
+        if isinstance(self.source, str | os.PathLike):
+            return [os.fspath(self.source)]
+        return [os.fspath(path) for path in self.source]
+
+
+def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
+    """Subscriptions from whatever holds them; rows count as lines, from 1."""
+    match subscriptions:
+        case SubscriptionFile():
+            return subscriptions
+        case str() | os.PathLike():
+            return read_subscriptions(subscriptions)
+        case DataFrame():
+            return gather_subscriptions(_rows(subscriptions.collect()))
+        case Mapping():
+            pairs = ({"id": name, "xpath": xpath} for name, xpath in subscriptions.items())
+            return gather_subscriptions(_rows(pairs))
+        case Iterable():
+            return gather_subscriptions(_rows(subscriptions))
+    raise UsageError(
+        f"subscriptions are a path, a list of expressions, a mapping from id to expression, "
+        f"rows or a DataFrame, not a {type(subscriptions).__name__}"
+    )
+
+
+def table_of(spark: SparkSession, publications: Publications) -> DataFrame | None:
+    """The documents as a table with ``document`` and ``content``; None if they are plain files."""
+    if isinstance(publications.source, DataFrame):
+        return _two_columns(publications.source, publications)
+    chosen = publications.format or format_of(publications.paths)
+    if chosen is None:
+        return None
+    options = {**_OPTIONS.get(chosen, {}), **publications.options}
+    places = [_place(path) for path in publications.paths]
+    try:
+        frame = spark.read.format(chosen).options(**options).load(places)
+    except SPARK_FAILURES as error:
+        raise UsageError(f"cannot read the publications as {chosen}: {cause(error)}") from error
+    return _two_columns(frame, publications)
+
+
+def _rows(given: Iterable[object]) -> Iterator[FileRow]:
+    for number, item in enumerate(given, start=1):
+        if isinstance(item, str):
+            yield FileRow(number, item, {"id": number, "xpath": item})
+            continue
+        if not isinstance(item, Row | Mapping):
+            raise UsageError(
+                f"subscription {number} is a {type(item).__name__}: "
+                "give expressions, or rows with id and xpath"
+            )
+        fields = item.asDict(recursive=True) if isinstance(item, Row) else dict(item)
+        if "id" not in fields and "subscription" in fields:
+            fields["id"] = fields["subscription"]
+        yield FileRow(number, str(fields.get("xpath") or ""), fields)
+
+
+def format_of(paths: Sequence[str]) -> str | None:
+    """The table format that the names tell, which must be one for all."""
+    found = {_format_of_path(Path(path)) for path in paths}
+    if len(found) > 1:
+        raise UsageError(
+            "the publications are of several kinds; give those of one kind in one run, "
+            "or say the format"
+        )
+    return found.pop() if found else None
+
+
+def _format_of_path(path: Path) -> str | None:
+    if not path.is_dir():
+        return _FORMATS.get(path.suffix.lower())
+    if path.suffix.lower() in _FORMATS:
+        return _FORMATS[path.suffix.lower()]
+    # What Spark writes is a folder of files named part-….
+    parts = sorted(item.name for item in path.glob("part-*"))
+    return _FORMATS.get(Path(parts[0]).suffix.lower()) if parts else None
+
+
+def _place(path: str) -> str:
+    """A path that means the same to Spark's Java machine, wherever that was started."""
+    local = local_path(path)
+    return path if local is None else f"file://{Path(local).absolute()}"
+
+
+def _two_columns(frame: DataFrame, publications: Publications) -> DataFrame:
+    content = _content_column(frame, publications.content_column)
+    document = publications.document_column or next(
+        (name for name in ("document", "path") if name in frame.columns and name != content), None
+    )
+    if document is not None and document not in frame.columns:
+        raise UsageError(f"there is no column {document!r} for the names: {_has(frame)}")
+    name = functions.col(f"`{document}`") if document else functions.lit(None)
+    return frame.select(
+        name.cast("string").alias("document"), functions.col(f"`{content}`").alias("content")
+    )
+
+
+def _content_column(frame: DataFrame, given: str | None) -> str:
+    name = given or "content"
+    if name not in frame.columns:
+        raise UsageError(
+            f"there is no column {name!r} that holds the documents: {_has(frame)}; name it with "
+            "content_column"
+        )
+    if not isinstance(frame.schema[name].dataType, BinaryType | StringType):
+        kind = frame.schema[name].dataType.simpleString()
+        raise UsageError(f"the column {name!r} is {kind}: documents are binary or text")
+    return name
+
+
+def _has(frame: DataFrame) -> str:
+    return f"the table has {', '.join(frame.columns)}"

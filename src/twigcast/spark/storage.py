@@ -1,0 +1,180 @@
+"""Putting finished tables in place, so that a crash never leaves half of one.
+
+Tables are written into a staging folder inside the output folder and moved from there, each by
+one renaming, when all of them are whole. The manifest is written last: a folder without
+``_manifest`` holds no finished run, whatever else lies in it.
+
+Two kinds of places: folders of this machine (or mounted by all machines of a cluster), and
+whatever else Spark can write to, through Hadoop's file systems. On object stores a renaming is a
+copy; there it is the manifest alone that tells whether a run is finished.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from twigcast.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pyspark.sql import SparkSession
+
+MANIFEST = "_manifest"
+STAGING = "_staging"
+
+_LOCAL = re.compile(r"file:(?://)?(?=/)")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
+
+
+class Store(Protocol):
+    """A folder that tables are put into; names are relative to it."""
+
+    def location(self, name: str) -> str:
+        """Where Spark should write something with this name."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is something with this name."""
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a folder with all it holds; nothing happens if it is not there."""
+
+    def move(self, source: str, target: str) -> None:
+        """Give something that is there another name, which must be free."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, whole or not at all."""
+
+
+def local_path(place: str | os.PathLike[str]) -> str | None:
+    """The path that a place has on this machine, or None if it is in another file system.
+
+    >>> local_path("out"), local_path("file:///tmp/out"), local_path("hdfs://host/out")
+    ('out', '/tmp/out', None)
+    """
+    text = _LOCAL.sub("", os.fspath(place))
+    return None if _SCHEME.match(text) else text
+
+
+def local_store(path: str) -> Store:
+    """A folder of this machine, made if need be; a :class:`UsageError` if it cannot be used."""
+    return _LocalStore(path)
+
+
+def hadoop_store(uri: str, spark: SparkSession) -> Store:
+    """A folder in any file system that Hadoop knows, reached through Spark's Java machine."""
+    return _HadoopStore(uri, spark)
+
+
+class Output:
+    """The tables of one run on their way into a store."""
+
+    def __init__(self, store: Store, tables: Collection[str], *, overwrite: bool) -> None:
+        self._store = store
+        self._tables = tables
+        self._check_free(overwrite=overwrite)
+
+    def begin(self) -> None:
+        """Clear what a run that died may have left."""
+        self._store.delete(STAGING)
+
+    def location(self, table: str) -> str:
+        """Where Spark should write a table."""
+        return self._store.location(f"{STAGING}/{table}")
+
+    def finish(self, manifest: Mapping[str, object]) -> None:
+        """Put all tables in place of what was there before, and the manifest last."""
+        self._store.delete(MANIFEST)
+        for table in self._tables:
+            self._store.delete(table)
+            self._store.move(f"{STAGING}/{table}", table)
+        self._store.write(MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
+        self._store.delete(STAGING)
+
+    def _check_free(self, *, overwrite: bool) -> None:
+        if overwrite:
+            return
+        place = self._store.location("")
+        if self._store.exists(MANIFEST):
+            raise UsageError(
+                f"{place} holds a finished run; choose another folder, or say overwrite"
+            )
+        # A staging folder tells that the tables beside it are those of a run that died.
+        foreign = [table for table in self._tables if self._store.exists(table)]
+        if foreign and not self._store.exists(STAGING):
+            raise UsageError(
+                f"{place} has {', '.join(foreign)} of another origin; choose another folder, or "
+                "say overwrite"
+            )
+
+
+class _LocalStore:
+    def __init__(self, path: str) -> None:
+        self._path = Path(path).absolute()
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot make the output folder {path}: {error.strerror}") from error
+        if not os.access(self._path, os.W_OK | os.X_OK):
+            raise UsageError(f"the output folder {path} cannot be written to")
+
+    def location(self, name: str) -> str:
+        return f"file://{self._path / name}"
+
+    def exists(self, name: str) -> bool:
+        return (self._path / name).exists()
+
+    def delete(self, name: str) -> None:
+        path = self._path / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+    def move(self, source: str, target: str) -> None:
+        (self._path / source).rename(self._path / target)
+
+    def write(self, name: str, content: bytes) -> None:
+        unfinished = self._path / f"{name}.tmp"
+        with unfinished.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(self._path / name)
+
+
+class _HadoopStore:
+    def __init__(self, uri: str, spark: SparkSession) -> None:
+        self._uri = uri.rstrip("/")
+        context: Any = spark.sparkContext
+        self._jvm: Any = context._jvm  # noqa: SLF001 (there is no other way to Hadoop)
+        configuration = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        self._files: Any = self._at("").getFileSystem(configuration)
+        if not self._files.mkdirs(self._at("")):
+            raise UsageError(f"cannot make the output folder {uri}")
+
+    def location(self, name: str) -> str:
+        return f"{self._uri}/{name}"
+
+    def exists(self, name: str) -> bool:
+        return bool(self._files.exists(self._at(name)))
+
+    def delete(self, name: str) -> None:
+        self._files.delete(self._at(name), True)  # noqa: FBT003 (Java: recursively)
+
+    def move(self, source: str, target: str) -> None:
+        if not self._files.rename(self._at(source), self._at(target)):
+            raise UsageError(f"cannot move {self.location(source)} to {self.location(target)}")
+
+    def write(self, name: str, content: bytes) -> None:
+        stream = self._files.create(self._at(name), True)  # noqa: FBT003 (Java: overwrite)
+        stream.write(bytearray(content))
+        stream.close()
+
+    def _at(self, name: str) -> Any:  # noqa: ANN401 (a Java object)
+        return self._jvm.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))

@@ -1,0 +1,150 @@
+"""The tables that a run leaves behind, column by column.
+
+``deliveries`` is the answer; nobody is left out silently, for every subscription that is not
+served is in ``rejected`` and every document (or pair of document and subscription) that could not
+be decided is in ``dead_letters``. ``metrics`` has one row that tells how the run went.
+
+Each column carries its description as a comment, which Spark keeps in the Parquet files. Ids are
+text in all tables, whatever they were in the subscriptions file. A line or column is counted
+from 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+_TEXT = StringType()
+_NUMBER = IntegerType()
+_COUNT = LongType()
+_SECONDS = DoubleType()
+
+
+def _table(columns: Mapping[str, tuple[DataType, str]]) -> StructType:
+    return StructType(
+        [
+            StructField(name, kind, nullable=True, metadata={"comment": comment})
+            for name, (kind, comment) in columns.items()
+        ]
+    )
+
+
+DELIVERIES = _table(
+    {
+        "document": (_TEXT, "name of the document"),
+        "document_hash": (_TEXT, "SHA-256 of its bytes as they were published, hexadecimal"),
+        "subscription": (_TEXT, "id of a subscription that it satisfies"),
+        "subscriber": (_TEXT, "who asked for it, if the subscription says so"),
+        "broker": (_TEXT, "the broker that the subscriber is at"),
+    }
+)
+
+DEAD_LETTERS = _table(
+    {
+        "document": (_TEXT, "name of the document"),
+        "subscription": (_TEXT, "id of the subscription; null when the document was refused"),
+        "stage": (
+            _TEXT,
+            "read: no bytes; parse: not well-formed or over a limit; match: undecided",
+        ),
+        "reason": (_TEXT, "why, in words"),
+        "line": (_NUMBER, "where in the document, as far as known"),
+        "column": (_NUMBER, "where in the line, as far as known"),
+    }
+)
+
+REJECTED = _table(
+    {
+        "id": (_TEXT, "id of the subscription, if it can be read"),
+        "line": (_NUMBER, "line of the subscriptions file"),
+        "xpath": (_TEXT, "the expression, or the line if there is no expression in it"),
+        "reason": (_TEXT, "why, in words"),
+        "column": (_NUMBER, "where in the expression, as far as known"),
+    }
+)
+
+METRICS = _table(
+    {
+        "run": (_TEXT, "what this run is called in its manifest"),
+        "started": (TimestampType(), "when it began"),
+        "subscriptions": (_COUNT, "subscriptions that took part"),
+        "rejected": (_COUNT, "rows of the table rejected"),
+        "documents": (_COUNT, "documents, those refused among them"),
+        "bytes": (_COUNT, "bytes of the documents that could be read"),
+        "deliveries": (_COUNT, "rows of the table deliveries"),
+        "dead_letters": (_COUNT, "rows of the table dead_letters"),
+        "engine": (_TEXT, "what matched"),
+        "matcher_version": (_TEXT, "version of the compiled matcher: a hash of its content"),
+        "matcher_loads": (_COUNT, "how often workers loaded it"),
+        "workers": (_COUNT, "Python workers that took part"),
+        "partitions": (_COUNT, "tasks that the documents were shared out to"),
+        "seconds_subscriptions": (_SECONDS, "reading and compiling subscriptions"),
+        "seconds_listing": (_SECONDS, "finding out which documents there are"),
+        "seconds_matching": (_SECONDS, "opening, parsing and matching documents"),
+        "seconds_writing": (_SECONDS, "writing deliveries, dead_letters and rejected"),
+        "twigcast": (_TEXT, "version of Twigcast"),
+        "spark": (_TEXT, "version of Spark"),
+    }
+)
+
+OUTCOMES = StructType(
+    [
+        StructField("document", _TEXT),
+        StructField("document_hash", _TEXT),
+        StructField("bytes", _COUNT),
+        StructField("matches", ArrayType(_COUNT)),
+        StructField("undecided", ArrayType(_COUNT)),
+        StructField("stage", _TEXT),
+        StructField("reason", _TEXT),
+        StructField("line", _NUMBER),
+        StructField("column", _NUMBER),
+        StructField("worker", _TEXT),
+        StructField("loads", _NUMBER),
+    ]
+)
+"""What comes back from the workers, :data:`twigcast.spark.worker.OUTCOMES` in Spark's words."""
+
+LABELS = StructType(
+    [
+        StructField("position", _COUNT),
+        StructField("subscription", _TEXT),
+        StructField("subscriber", _TEXT),
+        StructField("broker", _TEXT),
+    ]
+)
+"""Who stands behind the positions that a matcher answers with."""
+
+TABLES: Mapping[str, StructType] = {
+    "deliveries": DELIVERIES,
+    "dead_letters": DEAD_LETTERS,
+    "rejected": REJECTED,
+    "metrics": METRICS,
+}
+
+
+def frame_of(
+    spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: StructType
+) -> DataFrame:
+    """Rows of this process as a DataFrame, handed over as Arrow: no worker has to touch them."""
+    fields = to_arrow_schema(schema, timezone="UTC")
+    columns = zip(*rows, strict=True) if rows else [()] * len(fields)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, fields.types, strict=True)]
+    return spark.createDataFrame(pa.table(arrays, names=fields.names), schema)

@@ -1,0 +1,101 @@
+"""Subscriptions and publications can be said in many ways and mean the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row
+
+from twigcast.errors import UsageError
+from twigcast.files import Subscription, SubscriptionFile
+from twigcast.spark.sources import Publications, Subscriptions, format_of, gathered
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        (["//a", "//b"], [1, 2]),
+        (("//a", "//b"), [1, 2]),
+        ({"x": "//a", 7: "//b"}, ["x", 7]),
+        ([{"id": "x", "xpath": "//a"}, {"id": 7, "xpath": "//b"}], ["x", 7]),
+        ([Row(id="x", xpath="//a"), Row(subscription=7, xpath="//b")], ["x", 7]),
+        (SubscriptionFile((Subscription("x", "//a"), Subscription("y", "//b"))), ["x", "y"]),
+        ([], []),
+    ],
+)
+def test_subscriptions_come_in_many_shapes(given: Subscriptions, ids: list[object]) -> None:
+    file = gathered(given)
+    assert [item.id for item in file.subscriptions] == ids
+    assert [item.xpath for item in file.subscriptions] == ["//a", "//b"][: len(ids)]
+    assert file.rejected == ()
+
+
+def test_a_text_is_the_path_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "s.txt").write_text("//a\n")
+    for path in (tmp_path / "s.txt", str(tmp_path / "s.txt")):
+        assert gathered(path).subscriptions == (Subscription(1, "//a", line=1),)
+
+
+def test_rows_carry_all_that_a_file_can_say() -> None:
+    row = Row(id=1, xpath="//p:a", subscriber="ann", broker="b", namespaces={"p": "urn:p"})
+    (found,) = gathered([row]).subscriptions
+    assert found == Subscription(1, "//p:a", "ann", "b", {"p": "urn:p"}, line=1)
+
+
+def test_a_bad_row_is_set_aside_by_its_number() -> None:
+    file = gathered([{"id": 1, "xpath": "//a"}, {"id": 1, "xpath": "//b"}, {"xpath": "//c"}])
+    assert [(item.line, item.xpath) for item in file.rejected] == [(2, "//b"), (3, "//c")]
+    assert file.rejected[0].reason == "the id 1 is taken by line 1"
+
+
+@pytest.mark.parametrize("given", [7, [7], [["//a"]]])
+def test_what_are_no_subscriptions_is_the_callers_mistake(given: object) -> None:
+    with pytest.raises(UsageError, match="subscription"):
+        gathered(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.parquet", "parquet"),
+        ("a.JSONL", "json"),
+        ("a.ndjson", "json"),
+        ("a.json", "json"),
+        ("a.csv", "csv"),
+        ("a.orc", "orc"),
+        ("a.xml", None),
+        ("a.zip", None),
+        ("feed", None),
+    ],
+)
+def test_the_name_tells_the_format(tmp_path: Path, name: str, expected: str | None) -> None:
+    assert format_of([str(tmp_path / name)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (["part-0.snappy.parquet", "_SUCCESS"], "parquet"),
+        (["part-0.json"], "json"),
+        (["a.xml", "b.parquet"], None),
+        ([], None),
+    ],
+)
+def test_a_folder_that_spark_wrote_is_a_table(
+    tmp_path: Path, content: list[str], expected: str | None
+) -> None:
+    for name in content:
+        (tmp_path / name).write_text("")
+    assert format_of([str(tmp_path)]) == expected
+
+
+def test_one_run_reads_one_kind(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="of several kinds"):
+        format_of([str(tmp_path / "a.parquet"), str(tmp_path / "b.xml")])
+
+
+def test_paths_may_be_one_or_many() -> None:
+    assert Publications("a").paths == ["a"]
+    assert Publications(Path("a")).paths == ["a"]
+    assert Publications(["a", Path("b")]).paths == ["a", "b"]

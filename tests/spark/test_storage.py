@@ -1,0 +1,173 @@
+"""Tables are put in place whole, the manifest last, and nothing of others is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twigcast.errors import UsageError
+from twigcast.spark.storage import Output, Store, hadoop_store, local_path, local_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLES = ("deliveries", "metrics")
+
+
+def _write(output: Output, content: str) -> None:
+    """What Spark does: a folder for each table."""
+    output.begin()
+    for table in TABLES:
+        folder = Path(output.location(table).removeprefix("file://"))
+        folder.mkdir(parents=True)
+        (folder / "part").write_text(f"{content} {table}")
+
+
+def _run(out: Path, content: str, *, overwrite: bool = False) -> None:
+    output = Output(local_store(str(out)), TABLES, overwrite=overwrite)
+    _write(output, content)
+    output.finish({"run": content})
+
+
+def _names(out: Path) -> list[str]:
+    return sorted(item.name for item in out.iterdir())
+
+
+def test_a_finished_run_has_its_tables_and_a_manifest(tmp_path: Path) -> None:
+    _run(tmp_path / "new" / "out", "one")
+    assert _names(tmp_path / "new" / "out") == ["_manifest", "deliveries", "metrics"]
+    assert json.loads((tmp_path / "new/out/_manifest").read_text()) == {"run": "one"}
+    assert (tmp_path / "new/out/deliveries/part").read_text() == "one deliveries"
+
+
+def test_a_finished_run_is_not_overwritten_unless_asked(tmp_path: Path) -> None:
+    _run(tmp_path, "one")
+    with pytest.raises(UsageError, match="holds a finished run"):
+        _run(tmp_path, "two")
+    assert (tmp_path / "metrics/part").read_text() == "one metrics"
+    _run(tmp_path, "two", overwrite=True)
+    assert (tmp_path / "metrics/part").read_text() == "two metrics"
+    assert json.loads((tmp_path / "_manifest").read_text()) == {"run": "two"}
+
+
+def test_until_the_end_the_old_run_stays_as_it_is(tmp_path: Path) -> None:
+    _run(tmp_path, "one")
+    output = Output(local_store(str(tmp_path)), TABLES, overwrite=True)
+    _write(output, "two")
+    assert (tmp_path / "deliveries/part").read_text() == "one deliveries"
+    assert (tmp_path / "_manifest").exists()
+
+
+def test_a_run_that_dies_while_writing_leaves_no_table(tmp_path: Path) -> None:
+    output = Output(local_store(str(tmp_path)), TABLES, overwrite=False)
+    _write(output, "dead")
+    assert _names(tmp_path) == ["_staging"]
+    _run(tmp_path, "alive")
+    assert _names(tmp_path) == ["_manifest", "deliveries", "metrics"]
+
+
+@pytest.mark.parametrize("moves", [1, 2])
+def test_a_run_that_dies_while_putting_in_place_has_no_manifest_and_is_cleared_up(
+    tmp_path: Path, moves: int
+) -> None:
+    store = _Mortal(local_store(str(tmp_path)), moves)
+    output = Output(store, TABLES, overwrite=False)
+    _write(output, "dead")
+    with pytest.raises(KeyboardInterrupt):
+        output.finish({"run": "dead"})
+    assert not (tmp_path / "_manifest").exists()
+    _run(tmp_path, "alive")
+    assert (tmp_path / "deliveries/part").read_text() == "alive deliveries"
+    assert (tmp_path / "metrics/part").read_text() == "alive metrics"
+
+
+class _Mortal:
+    """A store that dies after so many moves."""
+
+    def __init__(self, store: Store, moves: int) -> None:
+        self._store = store
+        self._left = moves
+
+    def location(self, name: str) -> str:
+        return self._store.location(name)
+
+    def exists(self, name: str) -> bool:
+        return self._store.exists(name)
+
+    def delete(self, name: str) -> None:
+        self._store.delete(name)
+
+    def move(self, source: str, target: str) -> None:
+        self._store.move(source, target)
+        self._left -= 1
+        if not self._left:
+            raise KeyboardInterrupt
+
+    def write(self, name: str, content: bytes) -> None:
+        self._store.write(name, content)
+
+
+def test_tables_of_another_origin_are_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "metrics").mkdir()
+    (tmp_path / "metrics" / "mine").write_text("precious")
+    with pytest.raises(UsageError, match="has metrics of another origin"):
+        _run(tmp_path, "one")
+    assert (tmp_path / "metrics" / "mine").read_text() == "precious"
+
+
+def test_other_files_in_the_folder_stay(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("precious")
+    _run(tmp_path, "one", overwrite=True)
+    assert (tmp_path / "notes.txt").read_text() == "precious"
+
+
+def test_a_folder_that_cannot_be_made_is_the_callers_mistake(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in ("file", "file/below"):
+        with pytest.raises(UsageError, match="cannot make the output folder"):
+            local_store(str(tmp_path / path))
+
+
+def test_a_folder_that_cannot_be_written_to_is_the_callers_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(UsageError, match="cannot be written to"):
+        local_store(str(tmp_path))
+
+
+def test_places_elsewhere_are_told_from_paths() -> None:
+    assert local_path("a/b") == "a/b"
+    assert local_path(Path("a/b")) == "a/b"
+    assert local_path("file:/a/b") == local_path("file:///a/b") == "/a/b"
+    assert local_path("s3a://bucket/x") is None
+    assert local_path("odd:name") == "odd:name"
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("kind", ["local", "hadoop"])
+def test_both_kinds_of_store_keep_the_same_promises(
+    tmp_path: Path, spark: SparkSession, kind: str
+) -> None:
+    make: dict[str, Callable[[], Store]] = {
+        "local": lambda: local_store(str(tmp_path / "out")),
+        "hadoop": lambda: hadoop_store(f"file://{tmp_path}/out/", spark),
+    }
+    store = make[kind]()
+    assert not store.exists("a")
+    store.delete("a")
+    store.write("a", b"\x00one")
+    store.write("a", b"\xfftwo")
+    assert (tmp_path / "out" / "a").read_bytes() == b"\xfftwo"
+    store.move("a", "b")
+    assert (store.exists("a"), store.exists("b")) == (False, True)
+    (tmp_path / "out" / "c" / "d").mkdir(parents=True)
+    store.delete("c")
+    assert not store.exists("c")
+    assert store.location("b").endswith(f"{tmp_path}/out/b")
