@@ -1,0 +1,46 @@
+"""How large a DTD may be before it is refused, each limit with the reason for its default.
+
+A DTD can come from a stranger: a publisher advertises what it is going to send. The work done
+for one grows with its bytes and with what its parameter entities expand to, and both are bounded
+before the work is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLimits:
+    """The limits; each is a number that is still allowed.
+
+    ``bytes_max``
+        All modules together. DocBook 4.5 has 0.35 MB, the journal articles of JATS 3.0 have 1 MB.
+    ``modules_max``
+        Files that make up the DTD. DocBook has 27, JATS 57.
+    ``declarations_max``
+        Declarations of every kind. DocBook has 3,100, JATS 4,000.
+    ``elements_max``
+        Declared elements. DocBook has 406, JATS 423.
+    ``attributes_max``
+        Attributes of one element; a document with more is refused as well.
+    ``names_max``
+        Names and groups in all content models together, repetitions counted. DocBook has 15,000.
+    ``name_length_max``
+        Characters in one name.
+    ``expanded_max``
+        Characters that references to entities are replaced with, and 50 more for each reference.
+        JATS needs 1.5 million; a "billion laughs" needs all it can get.
+    ``references_deep_max``
+        Entities inside entities; libxml2 draws the line at 40 as well.
+    """
+
+    bytes_max: int = 4 * 1024 * 1024
+    modules_max: int = 100
+    declarations_max: int = 20_000
+    elements_max: int = 10_000
+    attributes_max: int = 1_000
+    names_max: int = 200_000
+    name_length_max: int = 1_000
+    expanded_max: int = 3_000_000
+    references_deep_max: int = 40

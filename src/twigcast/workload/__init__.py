@@ -1,0 +1,30 @@
+"""Workloads made to measure: patterns and documents drawn from a schema.
+
+The experiments of the papers need subscriptions by the hundred thousand and documents that some
+of them match. Both are drawn at random from the same schema, with the parameters the papers give
+(depth, share of ``*`` and of ``//``, nested paths, value predicates, skew) and from one
+:class:`Vocabulary`, so that predicates ask for values that documents have::
+
+    schema = shipped_schema("news")
+    patterns = generate_patterns(schema, rng=Random(1), count=1000, wildcard=0.1, descendant=0.1)
+    documents = generate_documents(schema, rng=Random(2), count=10, elements=130)
+
+All chance comes from the ``rng`` that the caller passes: equal seeds give equal workloads, on every
+machine and in every process.
+"""
+
+from __future__ import annotations
+
+from twigcast.workload.documents import Marker, generate_document, generate_documents
+from twigcast.workload.patterns import generate_patterns
+from twigcast.workload.variation import vary
+from twigcast.workload.vocabulary import Vocabulary
+
+__all__ = [
+    "Marker",
+    "Vocabulary",
+    "generate_document",
+    "generate_documents",
+    "generate_patterns",
+    "vary",
+]
