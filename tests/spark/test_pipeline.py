@@ -231,6 +231,11 @@ def test_deliveries_say_who_receives_what(mixed: Mixed, expected: list[tuple[str
     assert first["document_hash"] == sha256(GOOD[name.name]).hexdigest()
 
 
+def test_a_folder_is_never_read_with_a_task_for_each_file(mixed: Mixed) -> None:
+    assert mixed.run.documents == 65
+    assert mixed.run.partitions == 8, "four for each of the two cores"
+
+
 def test_what_could_not_be_decided_is_a_dead_letter(mixed: Mixed) -> None:
     tables, folder = mixed.tables, mixed.folder
     letters = {Path(str(row["document"])).name: row for row in tables["dead_letters"]}
@@ -361,7 +366,7 @@ def test_a_run_that_fails_leaves_no_table_and_a_clear_error(
         (Publications("good.parquet", document_column="name"), "no column 'name'"),
         (Publications("good.jsonl"), "no column 'content'.*the table has name, xml"),
         (Publications("good.parquet", format="nonsense"), "cannot read the publications as n"),
-        (Publications("absent.parquet", format="parquet"), "PATH_NOT_FOUND"),
+        (Publications("absent.parquet", format="parquet"), "Path does not exist"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_the_callers_mistake(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
@@ -10,7 +12,17 @@ SPARK_FAILURES = (PySparkException, Py4JError)
 
 
 def cause(error: BaseException) -> str:
-    """The last cause that a failure names, as one line."""
+    """The innermost cause that a failure names, as one line.
+
+    >>> cause(PySparkException("[NO] It is gone. SQLSTATE: 42"))
+    'It is gone.'
+    """
     text = str(error.java_exception) if isinstance(error, Py4JJavaError) else str(error)
-    causes = [line for line in text.splitlines() if line.startswith("Caused by:")]
-    return (causes[-1].removeprefix("Caused by:") if causes else text.partition("\n")[0]).strip()
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\t")]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    if "Traceback (most recent call last):" in lines:
+        found = lines[-1]  # Python names the error last
+    else:
+        found = causes[-1] if causes else lines[0] if lines else type(error).__name__
+    found = found.removeprefix("Caused by:")
+    return re.sub(r"^\s*(?:\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$", "", found)

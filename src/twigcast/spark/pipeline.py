@@ -162,12 +162,11 @@ class _Batch:
             compiled = share_compiled(self._spark, file, matcher, engine=engine)
         with self._timed("listing"):
             outcomes, tasks = self._outcomes(publications, compiled, partitions)
-        with self._timed("matching"), watched(self._spark, "matching", tasks, self._progress):
-            outcomes = outcomes.persist()
-            sums = sums_of(outcomes)
-        with self._timed("writing"), watched(self._spark, "writing", tasks, self._progress):
-            self._write(file, rejected, outcomes)
-        outcomes.unpersist()
+        with _kept(outcomes):
+            with self._timed("matching"), watched(self._spark, "matching", tasks, self._progress):
+                sums = sums_of(outcomes)
+            with self._timed("writing"), watched(self._spark, "writing", tasks, self._progress):
+                self._write(file, rejected, outcomes)
         run = Run(
             run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
             out=out,
@@ -261,6 +260,16 @@ class _Batch:
         begun = perf_counter()
         yield
         self._seconds[step] = perf_counter() - begun
+
+
+@contextmanager
+def _kept(outcomes: DataFrame) -> Iterator[None]:
+    """Keep outcomes once they are computed: sums and two tables are made of them."""
+    outcomes.persist()
+    try:
+        yield
+    finally:
+        outcomes.unpersist()
 
 
 def _check(publications: Publications, partitions: int | None) -> None:

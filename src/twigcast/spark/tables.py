@@ -50,7 +50,7 @@ def _table(columns: Mapping[str, tuple[DataType, str]]) -> StructType:
 DELIVERIES = _table(
     {
         "document": (_TEXT, "name of the document"),
-        "document_hash": (_TEXT, "SHA-256 of its bytes as they were published, hexadecimal"),
+        "document_hash": (_TEXT, "SHA-256 of its bytes as they were published (of text: in UTF-8)"),
         "subscription": (_TEXT, "id of a subscription that it satisfies"),
         "subscriber": (_TEXT, "who asked for it, if the subscription says so"),
         "broker": (_TEXT, "the broker that the subscriber is at"),
