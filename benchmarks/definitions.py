@@ -51,7 +51,7 @@ DEFINITIONS = (
         seed=1,
         subscriptions=1_000,
         documents=100,
-        expected=18_092,
+        expected=15_990,
     ),
     Definition(
         name="nitf-paths-1k",
@@ -88,7 +88,7 @@ DEFINITIONS = (
         subscriptions=100,
         documents=100,
         engines=ON_SPARK,
-        expected=2_271,
+        expected=2_664,
     ),
 )
 
