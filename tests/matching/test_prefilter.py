@@ -12,6 +12,13 @@ from twigcast.language.condition import Kind, Label
 from twigcast.matching.prefilter import LabelIndex, required_labels
 
 
+def index_of(*patterns: Pattern) -> LabelIndex[Pattern]:
+    index: LabelIndex[Pattern] = LabelIndex()
+    for pattern in patterns:
+        index.add(pattern, required_labels(pattern.necessary.condition))
+    return index
+
+
 def names(xpath: str) -> set[str]:
     found = required_labels(Pattern.parse(xpath).necessary.condition)
     return {("@" if label.kind is Kind.ATTRIBUTE else "") + str(label.local) for label in found}
@@ -42,26 +49,21 @@ def test_required_labels_are_those_no_match_can_do_without(xpath: str, required:
 
 @given(subscriptions(), documents())
 def test_a_matching_pattern_is_always_a_candidate(said: Said, content: bytes) -> None:
-    index = LabelIndex()
     pattern = Pattern.parse(said.text, NAMESPACES)
-    index.add(pattern)
     if judge(said.judge, content, NAMESPACES):
-        assert pattern in index.candidates(Document.parse(content).labels)
+        assert index_of(pattern).candidates(Document.parse(content).labels) == [pattern]
 
 
 def test_patterns_are_filed_where_few_others_are() -> None:
-    index = LabelIndex()
-    for number in range(10):
-        index.add(Pattern.parse(f"//common/rare{number}"))
-    labels = {Label(Kind.ELEMENT, "", "common"): 1, Label(Kind.ELEMENT, "", "rare3"): 1}
+    index = index_of(*(Pattern.parse(f"//common/rare{number}") for number in range(10)))
+    labels = [Label(Kind.ELEMENT, "", "common"), Label(Kind.ELEMENT, "", "rare3")]
     assert [pattern.text for pattern in index.candidates(labels)] == ["//common/rare3"]
     assert len(index) == 10
 
 
 def test_what_requires_no_label_is_always_a_candidate() -> None:
-    index = LabelIndex()
-    index.add(Pattern.parse("//*[@*]"))
+    index = index_of(Pattern.parse("//*[@*]"))
     assert index.unfiltered == 1
-    assert len(list(index.candidates({}))) == 1
+    assert len(index.candidates([])) == 1
     index.remove(Pattern.parse("//*[@*]"))
     assert (index.unfiltered, len(index)) == (0, 0)

@@ -141,11 +141,9 @@ class Document:
 
         Elements and attributes, by their full name and also by their local name in any namespace.
         """
-        tags: Counter[str] = Counter()
-        attributes: Counter[str] = Counter()
-        for element in _elements(self.tree):
-            tags[str(element.tag)] += 1
-            attributes.update(map(str, element.keys()))
+        elements = _elements(self.tree)
+        tags = Counter([str(element.tag) for element in elements])
+        attributes = Counter([str(key) for element in elements for key in element.keys()])  # noqa: SIM118
         found: dict[Label, int] = {}
         for kind, counts in ((Kind.ELEMENT, tags), (Kind.ATTRIBUTE, attributes)):
             for tag, count in counts.items():

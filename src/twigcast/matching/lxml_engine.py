@@ -14,7 +14,7 @@ evaluated outside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from threading import Lock
 from typing import Final
 
@@ -24,7 +24,7 @@ from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.cost import Sizes, condition_cost
 from twigcast.matching.engine import Decision, EngineStatistics
-from twigcast.matching.prefilter import LabelIndex
+from twigcast.matching.prefilter import LabelIndex, required_labels
 from twigcast.matching.walk import holds
 
 __all__ = ["COMPILED_MAX", "COST_MAX", "LxmlEngine"]
@@ -41,20 +41,27 @@ _BYTES_PER_NODE = 64
 """Assumptions under which "small enough not to estimate" is worked out, once per pattern."""
 
 
-class _Compiled:
-    """A compiled expression and the size of documents up to which its cost is no question."""
+class _Entry:
+    """A pattern, the ids that ask for it, and its compiled expression once there was need of it."""
 
-    __slots__ = ("safe_nodes", "xpath")
+    __slots__ = ("ids", "pattern", "safe_nodes", "xpath")
 
-    def __init__(self, pattern: Pattern, cost_max: int) -> None:
-        text, namespaces = pattern.for_libxml2()
-        self.xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.ids: tuple[int, ...] = ()
+        self.xpath: etree.XPath | None = None
         self.safe_nodes = 0
+        """The size of documents up to which the cost is no question."""
+
+    def compile(self, cost_max: int) -> etree.XPath:
+        text, namespaces = self.pattern.for_libxml2()
+        self.xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
         for nodes in _PROBES:
             sizes = Sizes(nodes, _PROBE_DEPTH, nodes, nodes * _BYTES_PER_NODE)
-            if condition_cost(pattern.condition, sizes) > cost_max:
+            if condition_cost(self.pattern.condition, sizes) > cost_max:
                 break
             self.safe_nodes = nodes
+        return self.xpath
 
 
 class LxmlEngine:
@@ -66,9 +73,9 @@ class LxmlEngine:
         self._cost_max = cost_max
         self._compiled_max = compiled_max
         self._pattern_of: dict[int, Pattern] = {}
-        self._ids_of: dict[Pattern, dict[int, None]] = {}
-        self._index = LabelIndex()
-        self._compiled: dict[Pattern, _Compiled] = {}
+        self._entries: dict[Pattern, _Entry] = {}
+        self._index: LabelIndex[_Entry] = LabelIndex()
+        self._compiled: dict[_Entry, None] = {}
         self._lock = Lock()
         self._residual = self._candidates = self._walked = 0
 
@@ -76,33 +83,34 @@ class LxmlEngine:
         """Take in a pattern under an id that is not in use."""
         with self._lock:
             self._pattern_of[id] = pattern
-            ids = self._ids_of.get(pattern)
-            if ids is None:
-                ids = self._ids_of[pattern] = {}
-                self._index.add(pattern)
+            entry = self._entries.get(pattern)
+            if entry is None:
+                entry = self._entries[pattern] = _Entry(pattern)
+                self._index.add(entry, required_labels(pattern.necessary.condition))
                 self._residual += not pattern.exact
-            ids[id] = None
+            entry.ids += (id,)
 
     def remove(self, id: int) -> None:
         """Forget the id and whatever only it needed."""
         with self._lock:
             pattern = self._pattern_of.pop(id)
-            ids = self._ids_of[pattern]
-            del ids[id]
-            if not ids:
-                del self._ids_of[pattern]
-                self._index.remove(pattern)
-                self._compiled.pop(pattern, None)
+            entry = self._entries[pattern]
+            entry.ids = tuple(other for other in entry.ids if other != id)
+            if not entry.ids:
+                del self._entries[pattern]
+                self._index.remove(entry)
+                self._compiled.pop(entry, None)
                 self._residual -= not pattern.exact
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
         matches: list[int] = []
         undecided: list[int] = []
-        for pattern, ids in self._gather(document):
+        size = _size(document)
+        for entry, ids in self._gather(document):
             wanted = [one for one in ids if one not in skip] if skip else ids
             if wanted:
-                verdict = self._verdict(pattern, document)
+                verdict = self._verdict(entry, document, size)
                 if verdict is not False:
                     (undecided if verdict is None else matches).extend(wanted)
         return Decision(tuple(sorted(matches)), tuple(sorted(undecided)))
@@ -111,16 +119,17 @@ class LxmlEngine:
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
     ) -> tuple[list[bool], tuple[int, ...]]:
         """Whether each group has a match, and the undecided ids where that leaves doubt."""
-        candidates = {one: pattern for pattern, ids in self._gather(document) for one in ids}
-        verdicts: dict[Pattern, bool | None] = {}
+        candidates = {one: entry for entry, ids in self._gather(document) for one in ids}
+        size = _size(document)
+        verdicts: dict[_Entry, bool | None] = {}
 
         def verdict(one: int) -> bool | None:
-            pattern = candidates.get(one)
-            if pattern is None or one in skip:
+            entry = candidates.get(one)
+            if entry is None or one in skip:
                 return False
-            if pattern not in verdicts:
-                verdicts[pattern] = self._verdict(pattern, document)
-            return verdicts[pattern]
+            if entry not in verdicts:
+                verdicts[entry] = self._verdict(entry, document, size)
+            return verdicts[entry]
 
         decided = [any(verdict(one) for one in group) for group in groups]
         open_groups = (group for group, found in zip(groups, decided, strict=True) if not found)
@@ -130,7 +139,7 @@ class LxmlEngine:
     def statistics(self) -> EngineStatistics:
         """The counters of the moment."""
         return EngineStatistics(
-            patterns=len(self._ids_of),
+            patterns=len(self._entries),
             residual=self._residual,
             unfiltered=self._index.unfiltered,
             candidates=self._candidates,
@@ -139,34 +148,36 @@ class LxmlEngine:
             compiled_max=self._compiled_max,
         )
 
-    def _gather(self, document: Document) -> Iterable[tuple[Pattern, tuple[int, ...]]]:
+    def _gather(self, document: Document) -> list[tuple[_Entry, tuple[int, ...]]]:
         labels = document.labels
         with self._lock:
-            return [(p, tuple(self._ids_of[p])) for p in self._index.candidates(labels)]
+            return [(entry, entry.ids) for entry in self._index.candidates(labels)]
 
-    def _verdict(self, pattern: Pattern, document: Document) -> bool | None:
+    def _verdict(self, entry: _Entry, document: Document, size: int) -> bool | None:
         """Whether the document matches; None where deciding it would cost too much."""
         self._candidates += 1
-        compiled = self._compiled.get(pattern) or self._compile(pattern)
-        if _size(document) > compiled.safe_nodes and self._cost(pattern, document) > self._cost_max:
-            if not pattern.exact:
+        xpath = entry.xpath or self._compile(entry)
+        if size > entry.safe_nodes and self._cost(entry.pattern, document) > self._cost_max:
+            if not entry.pattern.exact:
                 return None
             self._walked += 1
-            return holds(pattern.condition, document)
+            return holds(entry.pattern.condition, document)
         try:
-            return bool(compiled.xpath(document.tree))
+            return bool(xpath(document.tree))
         except etree.XPathError:
             # libxml2 has bounds of its own, on the size of node-sets and on recursion.
             return None
 
-    def _compile(self, pattern: Pattern) -> _Compiled:
-        compiled = _Compiled(pattern, self._cost_max)
+    def _compile(self, entry: _Entry) -> etree.XPath:
+        xpath = entry.compile(self._cost_max)
         with self._lock:
-            self._compiled[pattern] = compiled
+            self._compiled[entry] = None
             if len(self._compiled) > self._compiled_max:
                 # The one compiled longest ago; keeping track of use would cost every evaluation.
-                del self._compiled[next(iter(self._compiled))]
-        return compiled
+                oldest = next(iter(self._compiled))
+                del self._compiled[oldest]
+                oldest.xpath = None
+        return xpath
 
     @staticmethod
     def _cost(pattern: Pattern, document: Document) -> float:

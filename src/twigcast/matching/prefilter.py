@@ -13,9 +13,9 @@ Cost: per document, one look-up per label and one subset test per pattern in an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable
 from functools import reduce
-from typing import assert_never
+from typing import Generic, TypeVar, assert_never
 
 from twigcast.language.condition import (
     AllOf,
@@ -31,11 +31,11 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.pattern import Pattern
 
 __all__ = ["LabelIndex", "required_labels"]
 
 _Labels = frozenset[Label]
+_T = TypeVar("_T", bound=Hashable)
 
 
 def required_labels(condition: Condition) -> _Labels:
@@ -67,51 +67,58 @@ def _alone(label: Label) -> _Labels:
     return _Labels((label,)) if named else _Labels()
 
 
-class LabelIndex:
-    """A changing set of patterns, each filed under its least crowded required label."""
+class LabelIndex(Generic[_T]):
+    """A changing set of things, each filed under its least crowded required label.
+
+    Labels are numbered, since sets of small numbers compare much faster than sets of labels.
+    """
 
     def __init__(self) -> None:
-        self._drawers: dict[Label | None, dict[Pattern, _Labels]] = {}
-        self._drawer_of: dict[Pattern, Label | None] = {}
+        self._numbers: dict[Label, int] = {}
+        self._drawers: dict[int | None, dict[_T, frozenset[int]]] = {}
+        self._drawer_of: dict[_T, int | None] = {}
 
-    def add(self, pattern: Pattern) -> None:
-        """File a pattern; one that is filed already stays where it is."""
-        if pattern in self._drawer_of:
-            return
-        required = required_labels(pattern.necessary.condition)
+    def add(self, filed: _T, required: _Labels) -> None:
+        """File a thing that is not filed yet under the labels it requires."""
+        numbered = {self._numbers.setdefault(one, len(self._numbers)): one for one in required}
         # The label itself breaks ties, so that the order does not depend on hashes.
-        drawer = min(required, key=self._crowding, default=None)
-        self._drawers.setdefault(drawer, {})[pattern] = required
-        self._drawer_of[pattern] = drawer
+        drawer = min(
+            numbered,
+            key=lambda number: (len(self._drawers.get(number, ())), *_order(numbered[number])),
+            default=None,
+        )
+        self._drawers.setdefault(drawer, {})[filed] = frozenset(numbered)
+        self._drawer_of[filed] = drawer
 
-    def remove(self, pattern: Pattern) -> None:
-        """Take a pattern out; an emptied drawer goes too."""
-        drawer = self._drawer_of.pop(pattern)
-        filed = self._drawers[drawer]
-        del filed[pattern]
-        if not filed:
+    def remove(self, filed: _T) -> None:
+        """Take a thing out; an emptied drawer goes too."""
+        drawer = self._drawer_of.pop(filed)
+        contents = self._drawers[drawer]
+        del contents[filed]
+        if not contents:
             del self._drawers[drawer]
+        if not self._drawer_of:
+            self._numbers.clear()
 
-    def candidates(self, labels: Mapping[Label, int]) -> Iterator[Pattern]:
-        """The patterns whose required labels a document with these labels has."""
-        present = labels.keys()
-        yield from self._drawers.get(None, ())
-        for label in labels:
-            for pattern, required in self._drawers.get(label, _NOTHING).items():
-                if required <= present:
-                    yield pattern
+    def candidates(self, labels: Iterable[Label]) -> list[_T]:
+        """The things whose required labels are all among these."""
+        found = list(self._drawers.get(None, ()))
+        numbers = self._numbers
+        present = {numbers[label] for label in labels if label in numbers}
+        for number in sorted(present):
+            drawer = self._drawers.get(number)
+            if drawer:
+                found += [filed for filed, required in drawer.items() if required <= present]
+        return found
 
     def __len__(self) -> int:
         return len(self._drawer_of)
 
     @property
     def unfiltered(self) -> int:
-        """How many patterns require no label, so that every document has them as candidates."""
+        """How many things require no label, so that they are candidates everywhere."""
         return len(self._drawers.get(None, ()))
 
-    def _crowding(self, label: Label) -> tuple[int, str, str, str]:
-        filed = len(self._drawers.get(label, ()))
-        return filed, label.kind, label.namespace or "", label.local or ""
 
-
-_NOTHING: dict[Pattern, _Labels] = {}
+def _order(label: Label) -> tuple[str, str, str]:
+    return label.kind, label.namespace or "", label.local or ""
