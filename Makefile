@@ -54,10 +54,10 @@ check: $(STAMP) ## format, lint, types, import rules
 	$(BIN)/lint-imports --no-logo
 
 test: check ## everything CI runs: check, then all tests
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 test-deep: $(STAMP) ## the long tests too: large sets, many more random examples
-	$(BIN)/pytest -n 2 --deep
+	$(BIN)/pytest -n 2 --dist loadgroup --deep
 
 demo: $(STAMP) ## a news feed and a few thousand subscriptions, end to end on Spark
 	$(BIN)/twigcast demo
