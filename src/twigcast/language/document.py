@@ -35,7 +35,14 @@ from twigcast.language.condition import Kind, Label
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
 
-__all__ = ["LIBRARY_LIMITS", "LIVE_LIMITS", "Document", "DocumentLimits", "new_parser"]
+__all__ = [
+    "LIBRARY_LIMITS",
+    "LIVE_LIMITS",
+    "Document",
+    "DocumentLimits",
+    "encoded",
+    "new_parser",
+]
 
 _DEPTH_OF_LIBXML2 = 256
 
@@ -78,6 +85,9 @@ _ENCODINGS: Final = re.compile(
 """UTF-8, UTF-16 and the single-byte families in which ASCII means ASCII."""
 
 _DECLARED: Final = re.compile(r"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)""")
+_DECLARATION: Final = re.compile(
+    r"""(\A\ufeff?<\?xml\s[^>]*?\sencoding\s*=\s*["'])[^"'>]*(?=["'])"""
+)
 _FOREIGN: Final = {
     b"\x00\x00\xfe\xff": "UTF-32",
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -181,6 +191,17 @@ class Document:
             raise DocumentLimitError(
                 f"too many {what}", limit=limit, given=given, allowed=allowed, document=self.name
             )
+
+
+def encoded(text: str) -> bytes:
+    """A document that was decoded already, as bytes in the encoding they declare.
+
+    Whatever its declaration says, the text is going to be UTF-8; the declaration has to follow.
+
+    >>> encoded("<?xml version='1.0' encoding='latin-1'?><a/>")
+    b"<?xml version='1.0' encoding='UTF-8'?><a/>"
+    """
+    return _DECLARATION.sub(r"\1UTF-8", text, count=1).encode()
 
 
 def new_parser(*, expand_entities: bool = True) -> etree.XMLParser:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from twigcast.errors import DocumentError, UsageError
+from twigcast.language.document import encoded
 from twigcast.matching.engine import Decision
 
 if TYPE_CHECKING:
@@ -49,6 +50,6 @@ def _decided(content: bytes | str | None, decide: Callable[[bytes], Decision]) -
     if content is None:
         return "document: there is no content (null)"
     try:
-        return decide(content.encode() if isinstance(content, str) else content)
+        return decide(encoded(content) if isinstance(content, str) else content)
     except DocumentError as error:
         return str(error)

@@ -22,7 +22,6 @@ and ``loads`` in the outcomes says how often that was, so that a table can prove
 from __future__ import annotations
 
 import os
-import re
 import socket
 from collections import Counter
 from functools import lru_cache
@@ -76,10 +75,6 @@ _KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
 
 _LOADS: Counter[str] = Counter()
-
-_DECLARED_ENCODING = re.compile(
-    rb"""(\A(?:\xef\xbb\xbf)?<\?xml\s[^>]*?\sencoding\s*=\s*)(?:"[^">]*"|'[^'>]*')"""
-)
 
 
 class Refusal(NamedTuple):
@@ -168,11 +163,10 @@ def match_batches(
 
 def decide_array(given: Column, matcher: Matcher) -> pa.RecordBatch:
     """What ``Matcher.match_batch`` answers, also when a document makes it fail as a whole."""
-    contents = _truly_declared(given)
     try:
-        return matcher.match_batch(contents)
+        return matcher.match_batch(given)
     except Exception:  # noqa: BLE001 (whatever it is, it must cost one document only)
-        pieces = [_decide_one(contents.slice(row, 1), matcher) for row in range(len(contents))]
+        pieces = [_decide_one(given.slice(row, 1), matcher) for row in range(len(given))]
         return pa.Table.from_batches(pieces).combine_chunks().to_batches()[0]
 
 
@@ -230,22 +224,6 @@ def _name(name: str | None, digest: str | None) -> str:
 
 def _as_bytes(given: Column) -> Column:
     return given.cast(pa.binary())
-
-
-def _truly_declared(given: Column) -> Column:
-    """The contents as bytes that are in the encoding they declare.
-
-    Text in a table was decoded before it came here, so it is UTF-8 now whatever its declaration
-    says; it is the declaration that has to follow.
-    """
-    contents = _as_bytes(given)
-    if pa.types.is_binary(given.type) or pa.types.is_large_binary(given.type):
-        return contents
-    declared = [
-        content and _DECLARED_ENCODING.sub(rb'\1"UTF-8"', content)
-        for content in contents.to_pylist()
-    ]
-    return pa.array(declared, pa.binary())
 
 
 def _arrays(rows: Sequence[tuple[object, ...] | None], schema: pa.Schema) -> list[Column]:
