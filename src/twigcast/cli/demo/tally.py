@@ -1,0 +1,76 @@
+"""Who received what: sums over the deliveries of a run.
+
+A *delivery* is a document and a subscription that it satisfies. A subscriber may have several
+subscriptions that ask for one document, and yet receives it once: that is a *copy*. Sending
+everything to everybody (flooding) would make ``documents × subscribers`` copies, the number that
+all routing is measured against.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from twigcast.cli.demo.feed import Feed
+
+__all__ = ["Tally", "read_tally"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The sums, and which documents each subscription received."""
+
+    documents: int
+    subscribers: int
+    deliveries: int
+    received: Mapping[str, int]
+    """Documents by subscriber, most first; all subscribers are in it."""
+    held: Mapping[str, int]
+    """Subscriptions by subscriber."""
+    receivers: Mapping[int, int]
+    """How many documents went to so many subscribers, from 0 up."""
+    by_subscription: Mapping[str, frozenset[str]]
+
+    @property
+    def copies(self) -> int:
+        """Documents handed to subscribers."""
+        return sum(self.received.values())
+
+    @property
+    def flooding_copies(self) -> int:
+        """What it would take to send everything to everybody."""
+        return self.documents * self.subscribers
+
+    @property
+    def unwanted(self) -> int:
+        """Documents that nobody asked for."""
+        return self.receivers.get(0, 0)
+
+
+def read_tally(tables: Path, feed: Feed, held: Mapping[str, int]) -> Tally:
+    """The sums over the table ``deliveries`` of a finished run."""
+    import pyarrow.parquet as pq
+
+    columns = ["document", "subscription", "subscriber"]
+    table = pq.read_table(tables / "deliveries", columns=columns)
+    rows = list(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
+    copies = {(document, subscriber) for document, _, subscriber in rows}
+    received = Counter(dict.fromkeys(feed.subscribers, 0))
+    received.update(subscriber for _, subscriber in copies)
+    by_document = Counter(document for document, _ in copies)
+    receivers = Counter(by_document.values())
+    receivers[0] = feed.document_count - len(by_document)
+    by_subscription: dict[str, set[str]] = {}
+    for document, subscription, _ in rows:
+        by_subscription.setdefault(subscription, set()).add(document)
+    return Tally(
+        documents=feed.document_count,
+        subscribers=len(feed.subscribers),
+        deliveries=len(rows),
+        received=dict(sorted(received.items(), key=lambda item: (-item[1], item[0]))),
+        held=held,
+        receivers=dict(sorted(receivers.items())),
+        by_subscription={name: frozenset(found) for name, found in by_subscription.items()},
+    )

@@ -1,0 +1,132 @@
+"""Which words go where.
+
+What a user asked for goes to standard output, plain, as text or as one JSON object per line.
+Everything else (complaints, progress, hints, sums) goes to standard error, so that it is seen even
+when the output goes into a file or another program. Complaints are one sentence each, and a flood
+of them is cut short: the rest is counted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from twigcast.errors import DocumentError
+
+__all__ = [
+    "COMPLAINTS_MAX",
+    "REFUSED",
+    "USAGE",
+    "complain",
+    "complain_of_all",
+    "counted",
+    "pointed_at",
+    "quoted",
+    "reason_of",
+    "say",
+    "write",
+    "write_json",
+]
+
+REFUSED = 1
+"""The exit code when some inputs were refused and the others answered."""
+
+USAGE = 2
+"""The exit code when a verb could not begin: wrong arguments, a missing file, no Java."""
+
+COMPLAINTS_MAX = 20
+"""Who has more broken lines than this wants their number, not all of them on the screen."""
+
+_QUOTED_MAX = 120
+
+_SHOWN_BEFORE = 60
+_SHOWN_AFTER = 40
+"""How much of a long expression is shown around the place of an error."""
+
+
+def write(text: str) -> None:
+    """A line of what the user asked for."""
+    print(text)
+
+
+def write_json(record: Mapping[str, object]) -> None:
+    """An object of what the user asked for, on one line."""
+    print(json.dumps(record, ensure_ascii=False))
+
+
+def say(text: str = "") -> None:
+    """A line beside the output."""
+    print(text, file=sys.stderr)
+
+
+def complain(text: str) -> None:
+    """A line that says what is wrong, and who says so."""
+    say(f"twigcast: {text}")
+
+
+def complain_of_all(texts: Iterable[str], *, hint: str) -> int:
+    """Complain of each as far as they fit, then of the number left out; returns how many."""
+    remaining = iter(texts)
+    number = 0
+    for text in islice(remaining, COMPLAINTS_MAX):
+        complain(text)
+        number += 1
+    left_out = sum(1 for _ in remaining)
+    if left_out:
+        say(f"  … and {left_out:,} more; {hint}")
+    return number + left_out
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """A number with its word.
+
+    >>> counted(1, "match", "matches"), counted(1200, "document")
+    ('1 match', '1,200 documents')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def quoted(text: str) -> str:
+    """An expression in quotes, cut where it gets long."""
+    return repr(text if len(text) <= _QUOTED_MAX else f"{text[:_QUOTED_MAX]}…")
+
+
+def reason_of(error: DocumentError) -> str:
+    """Why a document was refused and where in it, without its name."""
+    places = (("line", error.line), ("column", error.column))
+    place = ", ".join(f"{what} {number}" for what, number in places if number is not None)
+    return f"{place}: {error.reason}" if place else error.reason
+
+
+def pointed_at(text: str, column: int) -> tuple[str, str]:
+    """The line of an expression that an error is in, and a line with a caret under the place.
+
+    Long lines are cut around the place, and letters that are two columns wide are allowed for.
+
+    >>> print(*pointed_at("/stock//[1]", 9), sep="|")
+    /stock//[1]|        ^
+    """
+    place = min(max(column - 1, 0), len(text))
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    end = len(text) if end < 0 else end
+    before, after = text[start:place], text[place:end]
+    if len(before) > _SHOWN_BEFORE:
+        before = "…" + before[-_SHOWN_BEFORE:]
+    if len(after) > _SHOWN_AFTER:
+        after = after[:_SHOWN_AFTER] + "…"
+    return before + after, "".join(map(_blank, before)) + "^"
+
+
+def _blank(letter: str) -> str:
+    """Spaces as wide as a letter; a tab stays one, for it is as wide as the terminal makes it."""
+    if letter == "\t":
+        return letter
+    if unicodedata.combining(letter):
+        return ""
+    return "  " if unicodedata.east_asian_width(letter) in {"W", "F"} else " "

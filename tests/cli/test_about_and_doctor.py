@@ -1,0 +1,126 @@
+"""``twigcast about`` and ``doctor``: what is here, and whether it works."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from twigcast import __version__
+from twigcast.cli import about, doctor
+from twigcast.errors import UsageError
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Twigcast
+
+
+class Disk(NamedTuple):
+    """What the system says about a disk, as far as it is looked at."""
+
+    free: int
+
+
+@pytest.fixture
+def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_java() -> None:
+        raise UsageError("Spark needs Java 17 or newer and none was found: install one")
+
+    monkeypatch.setattr("twigcast.spark.java.find_java", find_java)
+
+
+@pytest.fixture
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+
+
+def results(twigcast: Twigcast, *words: str) -> dict[str, str]:
+    lines = twigcast("doctor", *words, "--json").stdout.splitlines()
+    return {told["check"]: told["result"] for told in map(json.loads, lines)}
+
+
+def test_about_tells_versions_and_the_engine(twigcast: Twigcast) -> None:
+    result = twigcast("about")
+    assert result.exit_code == 0
+    lines = {line.split()[0]: line for line in result.stdout.splitlines()}
+    assert __version__ in lines["twigcast"]
+    assert "engine lxml" in lines["twigcast"]
+    assert {"Python", "lxml", "libxml2", "pyarrow", "pyspark", "Java"} <= set(lines)
+
+
+@pytest.mark.usefixtures("without_java")
+def test_about_tells_what_is_missing_and_how_to_get_it(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = about.Part("pyspark", None, "needed for run: pip install 'twigcast[spark]'")
+    monkeypatch.setattr(about, "_package", lambda *_names, extra: absent)  # noqa: ARG005
+    result = twigcast("about", "--json")
+    parts = {part["name"]: part for part in map(json.loads, result.stdout.splitlines())}
+    assert parts["Java"]["version"] is None
+    assert "install" in parts["Java"]["note"]
+    assert parts["pyspark"]["version"] is None
+    assert "pyspark     missing     needed for run" in twigcast("about").stdout
+    assert result.exit_code == 0
+
+
+def test_a_package_that_is_not_installed_is_missing() -> None:
+    part = about._package("no-such-package-at-all", "nothing", extra="spark")
+    assert part.version is None
+    assert "pip install 'twigcast[spark]'" in part.note
+
+
+def test_a_sound_set_up_passes_and_the_slow_check_is_left_out(twigcast: Twigcast) -> None:
+    result = twigcast("doctor")
+    assert result.exit_code == 0, result.stdout
+    assert "FAILED" not in result.stdout
+    last = result.stdout.splitlines()[-1]
+    assert last.startswith("skipped   Spark")
+    assert "--spark" in last
+
+
+@pytest.mark.usefixtures("without_java")
+def test_a_missing_java_fails_where_spark_is_installed(twigcast: Twigcast) -> None:
+    result = twigcast("doctor")
+    assert result.exit_code == 1
+    assert "FAILED    Java            Spark needs Java 17" in result.stdout
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_spark_is_optional_until_it_is_asked_for(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = results(twigcast)
+    assert (found["packages"], found["Java"]) == ("skipped", "skipped")
+    assert twigcast("doctor").exit_code == 0
+    monkeypatch.setattr(doctor, "_spark", lambda: "starts")
+    assert results(twigcast, "--spark")["packages"] == "FAILED"
+    assert twigcast("doctor", "--spark").exit_code == 1
+
+
+def test_a_full_disk_fails(twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _folder: Disk(free=doctor.FREE_BYTES_MIN - 1))
+    assert results(twigcast)["disk space"] == "FAILED"
+
+
+def test_an_old_python_fails(twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "PYTHON_MIN", (99, 0))
+    assert results(twigcast)["Python"] == "FAILED"
+
+
+def test_a_wrong_match_fails(twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("twigcast.matching.Matcher.match", lambda *_: [1, 2, 3])
+    assert results(twigcast)["a match"] == "FAILED"
+
+
+def test_a_spark_that_does_not_start_fails(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start_session(**_settings: object) -> None:
+        raise UsageError("Spark did not start: no memory")
+
+    monkeypatch.setattr("twigcast.spark.start_session", start_session)
+    result = twigcast("doctor", "--spark")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1].startswith(
+        "FAILED    Spark           Spark did not start"
+    )

@@ -1,0 +1,163 @@
+"""``twigcast generate``: the same bytes for the same seed, where they were asked for."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twigcast.files import read_subscriptions
+from twigcast.language import Document, Pattern
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Twigcast
+
+DTD = "<!ELEMENT list (item*)> <!ELEMENT item (#PCDATA)> <!ATTLIST item size CDATA #REQUIRED>"
+
+
+def test_patterns_go_to_standard_output_and_are_all_expressions(twigcast: Twigcast) -> None:
+    result = twigcast("generate", "patterns", "--count", "50", "--predicates", "1")
+    xpaths = result.stdout.splitlines()
+    assert len(set(xpaths)) == 50
+    assert all(Pattern.parse(xpath).exact for xpath in xpaths)
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_equal_seeds_give_equal_output_and_others_do_not(twigcast: Twigcast) -> None:
+    for what in ("patterns", "documents"):
+        outputs = [twigcast("generate", what, "--seed", seed).stdout for seed in ("1", "1", "2")]
+        assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_patterns_in_every_form_are_read_back_the_same(twigcast: Twigcast, tmp_path: Path) -> None:
+    plain = twigcast("generate", "patterns", "--count", "9").stdout.splitlines()
+    for ending in (".txt", ".csv", ".jsonl"):
+        result = twigcast("generate", "patterns", "--count", "9", "--out", f"subs{ending}")
+        assert (result.stdout, result.stderr) == ("", f"9 patterns in subs{ending}\n")
+        file = read_subscriptions(tmp_path / f"subs{ending}")
+        assert [one.xpath for one in file.subscriptions] == plain
+    as_json = twigcast("generate", "patterns", "--count", "9", "--json").stdout
+    assert as_json == (tmp_path / "subs.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "sign"),
+    [
+        (("--wildcard", "1"), "*"),
+        (("--descendant", "1"), "//"),
+        (("--nested", "1", "--nested-levels", "2", "--nested-depth", "2"), "["),
+        (("--predicates", "3", "--predicate-kind", "contains"), "["),
+        (("--attributes", "1"), "/@"),
+        (("--marker", "test"), "[//test]"),
+        (("--skew", "2", "--depth-max", "1"), "/news"),
+        (("--no-distinct", "--numbers", "3"), "/"),
+    ],
+)
+def test_parameters_of_patterns_reach_the_generator(
+    twigcast: Twigcast, option: tuple[str, ...], sign: str
+) -> None:
+    few = ("--count", "4", "--no-distinct") if "--skew" in option else ("--count", "40")
+    result = twigcast("generate", "patterns", *few, *option)
+    assert result.exit_code == 0, result.stderr
+    assert sign in result.stdout
+
+
+def test_one_document_goes_to_standard_output(twigcast: Twigcast) -> None:
+    result = twigcast("generate", "documents", "--elements", "60", "--dtd", "bibliography")
+    document = Document.parse(result.stdout.encode())
+    assert document.element_count == 60
+    assert document.tree.getroot().tag == "bibliography"
+
+
+def test_documents_go_to_a_folder_that_is_empty_or_new(twigcast: Twigcast, tmp_path: Path) -> None:
+    words = ("generate", "documents", "--count", "12", "--out", "feed")
+    assert twigcast(*words).stderr == "12 documents in feed\n"
+    names = sorted(path.name for path in (tmp_path / "feed").iterdir())
+    assert names == [f"news-{number:02}.xml" for number in range(1, 13)]
+    again = twigcast(*words)
+    assert again.exit_code == 2
+    assert "not empty" in again.stderr
+
+
+def test_documents_go_to_an_archive_with_the_same_bytes_each_time(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    for name in ("a.zip", "b.ZIP"):
+        assert twigcast("generate", "documents", "--count", "3", "--out", name).exit_code == 0
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.ZIP").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.namelist() == ["news-1.xml", "news-2.xml", "news-3.xml"]
+        first = archive.read("news-1.xml")
+    lines = twigcast("generate", "documents", "--count", "3", "--json").stdout.splitlines()
+    assert json.loads(lines[0]) == {"document": "news-1.xml", "content": first.decode()}
+
+
+def test_more_than_one_document_needs_a_place(twigcast: Twigcast) -> None:
+    result = twigcast("generate", "documents", "--count", "2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--out FOLDER" in result.stderr
+
+
+def test_parameters_of_documents_reach_the_generator(twigcast: Twigcast) -> None:
+    words = ("generate", "documents", "--bytes", "3000", "--depth-max", "8", "--attributes", "0")
+    result = twigcast(*words, "--marker", "test", "--marker-position", "1", "--numbers", "2")
+    assert "<test/>" in result.stdout
+    assert 2000 < len(result.stdout) < 5000
+
+
+def test_a_dtd_of_ones_own_is_read_from_its_file(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "mine.dtd").write_text(DTD)
+    words = ("--dtd", "mine.dtd", "--root", "item")
+    assert twigcast("generate", "documents", *words).stdout.count("<item") == 1
+    patterns = twigcast("generate", "patterns", *words, "--count", "3", "--no-distinct").stdout
+    assert "list" not in patterns
+
+
+def test_varied_patterns_and_documents_have_the_same_new_names(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.dtd").write_text(DTD)
+    words = ("--dtd", "mine.dtd", "--vary", "1")
+    tree = Document.parse(twigcast("generate", "documents", *words).stdout.encode()).tree
+    xpath = twigcast("generate", "patterns", *words, "--count", "1", "--wildcard", "0").stdout
+    root = str(tree.getroot().tag)
+    assert root != "list"
+    assert root in xpath
+
+
+def test_an_unknown_dtd_names_those_that_come_along(twigcast: Twigcast) -> None:
+    result = twigcast("generate", "patterns", "--dtd", "nonsense")
+    assert result.exit_code == 2
+    assert "bibliography" in result.stderr
+
+
+def test_a_broken_dtd_is_refused_with_its_place(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "broken.dtd").write_text("<!ELEMENT a (b>")
+    result = twigcast("generate", "patterns", "--dtd", "broken.dtd")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("twigcast: schema broken.dtd, line 1")
+
+
+@pytest.mark.parametrize(
+    "words", [("--wildcard", "2"), ("--count", "-1"), ("--predicate-kind", "x")]
+)
+def test_a_parameter_out_of_its_range_is_a_matter_of_usage(
+    twigcast: Twigcast, words: tuple[str, ...]
+) -> None:
+    result = twigcast("generate", "patterns", *words)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("twigcast: ")
+
+
+def test_a_pattern_file_that_cannot_be_finished_is_not_there(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.dtd").write_text("<!ELEMENT a EMPTY>")
+    words = ("--dtd", "mine.dtd", "--count", "1000", "--out", "subs.txt")
+    result = twigcast("generate", "patterns", *words)
+    assert result.exit_code == 2
+    assert "distinct" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.dtd"]

@@ -1,0 +1,199 @@
+"""The program as a whole: help, exit codes, and the real executable in pipes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twigcast import __version__
+from twigcast.cli import app
+from twigcast.errors import DocumentError, UsageError
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Twigcast
+
+VERBS = ("match", "explain", "check", "generate", "run", "demo", "about", "doctor")
+ALL_VERBS = [(verb,) for verb in VERBS] + [("generate", "patterns"), ("generate", "documents")]
+
+EXECUTABLE = Path(sys.executable).with_name("twigcast")
+HEAVY = ("lxml", "pyspark", "pyarrow", "pandas", "matplotlib", "rich", "importlib.metadata")
+
+
+def run_program(*words: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """The real program, with its output and complaints as bytes."""
+    return subprocess.run([EXECUTABLE, *words], cwd=folder, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("verb", ALL_VERBS, ids=" ".join)
+def test_the_help_of_each_verb_is_short_and_has_an_example(
+    twigcast: Twigcast, verb: tuple[str, ...]
+) -> None:
+    result = twigcast(*verb, "--help")
+    assert result.exit_code == 0
+    assert f"\n    twigcast {verb[0]}" in result.stdout
+    assert twigcast(*verb, "-h").stdout == result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_the_help_lists_the_verbs_in_order(twigcast: Twigcast) -> None:
+    result = twigcast("--help")
+    listed = [line.split()[0] for line in result.stdout.splitlines() if line.startswith("  ")]
+    assert [word for word in listed if word in VERBS] == list(VERBS)
+    assert twigcast().stdout + twigcast().stderr == result.stdout
+
+
+def test_the_version_is_shown(twigcast: Twigcast) -> None:
+    assert twigcast("--version").stdout == f"twigcast {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [("nonsense",), ("match",), ("match", "--nonsense", "a", "b"), ("generate", "x")]
+)
+def test_wrong_words_are_a_matter_of_usage(twigcast: Twigcast, words: tuple[str, ...]) -> None:
+    result = twigcast(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("do that instead"), 2),
+        (DocumentError("not well-formed", document="a.xml"), 1),
+        (OSError(28, "No space left on device"), 2),
+        (BrokenPipeError(), 141),
+        (KeyboardInterrupt(), 130),
+    ],
+    ids=lambda given: type(given).__name__,
+)
+def test_what_goes_wrong_is_a_sentence_and_an_exit_code(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    def fail(_path: str) -> None:
+        raise error
+
+    monkeypatch.setattr("twigcast.files.read_subscriptions", fail)
+    result = twigcast("check", "subs.txt")
+    assert result.exit_code == code
+    assert "Traceback" not in result.stderr
+    assert result.stderr == (f"twigcast: {error}\n" if code in (1, 2) else "")
+
+
+def test_our_own_mistakes_are_not_hidden(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_path: str) -> None:
+        raise AssertionError("a promise was broken")
+
+    monkeypatch.setattr("twigcast.files.read_subscriptions", fail)
+    assert isinstance(twigcast("check", "subs.txt").exception, AssertionError)
+
+
+def test_starting_up_imports_nothing_heavy() -> None:
+    program = f"import sys, twigcast.cli; print([m for m in {HEAVY} if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert told.stdout.strip() == b"[]"
+
+
+def test_shell_completion_knows_verbs_and_schemas(tmp_path: Path) -> None:
+    def completed(words: str, place: int) -> list[str]:
+        asked = {
+            "_TWIGCAST_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(place),
+        }
+        told = subprocess.run(
+            [EXECUTABLE],
+            cwd=tmp_path,
+            env={**os.environ, **asked},
+            capture_output=True,
+            check=False,
+        )
+        return told.stdout.decode().split()
+
+    assert completed("twigcast ", 1) == list(VERBS)
+    assert completed("twigcast generate patterns --dtd ne", 4) == ["news"]
+
+
+@pytest.mark.usefixtures("shop")
+def test_data_and_complaints_go_separate_ways(tmp_path: Path) -> None:
+    told = run_program("match", "subs.txt", "good.xml", "broken.xml", folder=tmp_path)
+    assert told.returncode == 1
+    assert told.stdout == b"good.xml\t1 3 5\n"
+    assert [line.split(b":")[0] for line in told.stderr.splitlines()] == [b"twigcast"] * 2
+
+
+@pytest.mark.usefixtures("shop")
+def test_the_executable_answers_from_standard_input(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [EXECUTABLE, "match", "-", "good.xml", "--json"],
+        cwd=tmp_path,
+        input=b"//item\n",
+        capture_output=True,
+        check=True,
+    )
+    assert told.stdout == b'{"document": "good.xml", "matches": [1]}\n'
+
+
+def test_output_is_utf_8_whatever_the_locale(tmp_path: Path) -> None:
+    (tmp_path / "subs.txt").write_text("//größe\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    told = subprocess.run(
+        [EXECUTABLE, "check", "subs.txt"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=True,
+    )
+    assert "//größe" in told.stdout.decode("utf-8")
+
+
+def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path: Path) -> None:
+    command = [str(EXECUTABLE), "generate", "patterns", "--count", "200000", "--no-distinct"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert program.stdout.readline()
+        program.stdout.close()
+        complaints = program.stderr.read()
+    assert complaints == b""
+    assert program.returncode == 141
+
+
+def test_an_interrupted_program_leaves_without_a_traceback(tmp_path: Path) -> None:
+    command = [str(EXECUTABLE), "generate", "patterns", "--count", "100000000", "--no-distinct"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline()  # It is in the middle of its work now.
+        program.send_signal(signal.SIGINT)
+        _, complaints = program.communicate()
+    assert program.returncode == 130
+    assert b"Traceback" not in complaints
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        told = subprocess.run(
+            [EXECUTABLE, "generate", "patterns"],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert told.returncode == 2
+    assert told.stderr.splitlines() == [b"twigcast: [Errno 28] No space left on device"]
+
+
+def test_the_application_can_be_called_from_python() -> None:
+    assert app.info.name == "twigcast"
