@@ -238,6 +238,7 @@ def test_a_missing_java_is_said_before_anything_is_made(
 
 
 @pytest.mark.spark
+@pytest.mark.xdist_group("spark")
 def test_a_small_demo_tells_who_received_what(twigcast: Twigcast, tmp_path: Path) -> None:
     few = ("--documents", "30", "--subscriptions", "200")
     result = twigcast("demo", *few)
