@@ -8,7 +8,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
-EXTRAS := spark,plots,dev
+EXTRAS := spark,dev
 
 # Pythons to try: the first that is new enough and can make environments is taken.
 PYTHONS := $(PYTHON) python3 python python3.13 python3.12 python3.11

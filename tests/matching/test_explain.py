@@ -91,6 +91,11 @@ def test_what_must_not_be_there_is_shown() -> None:
     assert reasons[1] == "qty is there, though it must not be: /orders/order[1]/qty (line 2)"
 
 
+def test_the_value_of_the_node_itself_is_shown_by_name() -> None:
+    reasons = explain("//qty[. = '7']", ORDERS).reasons
+    assert reasons[1:] == ("the value is '5' there",)
+
+
 def test_a_canonical_pattern_can_be_explained_too() -> None:
     assert explain(Pattern.parse("//order[@id='1']"), ORDERS).matches
 

@@ -27,6 +27,7 @@ from twigcast.language.pattern import PATTERN_LIMITS, Pattern
 from twigcast.language.rooted import rooted
 from twigcast.language.syntax import (
     ANYWHERE_BELOW,
+    CONTEXT_NODE,
     Binary,
     Call,
     Expression,
@@ -50,6 +51,8 @@ __all__ = ["Explanation", "explain"]
 
 _PATIENCE: Final = 5
 """A person asks rarely and can wait: so many times the work that matching may take."""
+
+_CONTEXT_NODE: Final = Path.relative((CONTEXT_NODE,))
 
 _CANDIDATES_MAX = 200
 """Among so many nodes the closest is looked for."""
@@ -283,7 +286,8 @@ class _Story:
                 continue
             found = self.probe.nodes(part, here)
             if found:
-                self._told(whole, f"{self.written(part)} is {_values(found)} there")
+                name = "the value" if part == _CONTEXT_NODE else self.written(part)
+                self._told(whole, f"{name} is {_values(found)} there")
             elif self.probe.holds(part, here):
                 self._told(whole, f"{self.written(part)} is {self.probe.value(part, here)!r} there")
             else:

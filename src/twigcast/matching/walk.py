@@ -196,9 +196,12 @@ class _Walk:
             yield _Leaf(kind, str(tag), str(value), 0)
 
     def _passes(self, test: ValueTest, node: _Node) -> bool:
-        subject, value = ("$value", node.value) if isinstance(node, _Leaf) else (".", "")
-        context = self._root if node is None or isinstance(node, _Leaf) else node
-        return bool(_value_xpath(test, subject)(context, value=value))
+        if isinstance(node, _Leaf):
+            return bool(_value_xpath(test, "$value")(self._root, value=node.value))
+        if node is None:
+            # Not that of the root element: libxml2 counts entities declared inside as well.
+            return bool(_value_xpath(test, "/")(self._root))
+        return bool(_value_xpath(test, ".")(node))
 
 
 @lru_cache(maxsize=1024)  # A walk is rare, and asks few tests of many nodes.
