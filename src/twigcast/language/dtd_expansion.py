@@ -71,6 +71,13 @@ _ENTITY: Final = re.compile(
          {SPACE}*""",
     re.VERBOSE,
 )
+_NOTATION: Final = re.compile(
+    rf"""{SPACE}+ {NAME} {SPACE}+
+         (?: SYSTEM {SPACE}+ {LITERAL} | PUBLIC {SPACE}+ {LITERAL} (?: {SPACE}+ {LITERAL} )? )
+         {SPACE}*""",
+    re.VERBOSE,
+)
+_INSTRUCTION: Final = re.compile(rf"{NAME}(?:{SPACE}.*?)?\?>", re.DOTALL)
 _CODE: Final = "0*[0-9]{1,7}|x0*[0-9a-fA-F]{1,6}"
 _IN_VALUE: Final = re.compile(rf"%(?P<name>{NAME});|&#(?P<code>{_CODE});|(?P<bad>%|&(?!{NAME};))")
 _IN_DEFAULT: Final = re.compile(rf"&(?:#(?P<code>{_CODE})|(?P<name>{NAME}));|(?P<bad>[&<])")
@@ -162,10 +169,10 @@ class Expansion:
             case "comment":
                 frame.position = self._comment_end(frame, found.end())
             case "instruction":
-                end = frame.text.find("?>", found.end())
-                if end < 0:
-                    self._fail("a processing instruction is never closed")
-                frame.position = end + 2
+                instruction = _INSTRUCTION.match(frame.text, found.end())
+                if instruction is None:
+                    self._fail("a processing instruction has no name or is never closed")
+                frame.position = instruction.end()
             case "reference":
                 frame.position = found.end()
                 self._enter(found["reference"])
@@ -244,6 +251,8 @@ class Expansion:
         text = "".join(pieces)
         if kind == "ENTITY":
             self._define(text)
+        elif kind == "NOTATION" and not _NOTATION.fullmatch(text):
+            self._fail(f"expected a name and an id in <!NOTATION{text[:60]}")
         return text
 
     def _define(self, text: str) -> None:

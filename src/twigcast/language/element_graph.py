@@ -67,22 +67,6 @@ def lowest_heights(elements: Mapping[str, ElementDeclaration]) -> dict[str, int]
     return known
 
 
-def lowest_height(particle: Particle, known: Mapping[str, int]) -> int | None:
-    """The height of the lowest content that one occurrence of a particle can stand for.
-
-    It is 0 if the occurrence may be without elements, and None if it can never be completed.
-    """
-    if isinstance(particle, Child):
-        return known.get(particle.name)
-    parts = [
-        0 if part.occurs.may_be_absent else lowest_height(part, known) for part in particle.parts
-    ]
-    possible = [part for part in parts if part is not None]
-    if isinstance(particle, Choice):
-        return min(possible, default=None)
-    return max(possible) if len(possible) == len(parts) else None
-
-
 @dataclass(slots=True, eq=False)
 class _Need:
     """A part of a content model that cannot be empty, and how many of its parts are still to come.

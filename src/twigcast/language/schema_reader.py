@@ -58,7 +58,10 @@ _ATTRIBUTE: Final = re.compile(
          (?= {SPACE} | \Z )""",
     re.VERBOSE,
 )
+_OF_TOKENS: Final = {AttributeType.NMTOKEN, AttributeType.NMTOKENS, AttributeType.ENUMERATION}
+_OF_SEVERAL: Final = {AttributeType.IDREFS, AttributeType.ENTITIES, AttributeType.NMTOKENS}
 _VALUE: Final = re.compile(r"[^()\x20\t\n|]+")
+_NAME: Final = re.compile(NAME)
 _NMTOKEN: Final = re.compile(rf"[\-.0-9\u00b7\u0300-\u036f\u203f\u2040]*(?:{NAME})?")
 
 
@@ -150,8 +153,9 @@ class _Reader:
         else:
             kind = AttributeType.NOTATION if found["notation"] else AttributeType.ENUMERATION
             values = tuple(dict.fromkeys(_VALUE.findall(found["values"])))
+            allowed = _NAME if found["notation"] else _NMTOKEN
             for value in values:
-                if not _NMTOKEN.fullmatch(value):
+                if not allowed.fullmatch(value):
                     _fail(declaration, f"{value!r} is not a value that an attribute can list")
         default = found["default"]
         if default is None:
@@ -160,7 +164,19 @@ class _Reader:
         value = self._expansion.default_value(default)
         if kind is not AttributeType.CDATA:
             value = " ".join(value.split())
+            if not _is_of_type(value, kind):
+                _fail(
+                    declaration, f"attribute {found['name']!r} cannot have {value!r}, its default"
+                )
         return AttributeDeclaration(found["name"], kind, values, presence, value)
+
+
+def _is_of_type(value: str, kind: AttributeType) -> bool:
+    """Whether a value consists of names or tokens, one or several, as its type demands."""
+    token = _NMTOKEN if kind in _OF_TOKENS else _NAME
+    tokens = value.split()
+    is_list = kind in _OF_SEVERAL
+    return (len(tokens) == 1 or (is_list and bool(tokens))) and all(map(token.fullmatch, tokens))
 
 
 def _content(model: str, declaration: Declaration) -> Content:

@@ -68,7 +68,7 @@ def content_plans(schema: Schema) -> dict[str, Part | None]:
         if isinstance(content, Child | Sequence | Choice):
             part = _part(content, schema, sizes)
         sizes[name] = min(1 + (part.least_size if part else 0), SIZE_MAX)
-    anything = _part(_any_of(tuple(schema.elements)), schema, sizes)
+    anything = _any_of(tuple(schema.elements), schema, sizes)
     plans: dict[str, Part | None] = {}
     for name in schema.heights:
         match schema.elements[name].content:
@@ -77,34 +77,43 @@ def content_plans(schema: Schema) -> dict[str, Part | None]:
             case Anything():
                 plans[name] = anything
             case Mixed(names):
-                plans[name] = _part(_any_of(names), schema, sizes)
+                plans[name] = _any_of(names, schema, sizes)
             case content:
                 plans[name] = _part(content, schema, sizes)
     return plans
 
 
-def _any_of(names: tuple[str, ...]) -> Particle:
-    return Choice(tuple(Child(name) for name in names), Occurs.ANY)
+def _any_of(names: tuple[str, ...], schema: Schema, sizes: Mapping[str, int]) -> Part | None:
+    """Elements of these names, in any number and order; None if there can be none."""
+    children = tuple(Child(name) for name in names)
+    return _occurrence(Choice(children, Occurs.ANY), schema, sizes)
 
 
 def _part(particle: Particle, schema: Schema, sizes: Mapping[str, int]) -> Part | None:
-    """A particle as a part, or None if it can never be completed."""
+    """A particle as a part, or None if there must be one and it can never be completed."""
+    part = _occurrence(particle, schema, sizes)
+    if part is None and particle.occurs.may_be_absent:
+        return Part("all", "", (), Occurs.ONCE, height=0, size=0)
+    return part
+
+
+def _occurrence(particle: Particle, schema: Schema, sizes: Mapping[str, int]) -> Part | None:
     if isinstance(particle, Child):
         height = schema.heights.get(particle.name)
         if height is None:
             return None
         size = sizes.get(particle.name, SIZE_MAX)
         return Part("child", particle.name, (), particle.occurs, height, size)
-    built = [(inner, _part(inner, schema, sizes)) for inner in particle.parts]
-    parts = tuple(part for _, part in built if part is not None)
+    built = [_part(inner, schema, sizes) for inner in particle.parts]
+    parts = tuple(part for part in built if part is not None)
     if isinstance(particle, Choice):
         if not parts:
             return None
         lowest = min(parts, key=lambda part: (part.least_height, part.least_size))
         height, size = lowest.least_height, lowest.least_size
         return Part("one", "", parts, particle.occurs, height, size)
-    if any(part is None and not inner.occurs.may_be_absent for inner, part in built):
+    if len(parts) < len(built):
         return None
-    height = max((part.least_height for part in parts), default=0)
+    height = max(part.least_height for part in parts)
     size = min(sum(part.least_size for part in parts), SIZE_MAX)
     return Part("all", "", parts, particle.occurs, height, size)
