@@ -13,6 +13,7 @@ The floor of the house: values and rules about them, no I/O, no clock, no chance
 
 from twigcast.language.document import LIBRARY_LIMITS, LIVE_LIMITS, Document, DocumentLimits
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
+from twigcast.language.schema import Schema, SchemaLimits
 
 __all__ = [
     "LIBRARY_LIMITS",
@@ -22,4 +23,6 @@ __all__ = [
     "DocumentLimits",
     "Pattern",
     "PatternLimits",
+    "Schema",
+    "SchemaLimits",
 ]
