@@ -11,6 +11,7 @@ from tests.test_readme import blocks
 
 
 @pytest.mark.spark
+@pytest.mark.xdist_group("spark")
 def test_the_lines_for_spark_show_who_asked(
     spark: SparkSession,
     tmp_path: Path,
