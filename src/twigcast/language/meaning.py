@@ -126,10 +126,10 @@ def step_label(step: Step) -> Label | None:
 
 def _meaning(expression: Expression, context: Context) -> Condition:
     match _as_path(expression):
-        case Binary("or", left, right):
-            return any_of((_meaning(left, context), _meaning(right, context)))
-        case Binary("and", left, right):
-            return all_of((_meaning(left, context), _meaning(right, context)))
+        case Binary("or") as chain:
+            return any_of(_meaning(operand, context) for operand in _operands(chain))
+        case Binary("and") as chain:
+            return all_of(_meaning(operand, context) for operand in _operands(chain))
         case Binary(operator) as comparison if operator in _MIRRORED:
             return _comparison(comparison, context)
         case Call("not", (argument,)):
@@ -147,6 +147,19 @@ def _meaning(expression: Expression, context: Context) -> Condition:
         case other:
             known = _known(other)
             return _residual(other) if known is None else known
+
+
+def _operands(chain: Binary) -> list[Expression]:
+    """The operands of a chain like ``a or b or c``, all at once.
+
+    Joining them two by two would compare everything so far once more for each.
+    """
+    operands: list[Expression] = []
+    left: Expression = chain
+    while isinstance(left, Binary) and left.operator == chain.operator:
+        operands.append(left.right)
+        left = left.left
+    return [left, *reversed(operands)]
 
 
 def _known(expression: Expression) -> Condition | None:
@@ -266,7 +279,7 @@ def _first_value(call: Call, subject: Expression, test: ValueTest, context: Cont
     else:
         found = FirstValue(steps, test)
     absolute = isinstance(path, Path) and path.absolute and context is not Context.DOCUMENT
-    return at_document(found) if absolute else found
+    return at_document(on_document(found)) if absolute else found
 
 
 def _at_most_one(step: FirstStep) -> bool:

@@ -8,11 +8,13 @@ Everything that libxml2 would only find out on a document is refused here, with 
 functions, wrong numbers of arguments, a string where a node-set is needed, variables, prefixes
 that nobody bound. So whatever parses can be evaluated on every document.
 
-Costs one pass; the limits bound length, steps, predicates and nesting, hence also the recursion.
+Costs one pass; the limits bound length, steps, predicates, operators and nesting, hence also the
+recursion.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
@@ -42,7 +44,7 @@ from twigcast.language.syntax import (
     type_of,
 )
 
-__all__ = ["PatternLimits", "parse_expression"]
+__all__ = ["PatternLimits", "first_foreign_character", "parse_expression"]
 
 _XML_NAMESPACE: Final = "http://www.w3.org/XML/1998/namespace"
 _PRECEDENCE: Final = {
@@ -53,6 +55,7 @@ _PRECEDENCE: Final = {
     "*": 6, "div": 6, "mod": 6,
 }  # fmt: skip
 _KINDS: Final = frozenset({"node", "text", "comment", "processing-instruction"})
+_FOREIGN: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _PARENT: Final = Step(Axis.PARENT, KindTest("node"))
 _DIGITS_EXACT_MAX = 15
 """Up to so many digits a decimal fraction is read without rounding surprises."""
@@ -72,6 +75,8 @@ class PatternLimits:
     predicate_depth_max: int = 8
     nesting_max: int = 32
     """Parentheses, calls and predicates inside each other, and signs in a row."""
+    operators_max: int = 128
+    """Operators between two operands, ``|`` among them; a chain of them is a tree as deep."""
 
 
 def parse_expression(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Expression:
@@ -87,7 +92,23 @@ def parse_expression(text: str, namespaces: Mapping[str, str], limits: PatternLi
             given=len(text),
             allowed=limits.characters_max,
         )
+    foreign = first_foreign_character(text)
+    if foreign is not None:
+        raise PatternError(
+            text,
+            column=foreign + 1,
+            expected=f"no character {text[foreign]!r} here: no XML document can hold it",
+        )
     return _Parser(text, namespaces, limits).whole()
+
+
+def first_foreign_character(text: str) -> int | None:
+    """Where the first character stands that XML has no place for (XML 1.0, 2.2); None for none.
+
+    libxml2 takes no string with such a character, and none can be equal to it.
+    """
+    found = _FOREIGN.search(text)
+    return found.start() if found else None
 
 
 class _Parser:
@@ -100,6 +121,7 @@ class _Parser:
         self._namespaces = namespaces
         self._limits = limits
         self._steps = self._predicates = self._predicate_depth = self._nesting = 0
+        self._operators = 0
 
     def whole(self) -> Expression:
         expression = self._expression()
@@ -122,6 +144,7 @@ class _Parser:
             precedence = _PRECEDENCE.get(operator, 0)
             if precedence < lowest:
                 return left
+            self._operators = self._within("operators_max", self._operators + 1)
             self._advance()
             left = Binary(operator, left, self._binary(precedence + 1))
 
@@ -141,6 +164,7 @@ class _Parser:
         self._must_be_nodes(first, column, "'|'")
         parts = [first]
         while self._take("|"):
+            self._operators = self._within("operators_max", self._operators + 1)
             column = self._peek().column
             parts.append(self._path())
             self._must_be_nodes(parts[-1], column, "'|'")
@@ -160,8 +184,10 @@ class _Parser:
         if self._take("//"):
             return Path.rooted(tidy([ANYWHERE_BELOW, *self._relative_steps("'//'")]))
         self._advance()
-        steps = self._relative_steps() if self._begins_step() else []
-        return Path.rooted(tidy(steps))
+        if self._begins_step():
+            return Path.rooted(tidy(self._relative_steps()))
+        self._steps = self._within("steps_max", self._steps + 1)
+        return Path.rooted(())
 
     def _filter_path(self) -> Expression:
         column = self._peek().column
@@ -258,9 +284,10 @@ class _Parser:
             return self._namespaces[prefix]
         except KeyError:
             bound = ", ".join(sorted(self._namespaces)) or "none"
+            local = token.text.rpartition(":")[2]
             self._fail(
                 f"a prefix with a namespace instead of {prefix!r} (bound: {bound}); "
-                f"bind it, or write *:{token.text.rpartition(':')[2]}",
+                f"bind it, or write {'*' if local == '*' else f'*:{local}'}",
                 token,
             )
 
@@ -313,7 +340,8 @@ class _Parser:
             while self._take(","):
                 arguments.append(self._argument(token.text, len(arguments)))
             self._expect(")", f"')' after the arguments of {token.text}()")
-        if not function.least <= len(arguments) <= (function.most or len(arguments)):
+        most = len(arguments) if function.most is None else function.most
+        if not function.least <= len(arguments) <= most:
             self._fail(f"{_arity(function.least, function.most)} for {token.text}()", token)
         return Call(token.text, tuple(arguments))
 

@@ -24,8 +24,8 @@ Dissemination, section 1.3.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, fields
+from typing import Final, Self
 
 from twigcast.errors import PatternError
 from twigcast.language.build import on_document
@@ -33,13 +33,17 @@ from twigcast.language.condition import Condition, is_exact
 from twigcast.language.interned import Interned, rebuilt
 from twigcast.language.meaning import document_meaning
 from twigcast.language.necessary import weakened
-from twigcast.language.parse import PatternLimits, parse_expression
+from twigcast.language.parse import PatternLimits, first_foreign_character, parse_expression
 from twigcast.language.rooted import rooted
 from twigcast.language.text import JudgeWriter, canonical_text
 
-__all__ = ["PATTERN_LIMITS", "Pattern", "PatternLimits"]
+__all__ = ["CANONICAL_LIMITS", "PATTERN_LIMITS", "Pattern", "PatternLimits"]
 
-PATTERN_LIMITS = PatternLimits()
+PATTERN_LIMITS: Final = PatternLimits()
+
+CANONICAL_LIMITS: Final = PatternLimits(*[1 << 30] * len(fields(PatternLimits)))
+"""For canonical texts: what they say was within somebody's limits before, but written out, with
+namespaces in full, it can be longer than what it was read from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -68,7 +72,10 @@ class Pattern(metaclass=Interned):
 
     @property
     def text(self) -> str:
-        """The canonical text: it parses to this very pattern, without a prefix map."""
+        """The canonical text.
+
+        It parses to this very pattern without a prefix map, under :data:`CANONICAL_LIMITS`.
+        """
         return canonical_text(self.condition)
 
     @property
@@ -103,7 +110,11 @@ def _check_namespaces(text: str, namespaces: Mapping[str, str]) -> None:
                 expected="no namespace for the empty prefix: XPath 1.0 reads a name without a "
                 "prefix as in no namespace; bind a prefix, or write *:name",
             )
-        if not namespace or {"{", "}"} & set(namespace):
+        if (
+            not namespace
+            or {"{", "}"} & set(namespace)
+            or first_foreign_character(namespace) is not None
+        ):
             raise PatternError(
                 text,
                 column=1,

@@ -23,7 +23,7 @@ from typing import Final
 from twigcast.language.condition import Residual
 from twigcast.language.document import Document
 from twigcast.language.parse import parse_expression
-from twigcast.language.pattern import PATTERN_LIMITS, Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
 from twigcast.language.rooted import rooted
 from twigcast.language.syntax import (
     ANYWHERE_BELOW,
@@ -121,7 +121,8 @@ def explain(
     if matches is None:
         reason = "the expression would cost too much on a document of this size"
         return Explanation(text, None, reasons=(reason,))
-    expression = rooted(parse_expression(text, bound, PATTERN_LIMITS))
+    limits = CANONICAL_LIMITS if isinstance(xpath, Pattern) else PATTERN_LIMITS
+    expression = rooted(parse_expression(text, bound, limits))
     sizes = Sizes(read.element_count, read.depth, read.breadth, len(read.content), read.labels)
     if condition_cost(Residual(expression), sizes) > _PATIENCE * COST_MAX:
         reason = "the document is too large to follow the expression step by step"

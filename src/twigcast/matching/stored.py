@@ -11,15 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from twigcast.errors import PatternError, UsageError
-from twigcast.language.parse import PatternLimits
-from twigcast.language.pattern import Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 
 __all__ = ["from_buffer", "to_bytes"]
 
 _HEADER: Final = b"twigcast subscriptions 1\n"
-
-_UNLIMITED: Final = PatternLimits(*[1 << 30] * 5)
-"""What we wrote was within somebody's limits before, and canonical texts can be a little longer."""
 
 
 def to_bytes(patterns: Mapping[int, Pattern]) -> bytes:
@@ -38,6 +34,6 @@ def from_buffer(buffer: bytes | memoryview) -> Iterator[tuple[int, Pattern]]:
         raise UsageError("these bytes were not written by Matcher.to_bytes of this version")
     try:
         for one, text in json.loads(content[len(_HEADER) :]):
-            yield one, Pattern.parse(text, None, _UNLIMITED)
-    except (ValueError, TypeError, PatternError) as error:
+            yield one, Pattern.parse(text, None, CANONICAL_LIMITS)
+    except (ValueError, TypeError, PatternError, RecursionError) as error:
         raise UsageError(f"stored subscriptions are damaged: {error}") from None
