@@ -45,6 +45,11 @@ __all__ = [
 ]
 
 _DEPTH_OF_LIBXML2 = 256
+_NODES_OF_LIBXML2 = 10_000_000
+"""Where node-sets end, and with them counting."""
+
+_GROWTH_FREE, _GROWTH_MAX = 1_000_000, 5
+"""So many bytes libxml2 lets entities add to any document, and so many times its own size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +72,15 @@ class DocumentLimits:
             raise UsageError(
                 f"depth_max is {self.depth_max}; give 1 to {_DEPTH_OF_LIBXML2}, where libxml2 stops"
             )
+        if self.elements_max > _NODES_OF_LIBXML2:
+            raise UsageError(
+                f"elements_max is {self.elements_max:,}; libxml2 counts to {_NODES_OF_LIBXML2:,}"
+            )
 
 
 LIBRARY_LIMITS: Final = DocumentLimits()
 LIVE_LIMITS: Final = DocumentLimits(bytes_max=1_048_576, elements_max=200_000)
 """For documents that arrive over a network: a broker holds many at a time."""
-
-_HEAD_BYTES = 512
-"""An XML declaration stands at the very front and is short."""
 
 _ENCODINGS: Final = re.compile(
     r"utf[-_]?8 | utf[-_]?16(?:le|be)? | iso-10646-ucs-2"
@@ -127,8 +133,9 @@ class Document:
                 document=name,
             )
         _check_encoding(content, name)
+        _check_elements_ahead(content, name, limits)
         try:
-            root = _parsed(content)
+            root = _parsed(content, expanding=_parsers.expanding, opaque=_parsers.opaque)
         except etree.XMLSyntaxError as error:
             raise _refused(error, name) from None
         document = cls(content, root.getroottree(), name)
@@ -204,11 +211,12 @@ def encoded(text: str) -> bytes:
     return _DECLARATION.sub(r"\1UTF-8", text, count=1).encode()
 
 
-def new_parser(*, expand_entities: bool = True) -> etree.XMLParser:
+def new_parser(*, expand_entities: bool = True, target: object = None) -> etree.XMLParser:
     """A parser in the setting of the judge.
 
     Without ``expand_entities`` it leaves references to entities alone: the setting for documents
-    that use entities of a DTD which nobody fetches.
+    that use entities of a DTD which nobody fetches. With a ``target`` it builds no tree, but
+    tells the target what it reads.
     """
     return etree.XMLParser(
         resolve_entities="internal" if expand_entities else False,  # type: ignore[arg-type]  # Newer than the stubs.
@@ -216,6 +224,7 @@ def new_parser(*, expand_entities: bool = True) -> etree.XMLParser:
         no_network=True,
         attribute_defaults=False,
         strip_cdata=True,
+        target=target,  # type: ignore[arg-type]  # None is allowed.
     )
 
 
@@ -236,7 +245,7 @@ class _Parsers(threading.local):
 _parsers = _Parsers()
 
 
-def _parsed(content: bytes) -> _Element:
+def _parsed(content: bytes, *, expanding: etree.XMLParser, opaque: etree.XMLParser) -> _Element:
     """The root element.
 
     A reference to an entity that only an external DTD declares is no mistake of the document; we
@@ -244,11 +253,63 @@ def _parsed(content: bytes) -> _Element:
     allows. Whether there *is* an external DTD, libxml2 judges.
     """
     try:
-        return etree.fromstring(content, _parsers.expanding)
+        return etree.fromstring(content, expanding)
     except etree.XMLSyntaxError as error:
         if error.code not in _UNDECLARED:  # type: ignore[attr-defined]  # Unknown to the stubs.
             raise
-        return etree.fromstring(content, _parsers.opaque)
+        return etree.fromstring(content, opaque)
+
+
+class _TooMany(Exception):  # noqa: N818  # A signal to ourselves, seen by nobody else.
+    """The target of a parser has counted far enough."""
+
+
+class _ElementCount:
+    """A parser's target that gives up behind ``allowed`` elements."""
+
+    def __init__(self, allowed: int) -> None:
+        self._left = allowed
+
+    def start(self, _tag: str, _attributes: Mapping[str, str]) -> None:
+        if not self._left:
+            raise _TooMany
+        self._left -= 1
+
+    def close(self) -> None:
+        """Nothing to hand over."""
+
+
+def _check_elements_ahead(content: bytes, name: str | None, limits: DocumentLimits) -> None:
+    """Refuse a document of too many elements before a tree of them fills the memory.
+
+    A tree takes some 150 bytes an element, and entities can make it five times larger than the
+    text: 10 MB come to 2 GB. Counting alone takes no memory, and only what could have too many
+    elements is counted.
+    """
+    possible = content.count(b"<")
+    grown = _GROWTH_FREE + _GROWTH_MAX * len(content)
+    if grown > possible and any(word in content for word in _ENTITY_DECLARATIONS):
+        possible = grown // len("<a/>")
+    if possible <= limits.elements_max:
+        return
+    count = _ElementCount(limits.elements_max)
+    again = _ElementCount(limits.elements_max)
+    try:
+        _parsed(
+            content,
+            expanding=new_parser(target=count),
+            opaque=new_parser(expand_entities=False, target=again),
+        )
+    except _TooMany:
+        raise DocumentLimitError(
+            "too many elements",
+            limit="elements_max",
+            given=limits.elements_max + 1,
+            allowed=limits.elements_max,
+            document=name,
+        ) from None
+    except etree.XMLSyntaxError:
+        return  # Reading it in earnest tells what is wrong.
 
 
 def _check_encoding(content: bytes, name: str | None) -> None:
@@ -269,8 +330,11 @@ def _check_encoding(content: bytes, name: str | None) -> None:
 
 
 def _head(content: bytes) -> str:
-    """The front of the document as text, good enough to find an encoding declaration in."""
-    head = content[:_HEAD_BYTES]
+    """The front of the document as text, good enough to find an encoding declaration in.
+
+    However long the declaration, it ends at the first ``>``.
+    """
+    head = content[: content.find(b">") + 1]
     if head[:2] in (b"\xfe\xff", b"\xff\xfe") or b"\x00" in head[:4]:
         head = head.replace(b"\x00", b"")
     return head.decode("latin-1").lstrip("\xef\xbb\xbf\xfe\xff")
@@ -292,6 +356,8 @@ def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
 
 
 _PLACE: Final = re.compile(r",? line \d+, column \d+.*$", re.DOTALL)
+_ENTITY_DECLARATIONS: Final = (b"<!ENTITY", "<!ENTITY".encode("utf-16-le"))
+"""As they look in the encodings we take; big-endian UTF-16 has the same bytes, one further on."""
 _UNDECLARED: Final = (
     etree.ErrorTypes.ERR_UNDECLARED_ENTITY,
     etree.ErrorTypes.WAR_UNDECLARED_ENTITY,
