@@ -55,7 +55,9 @@ class _Entry:
 
     def compile(self, cost_max: int) -> etree.XPath:
         text, namespaces = self.pattern.for_libxml2()
-        self.xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
+        # As a predicate the first node found will do; boolean(…) would find and sort them all.
+        whole = f"boolean(/self::node()[{text}])"
+        self.xpath = etree.XPath(whole, namespaces=namespaces, regexp=False)
         for nodes in _PROBES:
             sizes = Sizes(nodes, _PROBE_DEPTH, nodes, nodes * _BYTES_PER_NODE)
             if condition_cost(self.pattern.condition, sizes) > cost_max:
