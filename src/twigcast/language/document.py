@@ -83,7 +83,7 @@ LIVE_LIMITS: Final = DocumentLimits(bytes_max=1_048_576, elements_max=200_000)
 """For documents that arrive over a network: a broker holds many at a time."""
 
 _ENCODINGS: Final = re.compile(
-    r"utf[-_]?8 | utf[-_]?16(?:le|be)? | iso-10646-ucs-2"
+    r"utf[-_]?8 | utf[-_]?16(?:[-_]?(?:le|be))? | iso-10646-ucs-2"
     r" | (?:us-)?ascii | iso[-_]?8859-?(?:[1-9]|1[013-6]) | latin-?[0-9]+"
     r" | (?:windows-|cp)125[0-8]",
     re.VERBOSE | re.IGNORECASE,
