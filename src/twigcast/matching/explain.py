@@ -279,9 +279,8 @@ class _Story:
     def _values(self, whole: Expression, parts: list[Expression], here: Found | None) -> None:
         """A comparison or call is false; show what its parts are here."""
         self.failed = self.failed or self.written(whole)
+        parts = [part for part in parts if not isinstance(part, Literal | Number | Negative)]
         for part in parts:
-            if isinstance(part, Literal | Number | Negative):
-                continue
             if type_of(part) is not Type.NODES:
                 self._told(whole, f"{self.written(part)} is {self.probe.value(part, here)} there")
                 continue
