@@ -1,0 +1,212 @@
+"""One meaning, one pattern; two meanings, two patterns."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.judge import judge
+from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from twigcast.language import Pattern
+
+
+def parsed(xpath: str) -> Pattern:
+    return Pattern.parse(xpath, {**NAMESPACES, "same": "urn:p"})
+
+
+SAME = [
+    # Abbreviations and idle steps.
+    ("a", "//a"),
+    ("@x", "//@x"),
+    ("((a))", "//a"),
+    ("//a/child::b/attribute::c", "//a/b/@c"),
+    ("/descendant::a", "//a"),
+    ("/descendant-or-self::node()/a", "//a"),
+    ("//a/./b", "//a/b"),
+    ("//a//.//b", "//a//b"),
+    ("//a//descendant::b", "//a//b"),
+    ("//a/self::a", "//a"),
+    ("//a/self::node()/b", "//a/b"),
+    ("//*[self::a]", "//a"),
+    ("//*[self::a][b]", "//a/b"),
+    ("/", "true()"),
+    ("//.", "/"),
+    # Branches: order, doubles, what a neighbour says already.
+    ("//a[b][c]", "//a[c]/b"),
+    ("//a[b and c]", "//a[c][b]"),
+    ("//a[b and (c and d)]", "//a[(d and c) and b]"),
+    ("//a[b][b]", "//a/b"),
+    ("//a[b][b/c]", "//a/b/c"),
+    ("//a[.//b][b]", "//a/b"),
+    ("//a[*][b]", "//a/b"),
+    ("//a[@x != '1' and @x]", "//a[@x != '1']"),
+    ("//a[b or c]", "//a[c or b]"),
+    ("//a[b or b]", "//a/b"),
+    ("//a[b or b/c]", "//a/b"),
+    ("//a[b or c][c or b]", "//a[b or c]"),
+    ("//a[.//b[c]]", "//a//b/c"),
+    # Unions.
+    ("a | b", "//b | //a"),
+    ("a | b", "//a or //b"),
+    ("a | a[b]", "//a"),
+    ("/a | //a", "//a"),
+    ("//a[b | c]", "//a[b or c]"),
+    ("//a[(b | c) = 'x']", "//a[c = 'x' or b = 'x']"),
+    # Constants and negations.
+    ("//a[true()]", "//a"),
+    ("//a[b and true()]", "//a/b"),
+    ("//a[b or false()]", "//a/b"),
+    ("//a[not(not(b))]", "//a/b"),
+    ("//a[boolean(b)]", "//a/b"),
+    ("//a[b and not(b)]", "false()"),
+    ("//a[b or not(b)]", "//a"),
+    ("//a[contains(@x, '')]", "//a"),
+    ("//a/b[false()]", "false()"),
+    # Comparisons.
+    ("//a['1' = @x]", "//a[@x = '1']"),
+    ("//a[1 > @x]", "//a[@x < 1]"),
+    ("//a[@x = 01.50]", "//a[@x = 1.5]"),
+    ("//a[@x = 1.0]", "//a[@x = 1]"),
+    ("//a/b[. = 'x']", "//a[b = 'x']"),
+    ("//a/text()[. = 'x']", "//a[text() = 'x']"),
+    ("//a[@x[starts-with(., 'y')]]", "//a[starts-with(@x, 'y')]"),
+    ('//a[@x = "1"]', "//a[@x = '1']"),
+    # Existence, asked in other words.
+    ("//a[count(b) > 0]", "//a/b"),
+    ("//a[1 <= count(b)]", "//a/b"),
+    ("//a[count(b) = 0]", "//a[not(b)]"),
+    ("//a[b[1]]", "//a/b"),
+    ("(//a)[last()]", "//a"),
+    # Namespaces.
+    ("//p:a", "//same:a"),
+    ("//p:a", "//{urn:p}a"),
+    ("//{}a", "//a"),
+    ("//*[local-name() = 'a']", "//*:a"),
+    ("//*[namespace-uri() = 'urn:p']", "//p:*"),
+    ("//*[namespace-uri() = 'urn:p' and local-name() = 'a']", "//p:a"),
+    ("//p:*[self::*:a]", "//p:a"),
+    ("//@*[local-name() = 'x']", "//@*:x"),
+    # The document, from inside.
+    ("//a[/b]", "//a and /b"),
+    ("//a[/b]/c", "/b and //a[c]"),
+    ("/a/b[/a]", "/a/b"),
+    ("//a[contains(/b, 'x')]", "//a and contains(/b, 'x')"),
+    ("//a[contains(/@y, 'x')]", "false()"),
+]
+
+DIFFERENT = [
+    ("/a", "//a"),
+    ("//a/b", "//a//b"),
+    ("//a[b]/b/c", "//a[b]/c"),
+    ("//a[b][c]", "//a[b or c]"),
+    ("//a[b/c]", "//a[b][c]"),
+    ("//a[b/c][b/d]", "//a/b[c][d]"),
+    ("//a[@x = '1']", "//a[@x = 1]"),
+    ("//a[@x = 'a']", "//a[@x = 'A']"),
+    ("//a[not(b = 1)]", "//a[b != 1]"),
+    ("//a[not(b)]", "//a[not(b/c)]"),
+    ("//a[text() = 'x']", "//a[. = 'x']"),
+    ("//a[contains(b, 'x')]", "//a[b[contains(., 'x')]]"),
+    ("//a[contains(@*, 'x')]", "//a[@*[contains(., 'x')]]"),
+    ("//a[b][2]", "//a[2][b]"),
+    ("//a[2]", "(//a)[2]"),
+    ("//a[1]/b", "//a/b"),
+    ("//a", "//p:a"),
+    ("//a", "//*:a"),
+    ("//p:a", "//q:a"),
+    ("//@x", "//x"),
+    ("//@x", "//@p:x"),
+    ("//*", "//@*"),
+    ("//a[//b]", "//a[.//b]"),
+    ("//a[/b]", "//a[b]"),
+    ("//a/self::b", "//a/b"),
+    ("//a[b = 5]", "//a[b = -5]"),
+    ("//a[b < 5]", "//a[b <= 5]"),
+    ("//a[b < 5]", "//a[5 < b]"),
+    ("a = ''", "//a[. = '']"),
+    ("true()", "false()"),
+    ("//a and //b", "//a or //b"),
+    ("//a[. = ' x']", "//a[. = 'x']"),
+    ("//a[. = 9007199254740993]", "//a[. = 9007199254740995]"),
+    ("//é", "//e\u0301"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_two_spellings_of_one_meaning_are_one_pattern(one: str, other: str) -> None:
+    assert parsed(one) is parsed(other)
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_two_meanings_are_two_patterns(one: str, other: str) -> None:
+    assert parsed(one) is not parsed(other)
+    assert parsed(one).text != parsed(other).text
+
+
+@pytest.mark.parametrize(
+    ("xpath", "text"),
+    [
+        ("a[c][b]", "//a[b]/c"),
+        ("//p:a[@q:b = 'x']", "//{urn:p}a[@{urn:q}b = 'x']"),
+        ("//a[not(b) and contains(., 'x')]/c", "//a[contains(., 'x')][not(b)]/c"),
+        ("//a[b[c='1']/d]", "//a/b[c = '1']/d"),
+        ("//a[(b or c) and d]", "//a[b or c]/d"),
+        ('//a[. = "it\'s"]', '//a[. = "it\'s"]'),
+        ("//a[5 >= @x]", "//a[@x <= 5]"),
+        ("//a[ b [ 2 ] / c ]", "//a[b[2]/c]"),
+        ("//*:a[ p:* ]", "//*:a/{urn:p}*"),
+        ("-a+1>2*b", "-/a + 1 > 2 * /b"),
+        ("/ = 'x'", "/ = 'x'"),
+        ("1 - (/)", "boolean(1 - (/))"),
+        ("//a[2]/b | //c", "//a[2]/b or //c"),
+        ("//a[@*:x]/@*", "//a/@*:x"),
+        ("id('x')/a[1]", "id('x')/a[1]"),
+        ("(//a | //b)[3]", "(//a | //b)[3]"),
+    ],
+)
+def test_canonical_text_reads_like_xpath(xpath: str, text: str) -> None:
+    assert parsed(xpath).text == text
+    assert Pattern.parse(text) is parsed(xpath)
+
+
+@given(subscriptions(), subscriptions(), documents())
+def test_patterns_that_are_one_match_the_same(one: Said, other: Said, content: bytes) -> None:
+    if parsed(one.text) is parsed(other.text):
+        assert judge(one.judge, content, NAMESPACES) == judge(other.judge, content, NAMESPACES)
+    joined = [parsed(f"true() and ({a}) and ({b})") for a, b in
+              ((f"boolean({one.text})", f"boolean({other.text})"),
+               (f"boolean({other.text})", f"boolean({one.text})"))]  # fmt: skip
+    assert joined[0] is joined[1]
+
+
+@given(st.lists(subscriptions(exact=True), min_size=2, max_size=5), st.randoms())
+def test_the_order_of_alternatives_does_not_matter(said: list[Said], rng: object) -> None:
+    texts = [f"boolean({one.text})" for one in said]
+    for word in (" or ", " and "):
+        pattern = parsed("true() = true() and (" + word.join(texts) + ")")
+        assert parsed("true() = true() and (" + word.join(reversed(texts)) + ")") is pattern
+        rng.shuffle(texts)  # type: ignore[attr-defined]  # Hypothesis hands out a Random.
+        assert parsed("true() = true() and (" + word.join(texts) + ")") is pattern
+
+
+@given(subscriptions())
+def test_a_pattern_is_immutable_and_exists_once(said: Said) -> None:
+    pattern = parsed(said.text)
+    assert parsed(said.text) is pattern
+    assert copy.deepcopy(pattern) is pattern
+    assert pickle.loads(pickle.dumps(pattern)) is pattern
+    assert str(pattern) == pattern.text
+    with pytest.raises(AttributeError):
+        pattern.condition = None
+
+
+@given(subscriptions(exact=True))
+def test_the_exact_fragment_is_exact_but_for_names_with_prefixes(said: Said) -> None:
+    assume(not any(word in said.text for word in ("name()", "namespace-uri()", "self::")))
+    pattern = parsed(said.text)
+    assert pattern.exact
+    assert pattern.necessary is pattern
