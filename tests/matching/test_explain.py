@@ -76,6 +76,23 @@ def test_a_name_in_another_namespace_is_pointed_out(xpath: str, hint: str) -> No
     assert hint in explain(xpath, FEED, {"n": "urn:n"}).hints
 
 
+def test_the_closest_node_is_one_that_has_the_name_in_another_namespace() -> None:
+    feed = b"<feed><item><x/></item><item><d:date xmlns:d='urn:d'/></item></feed>"
+    explanation = explain("//item/date", feed)
+    assert explanation.place == "/feed/item[2]"
+    assert "date is there, in namespace urn:d" in explanation.hints[0]
+
+
+def test_the_value_is_shown_as_it_is_with_its_white_space() -> None:
+    reasons = explain("//qty[. = '5']", b"<qty> 5 </qty>").reasons
+    assert reasons[1:] == ("the value is ' 5 ' there",)
+
+
+def test_an_axis_that_leads_upwards_has_no_children_to_offer() -> None:
+    explanation = explain("//qty/parent::item", ORDERS)
+    assert not any("there is only" in reason for reason in explanation.reasons)
+
+
 def test_a_misspelt_name_brings_a_suggestion() -> None:
     hints = explain("//n:item/n:titel", FEED, {"n": "urn:n"}).hints
     assert hints == ("did you mean n:title?",)

@@ -106,6 +106,13 @@ def test_an_id_can_be_used_once_at_a_time() -> None:
     assert 0 in matcher
 
 
+def test_ids_are_integers_and_documents_are_bytes() -> None:
+    with pytest.raises(UsageError, match="an id is an integer, not 'x'"):
+        Matcher().add("x", "//a")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="a document is bytes, not str; encode it first"):
+        Matcher().match("<a/>")  # type: ignore[arg-type]
+
+
 def test_a_bad_expression_changes_nothing() -> None:
     matcher = matcher_of("//price")
     with pytest.raises(PatternError):

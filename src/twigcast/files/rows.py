@@ -167,6 +167,7 @@ def _csv_header(record: list[str] | str) -> list[str]:
         raise UsageError(
             "the first line of a CSV file of subscriptions names its columns, "
             f"among them id and xpath; found: {found[:200]}"
+            + ("; separate them by commas" if ";" in found or "\t" in found else "")
         )
     return names
 

@@ -121,9 +121,12 @@ class Document:
     ) -> Document:
         """The document in ``content``; ``name`` is how errors call it.
 
-        Raises :class:`DocumentError` if it is not well-formed or in an encoding we do not take,
-        and :class:`DocumentLimitError` if it is too large.
+        Text that was decoded already can be given as ``encoded(text)``. Raises
+        :class:`DocumentError` if it is not well-formed or in an encoding we do not take, and
+        :class:`DocumentLimitError` if it is too large.
         """
+        if not isinstance(content, bytes):
+            raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
         if len(content) > limits.bytes_max:
             raise DocumentLimitError(
                 "too many bytes",

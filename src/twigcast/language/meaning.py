@@ -9,6 +9,7 @@ paths …) becomes a :class:`Residual`, as deep inside as possible: of ``/a/b[2]
 is residual, asked of the ``a`` elements. Some familiar spellings are worth knowing as exact:
 
     *[local-name() = 'x']          *:x
+    [string() = 'x']               [. = 'x']
     count(p) > 0, count(p) = 0     p, not(p)
     p[1], p[last()], (p)[1]        p, where only its existence is asked
 
@@ -221,6 +222,10 @@ def _comparison(expression: Binary, context: Context) -> Condition:
             return _meaning(nodes, context)
         case Call("count", (nodes,)) if (operator, constant) in _NONE:
             return negation(_meaning(nodes, context))
+        case Call("string", arguments) if arguments in _ABOUT_CONTEXT:
+            return _comparison(
+                Binary(operator, _ABOUT_CONTEXT[1][0], as_expression(constant)), context
+            )
         case Call(function, arguments) if arguments in _ABOUT_CONTEXT:
             named = _named(function, constant, context)
             if named is not None and operator == "!=" and function != "name":

@@ -227,8 +227,8 @@ class _Story:
             self.reasons.append(f"step {name} finds nothing anywhere in the document")
         else:
             self.reasons.append(f"step {name} does not fit: the root element is {self.probe.root}")
-        self.place = self.place or (reached[0] if reached else None)
-        around = self.probe.around(step, reached[0] if reached else None, below=below)
+        around = self.probe.around(step, reached, below=below)
+        self.place = self.place or around.place
         if around.beside and reached:
             shown = ", ".join(around.beside[:_ALTERNATIVES_SHOWN_MAX])
             self.reasons.append(f"there is only {shown}")

@@ -78,6 +78,8 @@ class Matcher:
 
         Raises :class:`PatternError` if it is not XPath, :class:`UsageError` if the id is taken.
         """
+        if not isinstance(id, int):
+            raise UsageError(f"an id is an integer, not {id!r}; keep your own names beside them")
         if id in self._patterns:
             raise UsageError(f"id {id} is taken by {self._patterns[id].text}; remove it first")
         pattern = (

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Around", "Found", "Probe"]
 
+_DOWNWARDS: Final = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE})
+_LOOKED_AT_MAX = 200
+"""Around so many nodes a name is looked for in other namespaces."""
+
 _VALUE_SHOWN_MAX = 60
 """Of a long value the front is enough to recognise it."""
 
@@ -91,6 +95,7 @@ class Around:
 
     beside: tuple[str, ...]
     hints: tuple[str, ...]
+    place: Found | None
 
 
 class Probe:
@@ -118,18 +123,27 @@ class Probe:
         """The value of a string, number or boolean, as XPath would print it."""
         return _shown(str(self._evaluated(expression, here, "string")))
 
-    def around(self, step: Step, here: Found | None, *, below: bool) -> Around:
-        """What is where a step leads nowhere, and where its name occurs otherwise."""
+    def around(self, step: Step, reached: list[Found], *, below: bool) -> Around:
+        """What is where a step leads nowhere, and where its name occurs otherwise.
+
+        The place is the first node that has the name in another namespace, if there is one.
+        """
+        first = reached[0] if reached else None
         label = step_label(step)
-        if label is None or label.local is None or not isinstance(step.test, NameTest):
-            return Around((), ())
-        names = self._names(label.kind, step.axis, here, below=below)
-        hints = list(self._other_namespaces(label, names))
-        if not hints:
-            hints = list(self._elsewhere(label, names))
-        beside = () if below or len(names) == 0 else tuple(map(self._spelled, names))
+        if label is None or label.local is None or step.axis not in _DOWNWARDS:
+            return Around((), (), first)
+        for here in reached[:_LOOKED_AT_MAX] or (None,):
+            names = self._names(label.kind, step.axis, here, below=below)
+            hints = tuple(self._other_namespaces(label, names))
+            if hints:
+                return Around(self._beside(label, names, below=below), hints, here)
+        names = self._names(label.kind, step.axis, first, below=below)
+        hints = tuple(self._elsewhere(label, names))
+        return Around(self._beside(label, names, below=below), hints, first)
+
+    def _beside(self, label: Label, names: list[str], *, below: bool) -> tuple[str, ...]:
         mark = "@" if label.kind is Kind.ATTRIBUTE else ""
-        return Around(tuple(mark + name for name in beside), tuple(hints))
+        return () if below else tuple(mark + self._spelled(name) for name in names)
 
     def _names(self, kind: Kind, axis: Axis, here: Found | None, *, below: bool) -> list[str]:
         """The names of the nodes among which the step looked."""
@@ -207,5 +221,4 @@ def _split(tag: str) -> tuple[str, str]:
 
 
 def _shown(value: str) -> str:
-    value = " ".join(value.split())
     return value if len(value) <= _VALUE_SHOWN_MAX else value[:_VALUE_SHOWN_MAX] + "…"

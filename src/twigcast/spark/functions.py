@@ -39,12 +39,12 @@ def matches(column: Column | str, subscriptions: Subscriptions) -> Column:
 
     Documents are binary, or text that was decoded already. ``subscriptions`` is the path of a
     file, a list of expressions, a mapping from id to expression, or rows or a DataFrame with
-    ``id`` and ``xpath``.
+    ``id`` and ``xpath``. The column is called ``matches``.
     """
     spark = SparkSession.getActiveSession()
     if spark is None:
         raise UsageError("there is no Spark session yet: start one, then call matches")
-    return _function(spark, subscriptions)(column)
+    return _function(spark, subscriptions)(column).alias("matches")
 
 
 def register(

@@ -63,12 +63,15 @@ _COMPLAINTS_SHOWN = 5
 
 
 def start_session(
-    master: str = "local[*]",
+    master: str | None = None,
     *,
     settings: Mapping[str, str] | None = None,
     quick: bool = False,
 ) -> SparkSession:
     """A running Spark session: the current one if there is one, else a new one.
+
+    Without ``master`` it is the one this program was submitted to (``spark-submit --master``), and
+    if it was not submitted, ``local[*]``.
 
     ``quick`` halves the time to start and costs speed later: for tests and tiny runs. A
     :class:`UsageError` says what to install, or what Spark complained about.
@@ -76,6 +79,9 @@ def start_session(
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
+    if master is None:
+        # A program that was submitted has its Java machine, and in it its configuration, already.
+        master = SparkConf().get("spark.master", "local[*]") if _was_submitted() else "local[*]"
     folder = Path(tempfile.mkdtemp(prefix="twigcast-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     embedded = master.startswith("local")
@@ -89,6 +95,10 @@ def start_session(
         **(settings or {}),
     }
     return _start(SparkConf().setAll(list(chosen.items())), folder / "spark.log")
+
+
+def _was_submitted() -> bool:
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def _prepare_environment(*, embedded: bool) -> None:

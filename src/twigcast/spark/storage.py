@@ -102,14 +102,15 @@ class Output:
         place = self._store.location("")
         if self._store.exists(MANIFEST):
             raise UsageError(
-                f"{place} holds a finished run; choose another folder, or say overwrite"
+                f"{place} holds a finished run; choose another folder, or "
+                "overwrite it (--overwrite)"
             )
         # A staging folder tells that the tables beside it are those of a run that died.
         foreign = [table for table in self._tables if self._store.exists(table)]
         if foreign and not self._store.exists(STAGING):
             raise UsageError(
                 f"{place} has {', '.join(foreign)} of another origin; choose another folder, or "
-                "say overwrite"
+                "overwrite it (--overwrite)"
             )
 
 
