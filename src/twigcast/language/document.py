@@ -42,6 +42,7 @@ __all__ = [
     "DocumentLimits",
     "encoded",
     "new_parser",
+    "split_tag",
 ]
 
 _DEPTH_OF_LIBXML2 = 256
@@ -231,9 +232,19 @@ def new_parser(*, expand_entities: bool = True, target: object = None) -> etree.
     )
 
 
+def split_tag(tag: str) -> tuple[str, str]:
+    """Namespace and local name of a tag as lxml writes it.
+
+    >>> split_tag("{urn:x}a"), split_tag("a")
+    (('urn:x', 'a'), ('', 'a'))
+    """
+    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
+    return namespace, local
+
+
 @lru_cache(maxsize=4096)  # More names than any vocabulary has, so feeds never miss.
 def _labels_of(kind: Kind, tag: str) -> tuple[Label, Label]:
-    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
+    namespace, local = split_tag(tag)
     return Label(kind, namespace, local), Label(kind, None, local)
 
 

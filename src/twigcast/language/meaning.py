@@ -64,7 +64,7 @@ from twigcast.language.syntax import (
     type_of,
 )
 
-__all__ = ["document_meaning", "predicate_meaning", "step_label"]
+__all__ = ["REACH_OF", "document_meaning", "predicate_meaning", "step_label"]
 
 
 class Context(Enum):
@@ -82,7 +82,7 @@ _CONTEXT_OF: Final = {
     Kind.TEXT: Context.TEXT,
 }
 _MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_REACH: Final = {
+REACH_OF: Final = {
     Axis.CHILD: Reach.CHILD,
     Axis.ATTRIBUTE: Reach.CHILD,
     Axis.DESCENDANT: Reach.DESCENDANT,
@@ -304,12 +304,12 @@ def _first_steps(steps: tuple[Step, ...]) -> tuple[FirstStep, ...] | None:
             below = True
             continue
         label = step_label(step)
-        if label is None or step.axis not in _REACH or any(map(is_positional, step.predicates)):
+        if label is None or step.axis not in REACH_OF or any(map(is_positional, step.predicates)):
             return None
         where = all_of(predicate_meaning(predicate, label) for predicate in step.predicates)
         if not is_exact(where):
             return None
-        found.append(FirstStep(Reach.DESCENDANT if below else _REACH[step.axis], label, where))
+        found.append(FirstStep(Reach.DESCENDANT if below else REACH_OF[step.axis], label, where))
         below = False
     return None if below else tuple(found)
 
@@ -340,7 +340,7 @@ def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condit
     if not rest and tail is TRUE:
         predicates = _without_idle_positions(predicates)
     label = step_label(step)
-    reach = _REACH.get(step.axis)
+    reach = REACH_OF.get(step.axis)
     if below and (reach or step.axis is Axis.SELF):
         reach = Reach.DESCENDANT
     within = _CONTEXT_OF[label.kind] if label else context

@@ -34,7 +34,7 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.meaning import predicate_meaning, step_label
+from twigcast.language.meaning import REACH_OF, predicate_meaning, step_label
 from twigcast.language.syntax import (
     ANYWHERE_BELOW,
     Axis,
@@ -55,11 +55,6 @@ from twigcast.language.syntax import (
 
 __all__ = ["weakened"]
 
-_REACH: Final = {
-    Axis.CHILD: Reach.CHILD,
-    Axis.ATTRIBUTE: Reach.CHILD,
-    Axis.DESCENDANT: Reach.DESCENDANT,
-}
 _COMPARISONS: Final = frozenset({"=", "!=", "<", "<=", ">", ">="})
 _EMPTY_STRING: Final = frozenset(
     {"string", "normalize-space", "local-name", "name", "namespace-uri"}
@@ -194,8 +189,8 @@ def _needs_step(step: Step, tail: Condition) -> Condition:
         where = all_of([*map(_needs, predicates), tail])
         return where if step.axis is Axis.SELF else at_document(_below(where))
     where = all_of([*(weakened(predicate_meaning(p, label)) for p in predicates), tail])
-    if step.axis in _REACH:
-        return exists(_REACH[step.axis], label, where)
+    if step.axis in REACH_OF:
+        return exists(REACH_OF[step.axis], label, where)
     if step.axis is Axis.SELF and label.kind is Kind.ELEMENT:
         return all_of([SelfIs(label), where])
     # Whatever the axis, the node is somewhere in the document.

@@ -25,6 +25,7 @@ from twigcast.language.syntax import (
     ANYWHERE_BELOW,
     CONTEXT_NODE,
     FUNCTIONS,
+    XML_NAMESPACE,
     Axis,
     Binary,
     Call,
@@ -46,7 +47,6 @@ from twigcast.language.syntax import (
 
 __all__ = ["PatternLimits", "first_foreign_character", "parse_expression"]
 
-_XML_NAMESPACE: Final = "http://www.w3.org/XML/1998/namespace"
 _PRECEDENCE: Final = {
     "or": 1, "and": 2,
     "=": 3, "!=": 3,
@@ -279,7 +279,7 @@ class _Parser:
 
     def _namespace(self, prefix: str, token: Token) -> str:
         if prefix == "xml":
-            return _XML_NAMESPACE
+            return XML_NAMESPACE
         try:
             return self._namespaces[prefix]
         except KeyError:

@@ -24,6 +24,7 @@ __all__ = [
     "ANYWHERE_BELOW",
     "CONTEXT_NODE",
     "FUNCTIONS",
+    "XML_NAMESPACE",
     "Axis",
     "Binary",
     "Call",
@@ -167,6 +168,9 @@ class Union:
 
 
 Expression: TypeAlias = Path | Filter | Chain | Union | Binary | Negative | Call | Literal | Number
+
+XML_NAMESPACE: Final = "http://www.w3.org/XML/1998/namespace"
+"""What the prefix ``xml`` always stands for."""
 
 ANYWHERE_BELOW: Final = Step(Axis.DESCENDANT_OR_SELF, KindTest("node"))
 """The step that ``//`` stands for."""

@@ -37,6 +37,7 @@ from twigcast.language.condition import (
 )
 from twigcast.language.syntax import (
     ANYWHERE_BELOW,
+    XML_NAMESPACE,
     Axis,
     Binary,
     Call,
@@ -62,7 +63,6 @@ _LEVEL: Final = {
 }  # fmt: skip
 _CALLS: Final = frozenset({Operator.CONTAINS, Operator.STARTS_WITH})
 _TRUE: Final = AllOf(())
-_XML_NAMESPACE: Final = "http://www.w3.org/XML/1998/namespace"
 
 
 def canonical_text(condition: Condition) -> str:
@@ -274,7 +274,7 @@ class JudgeWriter(Writer):
 
     def __init__(self) -> None:
         self.namespaces: dict[str, str] = {}
-        self._prefixes: dict[str, str] = {_XML_NAMESPACE: "xml"}
+        self._prefixes: dict[str, str] = {XML_NAMESPACE: "xml"}
 
     def condition(self, condition: Condition, base: str) -> tuple[str, int]:
         """The text of a condition on the context node, and its level."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 
 from twigcast.language.condition import Kind, Label
-from twigcast.language.document import Document
+from twigcast.language.document import Document, split_tag
 from twigcast.language.meaning import step_label
 from twigcast.language.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
 from twigcast.language.text import JudgeWriter
@@ -162,7 +162,7 @@ class Probe:
     def _other_namespaces(self, label: Label, names: list[str]) -> Iterable[str]:
         mark = "@" if label.kind is Kind.ATTRIBUTE else ""
         for name in names:
-            namespace, local = _split(name)
+            namespace, local = split_tag(name)
             if local == label.local and namespace != label.namespace:
                 where = f"in namespace {namespace}" if namespace else "in no namespace"
                 instead = f"{mark}*:{local}" if namespace else f"{mark}{local}"
@@ -184,7 +184,7 @@ class Probe:
             return
         everywhere = {one.local or "" for one in self._document.labels if one.kind is label.kind}
         pool = names or sorted(everywhere)
-        lowered = {_split(name)[1].lower(): name for name in pool}
+        lowered = {split_tag(name)[1].lower(): name for name in pool}
         close = get_close_matches(label.local.lower(), lowered, n=1)
         if close:
             yield f"did you mean {mark}{self._spelled(lowered[close[0]])}?"
@@ -200,7 +200,7 @@ class Probe:
 
     def _spelled(self, tag: str) -> str:
         """A name as the subscriber could write it."""
-        namespace, local = _split(tag)
+        namespace, local = split_tag(tag)
         if not namespace:
             return local
         prefix = self._prefixes.get(namespace)
@@ -213,11 +213,6 @@ _string: Final = etree.XPath("string()", smart_strings=False)
 def _is_element(node: object) -> bool:
     """Whether it is an element proper, not a comment or processing instruction."""
     return etree.iselement(node) and isinstance(node.tag, str)
-
-
-def _split(tag: str) -> tuple[str, str]:
-    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
-    return namespace, local
 
 
 def _shown(value: str) -> str:

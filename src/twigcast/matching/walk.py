@@ -35,7 +35,7 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.document import Document
+from twigcast.language.document import Document, split_tag
 from twigcast.language.text import JudgeWriter
 
 if TYPE_CHECKING:
@@ -216,6 +216,5 @@ _all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPa
 def _has(node: _Element | _Leaf, label: Label) -> bool:
     if isinstance(node, _Leaf) and node.kind is not label.kind:
         return False
-    tag = str(node.tag)
-    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
+    namespace, local = split_tag(str(node.tag))
     return label.namespace in (None, namespace) and label.local in (None, local)
