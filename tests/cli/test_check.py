@@ -46,6 +46,16 @@ def test_json_has_the_same_in_parts(twigcast: Twigcast, mixed: str) -> None:
     assert "canonical" not in fourth
 
 
+def test_expressions_that_say_nothing_of_a_document_are_pointed_out(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    (tmp_path / "idle.txt").write_text("'storm'\n//a[self::b]\n")
+    assert twigcast("check", "idle.txt").stdout.splitlines() == [
+        "1  exact     true()  (every document matches)",
+        "2  exact     false()  (no document can match)",
+    ]
+
+
 def test_errors_alone_can_be_asked_for(twigcast: Twigcast, mixed: str) -> None:
     assert [one["id"] for one in verdicts(twigcast, mixed, "--errors")] == [4]
 

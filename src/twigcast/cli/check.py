@@ -122,13 +122,17 @@ def _unreadable(one: Rejected) -> Verdict:
     return Verdict(one.id, one.line, one.xpath, "error", error=one.reason, column=one.column)
 
 
+_IDLE = {"true()": "  (every document matches)", "false()": "  (no document can match)"}
+"""Expressions that say nothing of a document are hardly ever meant."""
+
+
 def _lines(verdict: Verdict, width: int) -> Iterator[str]:
     """A verdict for the eye: aligned, with a caret under what is wrong."""
     label = "-" if verdict.id is None else str(verdict.id)
     start = f"{label:>{width}}  {verdict.kind:<8}  "
     if verdict.kind != "error":
         same = "" if verdict.duplicate_of is None else f"  (same as {verdict.duplicate_of})"
-        yield f"{start}{verdict.canonical}{same}"
+        yield f"{start}{verdict.canonical}{same}{_IDLE.get(str(verdict.canonical), '')}"
         return
     place = "" if verdict.id == verdict.line else f"line {verdict.line}, "
     if verdict.column is None:
