@@ -19,7 +19,7 @@ from twigcast.cli.demo.feed import Feed, write_feed
 from twigcast.cli.demo.near_miss import NearMiss, find_near_miss
 from twigcast.cli.demo.plot import histogram
 from twigcast.cli.demo.report import report
-from twigcast.cli.demo.steps import shell_word
+from twigcast.cli.demo.steps import called_again, shell_word
 from twigcast.cli.demo.story import Story
 from twigcast.cli.demo.tally import Tally, read_tally
 from twigcast.errors import TwigcastError, UsageError
@@ -235,6 +235,17 @@ def test_a_missing_java_is_said_before_anything_is_made(
         result.stderr == "twigcast: Spark needs Java 17 or newer and none was found: install one\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_program_is_named_as_it_can_be_called_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.argv", [".venv/bin/twigcast", "demo"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert called_again() == ".venv/bin/twigcast"
+    known = tmp_path / "twigcast"
+    known.touch(mode=0o755)
+    assert called_again() == "twigcast"
 
 
 @pytest.mark.spark

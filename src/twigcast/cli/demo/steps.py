@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -88,17 +90,26 @@ def _sample(feed: Feed) -> list[Document]:
     ][:_SAMPLE]
 
 
+def called_again() -> str:
+    """How this program can be called again from here: by its name where the shell knows it."""
+    if shutil.which("twigcast"):
+        return "twigcast"
+    called = Path(sys.argv[0])
+    return shlex.quote(str(called)) if called.name == "twigcast" else "twigcast"
+
+
 def _commands(feed: Feed, miss: NearMiss | None) -> Iterator[str]:
     """What to try next, ready to be typed."""
+    program = called_again()
     subscriptions, documents = (shell_word(str(p)) for p in (feed.subscriptions, feed.documents))
-    yield f"twigcast match {subscriptions} {documents} | head"
+    yield f"{program} match {subscriptions} {documents} | head"
     if miss is not None:
         xpath = shell_word(miss.subscription.xpath)
-        yield f"twigcast explain {xpath} {shell_word(miss.document)}"
-    yield f"twigcast check {subscriptions} | head"
+        yield f"{program} explain {xpath} {shell_word(miss.document)}"
+    yield f"{program} check {subscriptions} | head"
     again = shell_word(str(feed.documents.parent / "again"))
-    yield f"twigcast run --subscriptions {subscriptions} --publications {documents} --out {again}"
-    yield "twigcast --help"
+    yield f"{program} run --subscriptions {subscriptions} --publications {documents} --out {again}"
+    yield f"{program} --help"
 
 
 def shell_word(text: str) -> str:
