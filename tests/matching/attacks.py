@@ -68,6 +68,14 @@ ATTACKS: Final[dict[str, tuple[Maker, str | None]]] = {
     ),
     "parameter entities in entities": (lambda _: _parameter_laughs(), "internal subset"),
     "chain of 100,000 entities": (lambda _: _chain(100_000), "nesting depth"),
+    "elements from entities beside an unread DTD": (
+        lambda _: (
+            _padded(b"<a/>" * 50_000, 240)
+            .replace(b"<!DOCTYPE a [", b"<!DOCTYPE a SYSTEM 'a.dtd' [")
+            .replace(b"<a>&e;", b"<a>&unknown;&e;")
+        ),
+        "elements_max",
+    ),
     "entity that is itself": (
         lambda _: b'<!DOCTYPE a [<!ENTITY e "&f;"><!ENTITY f "&e;">]><a>&e;</a>',
         "loop",

@@ -139,7 +139,7 @@ class Document:
         _check_encoding(content, name)
         _check_elements_ahead(content, name, limits)
         try:
-            root = _parsed(content, expanding=_parsers.expanding, opaque=_parsers.opaque)
+            root = _parsed(content, name)
         except etree.XMLSyntaxError as error:
             raise _refused(error, name) from None
         document = cls(content, root.getroottree(), name)
@@ -215,12 +215,14 @@ def encoded(text: str) -> bytes:
     return _DECLARATION.sub(r"\1UTF-8", text, count=1).encode()
 
 
-def new_parser(*, expand_entities: bool = True, target: object = None) -> etree.XMLParser:
+def new_parser(
+    *, expand_entities: bool = True, lenient: bool = False, target: object = None
+) -> etree.XMLParser:
     """A parser in the setting of the judge.
 
-    Without ``expand_entities`` it leaves references to entities alone: the setting for documents
-    that use entities of a DTD which nobody fetches. With a ``target`` it builds no tree, but
-    tells the target what it reads.
+    Without ``expand_entities`` it leaves references to entities alone, and with ``lenient`` it
+    goes on behind mistakes. With a ``target`` it builds no tree, but tells the target what it
+    reads.
     """
     return etree.XMLParser(
         resolve_entities="internal" if expand_entities else False,  # type: ignore[arg-type]  # Newer than the stubs.
@@ -228,6 +230,7 @@ def new_parser(*, expand_entities: bool = True, target: object = None) -> etree.
         no_network=True,
         attribute_defaults=False,
         strip_cdata=True,
+        recover=lenient,
         target=target,  # type: ignore[arg-type]  # None is allowed.
     )
 
@@ -249,29 +252,41 @@ def _labels_of(kind: Kind, tag: str) -> tuple[Label, Label]:
 
 
 class _Parsers(threading.local):
-    """A pair of parsers per thread: they are costly to make, and serve one document at a time."""
+    """The parsers of a thread: they are costly to make, and serve one document at a time."""
 
     def __init__(self) -> None:
         self.expanding = new_parser()
         self.opaque = new_parser(expand_entities=False)
+        self.lenient = new_parser(lenient=True)
 
 
 _parsers = _Parsers()
 
 
-def _parsed(content: bytes, *, expanding: etree.XMLParser, opaque: etree.XMLParser) -> _Element:
+def _parsed(content: bytes, name: str | None) -> _Element:
     """The root element.
 
     A reference to an entity that only an external DTD declares is no mistake of the document; we
-    do not fetch that DTD, so the reference stays in the tree, unexpanded, as XML 1.0 (4.4.3)
-    allows. Whether there *is* an external DTD, libxml2 judges.
+    do not fetch that DTD, so the reference is left out, as XML 1.0 (4.4.3) allows. Whether there
+    *is* an external DTD, and nothing else is wrong, libxml2 judges with references left alone.
+    That tree is not for us: where a reference stands in it, libxml2 goes round in circles on the
+    axis ``following``.
     """
     try:
-        return etree.fromstring(content, expanding)
+        return etree.fromstring(content, _parsers.expanding)
     except etree.XMLSyntaxError as error:
-        if error.code not in _UNDECLARED:  # type: ignore[attr-defined]  # Unknown to the stubs.
+        if not _is_undeclared(error):
             raise
-        return etree.fromstring(content, opaque)
+    etree.fromstring(content, _parsers.opaque)
+    root = etree.fromstring(content, _parsers.lenient)
+    for entry in _parsers.lenient.error_log:
+        if entry.type not in _UNDECLARED:
+            raise DocumentError(entry.message, document=name, line=entry.line, column=entry.column)
+    return root
+
+
+def _is_undeclared(error: etree.XMLSyntaxError) -> bool:
+    return error.code in _UNDECLARED  # type: ignore[attr-defined]  # Unknown to the stubs.
 
 
 class _TooMany(Exception):  # noqa: N818  # A signal to ourselves, seen by nobody else.
@@ -306,13 +321,9 @@ def _check_elements_ahead(content: bytes, name: str | None, limits: DocumentLimi
         possible = grown // len("<a/>")
     if possible <= limits.elements_max:
         return
-    count = _ElementCount(limits.elements_max)
-    again = _ElementCount(limits.elements_max)
     try:
-        _parsed(
-            content,
-            expanding=new_parser(target=count),
-            opaque=new_parser(expand_entities=False, target=again),
+        etree.fromstring(
+            content, new_parser(lenient=True, target=_ElementCount(limits.elements_max))
         )
     except _TooMany:
         raise DocumentLimitError(
