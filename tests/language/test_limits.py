@@ -71,6 +71,12 @@ def test_other_ways_to_be_too_large_run_into_the_same_limits(limit: str, text: s
     assert len(str(caught.value)) < 300
 
 
+def test_a_namespace_may_not_be_longer_than_an_expression() -> None:
+    assert Pattern.parse("//p:a", {"p": "u" * 4_096}).exact
+    with pytest.raises(PatternLimitError, match="characters_max"):
+        Pattern.parse("//p:a", {"p": "u" * 4_097})
+
+
 def test_limits_are_the_callers_to_set() -> None:
     with pytest.raises(PatternLimitError):
         Pattern.parse("/a/b", limits=PatternLimits(steps_max=1))

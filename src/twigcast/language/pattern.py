@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final, Self
 
-from twigcast.errors import PatternError
+from twigcast.errors import PatternError, PatternLimitError
 from twigcast.language.build import on_document
 from twigcast.language.condition import Condition, is_exact
 from twigcast.language.interned import Interned, rebuilt
@@ -67,7 +67,7 @@ class Pattern(metaclass=Interned):
         is not an expression of XPath 1.0 or is over a limit.
         """
         bound = namespaces or {}
-        _check_namespaces(text, bound)
+        _check_namespaces(text, bound, limits)
         return cls(document_meaning(rooted(parse_expression(text, bound, limits))))
 
     @property
@@ -101,7 +101,7 @@ class Pattern(metaclass=Interned):
         return f"Pattern({self.text!r})"
 
 
-def _check_namespaces(text: str, namespaces: Mapping[str, str]) -> None:
+def _check_namespaces(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
     for prefix, namespace in namespaces.items():
         if not prefix:
             raise PatternError(
@@ -119,4 +119,12 @@ def _check_namespaces(text: str, namespaces: Mapping[str, str]) -> None:
                 text,
                 column=1,
                 expected=f"a namespace URI for the prefix {prefix!r}, not {namespace!r}",
+            )
+        if len(namespace) > limits.characters_max:
+            raise PatternLimitError(
+                text,
+                column=1,
+                limit="characters_max",
+                given=len(namespace),
+                allowed=limits.characters_max,
             )
