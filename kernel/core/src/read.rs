@@ -25,8 +25,10 @@ mod characters;
 mod content;
 mod outline;
 mod prolog;
+mod raw_names;
 mod scopes;
 mod tags;
+mod words;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -34,7 +36,7 @@ use std::fmt;
 pub use outline::{Node, outline};
 
 use crate::tree::{Names, Tree};
-use keys::Keys;
+use raw_names::RawNames;
 use scopes::{Outside, Scopes};
 
 /// How large a document may be.
@@ -151,17 +153,16 @@ struct Open {
 #[derive(Clone, Copy, Debug)]
 struct Prefixed {
     attribute: u32,
+    raw_name: u32,
     start: u32,
     end: u32,
-    prefix_length: u32,
 }
 
 /// Reads documents, one after the other; one for each thread.
 #[derive(Default, Debug)]
 pub struct Reader {
     names: Names,
-    /// From scope and raw name to the name's number.
-    raw_names: Keys,
+    raw_names: RawNames,
     scopes: Scopes,
     open: Vec<Open>,
     prefixed: Vec<Prefixed>,
@@ -218,9 +219,9 @@ impl Reader {
 
     fn begin(&mut self) {
         let memory = self.names.bytes() + self.raw_names.memory() + self.scopes.memory();
-        if self.names.len() > NAMES_MAX || memory > NAMES_BYTES_MAX {
+        if self.raw_names.len() > NAMES_MAX || memory > NAMES_BYTES_MAX {
             self.names.clear();
-            self.raw_names.clear();
+            self.raw_names = RawNames::default();
             self.scopes = Scopes::default();
             self.attribute_tags = Vec::new();
         }

@@ -125,10 +125,7 @@ pub(super) fn qualified_name(input: &[u8], start: usize) -> Result<(usize, usize
 #[cold]
 fn deep_name(input: &[u8], start: usize) -> Result<usize, Unsure> {
     let mut at = start;
-    loop {
-        let Some((character, length)) = character(input, at) else {
-            break;
-        };
+    while let Some((character, length)) = character(input, at) {
         let allowed = if at == start {
             is_name_start(character)
         } else {

@@ -4,6 +4,7 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::characters::{byte, is_allowed, is_blank, need, reference};
 use super::prolog::{comment, instruction};
+use super::words::{equal, in_front, same, word};
 use super::{Limits, Reader, TOKEN_BYTES_MAX, Unsure};
 use crate::tree::{TextNode, Tree};
 
@@ -116,6 +117,21 @@ impl<'a> Pass<'a> {
     /// Reads character data up to the next markup or reference.
     #[inline]
     fn text(&mut self, at: usize) -> Result<usize, Unsure> {
+        let head = word(self.input, at);
+        let stops = equal(head, b'<') | equal(head, b'&') | equal(head, b']') | equal(head, b'\r');
+        let length = in_front(stops);
+        if byte(self.input, at + length) == b'<' {
+            // All eight bytes, and those behind the text cut off: cheaper than a copy of any length.
+            let text = &mut self.tree.text;
+            let end = text.len() + length;
+            text.extend_from_slice(&head.to_le_bytes());
+            text.truncate(end);
+            return Ok(at + length);
+        }
+        self.long_text(at)
+    }
+
+    fn long_text(&mut self, at: usize) -> Result<usize, Unsure> {
         let rest = &self.input[at..];
         let length = memchr2(b'<', b'&', rest).ok_or(Unsure::Nesting)?;
         let text = &rest[..length];
@@ -175,11 +191,11 @@ impl<'a> Pass<'a> {
     #[inline]
     fn end_tag(&mut self, at: usize) -> Result<usize, Unsure> {
         let open = self.reader.open.pop().ok_or(Unsure::Nesting)?;
-        let name = &self.input[open.name_start as usize..][..open.name_length as usize];
-        if !self.input[at..].starts_with(name) {
+        let length = open.name_length as usize;
+        if !same(self.input, open.name_start as usize, at, length) {
             return Err(Unsure::Nesting);
         }
-        let mut behind = at + name.len();
+        let mut behind = at + length;
         while is_blank(byte(self.input, behind)) {
             behind += 1;
         }

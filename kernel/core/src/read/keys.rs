@@ -121,13 +121,6 @@ impl Keys {
         self.slots.capacity() * size_of::<Slot>() + self.bytes.capacity()
     }
 
-    /// Forgets all keys, and gives their memory back.
-    pub(crate) fn clear(&mut self) {
-        self.slots = vec![EMPTY; SLOTS_AT_FIRST];
-        self.bytes = Vec::new();
-        self.count = 0;
-    }
-
     #[inline]
     fn hash(&self, tag: u32, key: &[u8]) -> u32 {
         let mut hasher = FxHasher::with_seed(self.seed ^ tag as usize);

@@ -4,10 +4,10 @@ use super::characters::{
     byte, is_blank, plain_name, qualified_name, reference, skip_blanks, value_stop,
 };
 use super::content::Pass;
-use super::keys::Search;
 use super::scopes::OUTERMOST;
+use super::words::{below, equal, in_front, short_name, word};
 use super::{Open, Prefixed, TOKEN_BYTES_MAX, Unsure};
-use crate::tree::{Attribute, Element, NO_NAMESPACE, NONE};
+use crate::tree::{Attribute, Element, NONE};
 
 /// The number of a name that is given at the end of its tag.
 const LATER: u32 = u32::MAX;
@@ -15,23 +15,22 @@ const LATER: u32 = u32::MAX;
 impl Pass<'_> {
     /// Reads the rest of a start tag from behind its `<`.
     pub(super) fn start_tag(&mut self, start: usize) -> Result<usize, Unsure> {
-        let (name_end, prefix_length) = qualified_name(self.input, start)?;
+        let (raw_name, name_end) = self.raw_name(start)?;
         let outside = self.reader.scopes.outside();
         let element = self.push_element()?;
         self.reader.tag += 1;
         let (at, empty) = self.attributes(name_end)?;
         self.reader.scopes.enter()?;
         let scope = self.reader.scopes.scope();
-        let name = self.name(scope, start, name_end, prefix_length)?;
+        let name = self.name(raw_name, scope, start, name_end)?;
         self.tree.elements[element as usize].name = name;
         if !self.reader.prefixed.is_empty() {
-            self.name_prefixed()?;
+            self.name_prefixed(scope)?;
         }
-        let (name_start, name_length) = (start as u32, (name_end - start) as u32);
         let open = Open {
             element,
-            name_start,
-            name_length,
+            name_start: start as u32,
+            name_length: (name_end - start) as u32,
             outside,
         };
         if empty {
@@ -95,7 +94,7 @@ impl Pass<'_> {
     /// Reads one attribute or namespace declaration; the place behind its quote.
     #[inline]
     fn attribute(&mut self, start: usize) -> Result<usize, Unsure> {
-        let (end, prefix_length) = qualified_name(self.input, start)?;
+        let (raw_name, end) = self.raw_name(start)?;
         let mut at = skip_blanks(self.input, end);
         if byte(self.input, at) != b'=' {
             return Err(Unsure::Markup);
@@ -103,24 +102,22 @@ impl Pass<'_> {
         at = skip_blanks(self.input, at + 1);
         let value_start = self.tree.values.len();
         let behind = self.value(at)?;
-        let raw = &self.input[start..end];
-        if raw.starts_with(b"xmlns") && (prefix_length == 5 || raw.len() == 5) {
-            self.declaration(&raw[prefix_length..], value_start)?;
+        let known = self.reader.raw_names.get(raw_name);
+        if known.declares {
+            let prefix_length = known.prefix_length as usize;
+            self.declaration(&self.input[start + prefix_length..end], value_start)?;
             return Ok(behind);
         }
-        let name = if prefix_length == 0 {
-            let name = self.name(OUTERMOST, start, end, 0)?;
+        let name = if known.prefix_length == 0 {
+            let name = self.name(raw_name, OUTERMOST, start, end)?;
             self.check_first(name)?;
             name
         } else {
-            let attribute = self.tree.attributes.len() as u32;
-            let (start, end) = (start as u32, end as u32);
-            let prefix_length = prefix_length as u32;
             self.reader.prefixed.push(Prefixed {
-                attribute,
-                start,
-                end,
-                prefix_length,
+                attribute: self.tree.attributes.len() as u32,
+                raw_name,
+                start: start as u32,
+                end: end as u32,
             });
             LATER
         };
@@ -136,6 +133,21 @@ impl Pass<'_> {
         if quote != b'"' && quote != b'\'' {
             return Err(Unsure::Markup);
         }
+        let head = word(self.input, start + 1);
+        let stops = equal(head, quote) | equal(head, b'<') | equal(head, b'&') | below(head, b' ');
+        let length = in_front(stops);
+        if byte(self.input, start + 1 + length) == quote {
+            // All of it, and what is behind it to be cut off: cheaper than a copy of any length.
+            let values = &mut self.tree.values;
+            let end = values.len() + length;
+            values.extend_from_slice(&head.to_le_bytes());
+            values.truncate(end);
+            return Ok(start + length + 2);
+        }
+        self.long_value(start, quote)
+    }
+
+    fn long_value(&mut self, start: usize, quote: u8) -> Result<usize, Unsure> {
         let mut from = start + 1;
         let mut at = from;
         loop {
@@ -187,21 +199,18 @@ impl Pass<'_> {
     }
 
     /// Names the attributes with prefixes, now that all declarations of the tag are known.
-    #[cold]
-    fn name_prefixed(&mut self) -> Result<(), Unsure> {
-        let scope = self.reader.scopes.scope();
+    fn name_prefixed(&mut self, scope: u32) -> Result<(), Unsure> {
         for index in 0..self.reader.prefixed.len() {
             let Prefixed {
                 attribute,
+                raw_name,
                 start,
                 end,
-                prefix_length,
             } = self.reader.prefixed[index];
-            let (start, end) = (start as usize, end as usize);
-            let name = self.name(scope, start, end, prefix_length as usize)?;
+            let name = self.name(raw_name, scope, start as usize, end as usize)?;
             self.check_first(name)?;
             self.tree.attributes[attribute as usize].name = name;
-            if &self.input[start..end] == b"xml:id" {
+            if self.reader.raw_names.get(raw_name).identifies {
                 self.check_identifier(attribute)?;
             }
         }
@@ -210,10 +219,12 @@ impl Pass<'_> {
     }
 
     /// libxml2 wants every `xml:id` to be a name, and no two the same.
+    ///
+    /// Its names here are those of XML before the fifth edition, so outside ASCII we are not sure.
     fn check_identifier(&mut self, attribute: u32) -> Result<(), Unsure> {
         let Attribute { start, end, .. } = self.tree.attributes[attribute as usize];
         let value = &self.tree.values[start as usize..end as usize];
-        if plain_name(value, 0) != Ok(value.len()) {
+        if plain_name(value, 0) != Ok(value.len()) || !value.is_ascii() {
             Err(Unsure::Identifier)
         } else if self.reader.identifiers.insert(value.into()) {
             Ok(())
@@ -239,45 +250,38 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// The number of the name that stands at a place, in a scope.
+    /// The number of the raw name at a place, and the place behind it.
     #[inline]
-    fn name(
-        &mut self,
-        scope: u32,
-        start: usize,
-        end: usize,
-        prefix_length: usize,
-    ) -> Result<u32, Unsure> {
-        let raw = &self.input[start..end];
-        if let Search::Found(name) = self.reader.raw_names.search(scope, raw) {
-            return Ok(name);
+    fn raw_name(&mut self, start: usize) -> Result<(u32, usize), Unsure> {
+        if let Some((name, length)) = short_name(self.input, start) {
+            if let Some(number) = self.reader.raw_names.find(name) {
+                return Ok((number, start + length));
+            }
         }
-        self.new_name(scope, raw, prefix_length)
+        self.new_raw_name(start)
     }
 
+    /// As [`Pass::raw_name`], for a name that is long or new.
     #[cold]
-    fn new_name(&mut self, scope: u32, raw: &[u8], prefix_length: usize) -> Result<u32, Unsure> {
-        let reader = &mut *self.reader;
-        let (namespace, local) = if prefix_length > 0 {
-            let (prefix, local) = raw.split_at(prefix_length);
-            (
-                reader.scopes.namespace(&mut reader.names, prefix)?,
-                &local[1..],
-            )
-        } else if scope == OUTERMOST {
-            (NO_NAMESPACE, raw)
-        } else {
-            (reader.scopes.default_namespace(), raw)
-        };
-        let name = reader
-            .names
-            .intern(namespace, local)
-            .ok_or(Unsure::Crowded)?;
-        match reader.raw_names.search(scope, raw) {
-            Search::Missing(place) => reader.raw_names.put(place, scope, raw, name),
-            Search::Found(_) => {}
-            Search::Crowded => return Err(Unsure::Crowded),
+    fn new_raw_name(&mut self, start: usize) -> Result<(u32, usize), Unsure> {
+        let (end, prefix_length) = qualified_name(self.input, start)?;
+        let raw_names = &mut self.reader.raw_names;
+        let number = raw_names.number(&self.input[start..end], prefix_length)?;
+        match short_name(self.input, start) {
+            Some((name, length)) if start + length == end => raw_names.remember(name, number)?,
+            Some(_) => return Err(Unsure::Markup),
+            None => {}
         }
-        Ok(name)
+        Ok((number, end))
+    }
+
+    /// What the raw name between two places means in a scope.
+    #[inline]
+    fn name(&mut self, raw_name: u32, scope: u32, start: usize, end: usize) -> Result<u32, Unsure> {
+        let reader = &mut *self.reader;
+        let (scopes, names) = (&reader.scopes, &mut reader.names);
+        reader
+            .raw_names
+            .meaning(raw_name, &self.input[start..end], scopes, names, scope)
     }
 }
