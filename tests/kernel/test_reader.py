@@ -1,0 +1,182 @@
+"""The kernel's reader against lxml: whatever it takes, lxml takes too, as the same nodes.
+
+The reader may be unsure of any document, and says why; lxml then decides. What it must never do is
+take a document that lxml refuses, or see other nodes in it. So every document here goes through
+both: small ones made up, the same ones damaged, and those of the shared corpora, whole and damaged.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from tests.strategies import THOROUGH, documents
+from twigcast.language.document import Document, split_tag
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _ElementUnicodeResult
+
+kernel = pytest.importorskip("twigcast_kernel", reason="the kernel is not built")
+
+_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath(".//text()"))
+
+# What damage is made of: markup, references, blanks, characters and bytes of all kinds.
+_SNIPPETS = [
+    *b"<>&\"'/=:-?!]#%",
+    *(b"--", b"]]>", b"<!--", b"-->", b"<![CDATA[", b"<![CDATA[]]>", b"<?", b"?>", b"<?x y?>"),
+    *(b"<?xml version='1.0'?>", b"<!DOCTYPE a>", b"<!DOCTYPE a SYSTEM 'b'>", b"&amp;", b"&lt;"),
+    *(b"&#65;", b"&#x41;", b"&#0;", b"&#13;", b"&#10;", b"&#xFFFF;", b"&e;", b"\r", b"\n", b"\t"),
+    *(b" ", b"\r\n", b"\x00", b"\x0b", b"\x7f", b"\x80", b"\xc3\xa9", b"\xc2\x85", b"\xef\xbf\xbf"),
+    *(b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xcc\x81", b"\xe2\x80\xbf"),
+    *(
+        b" xmlns='u'",
+        b" xmlns=''",
+        b" xmlns:p='u'",
+        b" xmlns:q='u'",
+        b" xmlns:p=''",
+        b" xmlns='a b'",
+    ),
+    *(b" xmlns='1:2'", b" xmlns:xml='u'", b" p:x='1'", b" q:x='2'", b" x='1'", b" xml:id='i'"),
+    *(
+        b" xml:id='1'",
+        b" xml:id='\xc3\xa9'",
+        b"<p:a/>",
+        b"<a/>",
+        b"<a>",
+        b"</a>",
+        b"<xml:a/>",
+        b"a:b",
+    ),
+]
+_CUTS = st.tuples(st.floats(0, 1), st.sampled_from([0, 0, 1, 4]), st.sampled_from(_SNIPPETS))
+
+
+def _nodes(content: bytes) -> list[tuple[object, ...]]:
+    """All nodes as lxml sees them, in the form and order of the kernel's ``outline``."""
+    root = Document.parse(content).tree.getroot()
+    numbers = {element: number for number, element in enumerate(root.iter("*"))}
+    nodes: list[tuple[object, ...]] = []
+    for element, number in numbers.items():
+        parent = element.getparent()
+        above = None if parent is None else numbers[parent]
+        nodes.append(("element", *split_tag(str(element.tag)), above))
+        nodes += [
+            ("attribute", number, *split_tag(str(key)), value)
+            for key, value in element.attrib.items()
+        ]
+    return nodes
+
+
+def _text_nodes(content: bytes) -> list[tuple[object, ...]]:
+    root = Document.parse(content).tree.getroot()
+    numbers = {element: number for number, element in enumerate(root.iter("*"))}
+    nodes: list[tuple[object, ...]] = []
+    for text in _texts(root):
+        beside = text.getparent()
+        assert beside is not None
+        owner = beside.getparent() if text.is_tail else beside
+        assert owner is not None
+        nodes.append(("text", numbers[owner], str(text)))
+    return nodes
+
+
+def _assert_same(content: bytes) -> bool:
+    """Compare the two readers; whether the kernel was sure."""
+    seen = kernel.outline(content)
+    if isinstance(seen, str):
+        assert seen  # A reason is never empty.
+        return False
+    assert [node for node in seen if node[0] != "text"] == _nodes(content)
+    assert [node for node in seen if node[0] == "text"] == _text_nodes(content)
+    return True
+
+
+def _damaged(content: bytes, place: float, length: int, snippet: bytes | int) -> bytes:
+    """The document with some bytes at a place, given as a share of its length, replaced."""
+    start = round(place * len(content))
+    inserted = bytes([snippet]) if isinstance(snippet, int) else snippet
+    return content[:start] + inserted + content[start + length :]
+
+
+@THOROUGH
+@given(documents())
+def test_made_up_documents_have_the_same_nodes(content: bytes) -> None:
+    _assert_same(content)
+
+
+@THOROUGH
+@given(documents(), st.lists(_CUTS, min_size=1, max_size=3))
+def test_damaged_documents_are_never_taken_otherwise(
+    content: bytes, cuts: list[tuple[float, int, bytes | int]]
+) -> None:
+    for place, length, snippet in cuts:
+        content = _damaged(content, place, length, snippet)
+    _assert_same(content)
+
+
+def test_texts_stand_between_the_elements_they_are_between() -> None:
+    seen = kernel.outline(b"<a>1<b>2</b>3<!--x-->4<c/></a>")
+    order = [node[1] if node[0] == "element" else node[-1] for node in seen]
+    assert [node[0] for node in seen] == ["element", "text", "element", *["text"] * 3, "element"]
+    assert order == ["", "1", "", "2", "3", "4", ""]
+
+
+def test_a_reason_is_given_for_what_is_left_to_lxml() -> None:
+    assert kernel.outline(b"<a>&e;</a>") == "a reference to an entity"
+
+
+@pytest.mark.parametrize("folder", ["conformance-sample", "hostile"])
+def test_no_file_of_the_suites_is_taken_otherwise(
+    folder: str, shared_path: Callable[[str], Path]
+) -> None:
+    files = [path for path in shared_path(f"data/{folder}").rglob("*") if path.is_file()]
+    sure = [path.name for path in files if _assert_same(path.read_bytes())]
+    assert sure
+    for path in files:
+        if "not-wf" in path.parts:
+            assert isinstance(kernel.outline(path.read_bytes()), str), path.name
+
+
+def _real_documents(folder: Path, *, bytes_max: int) -> Iterator[bytes]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix not in (".md", ".tsv"):
+            content = path.read_bytes()
+            if len(content) <= bytes_max:
+                yield content
+
+
+def test_the_kernel_is_sure_of_nearly_all_real_documents(
+    shared_path: Callable[[str], Path],
+) -> None:
+    sure, well_formed = 0, 0
+    for content in _real_documents(shared_path("data/docs"), bytes_max=100_000):
+        try:
+            Document.parse(content)
+        except Exception:  # noqa: BLE001  # Whatever lxml says, it refuses.
+            assert isinstance(kernel.outline(content), str)
+            continue
+        well_formed += 1
+        sure += _assert_same(content)
+    assert sure >= 0.95 * well_formed
+
+
+@pytest.mark.deep
+def test_damaged_real_documents_are_never_taken_otherwise(
+    shared_path: Callable[[str], Path],
+) -> None:
+    rng = random.Random(1)
+    originals = list(_real_documents(shared_path("data/docs"), bytes_max=6_000))
+    for _ in range(20_000):
+        content = rng.choice(originals)
+        for _ in range(rng.randint(1, 3)):
+            content = _damaged(
+                content, rng.random(), rng.choice([0, 0, 1, 4]), rng.choice(_SNIPPETS)
+            )
+        _assert_same(content)
