@@ -41,10 +41,10 @@ fn is_scheme(text: &[u8]) -> bool {
     text.first().is_some_and(u8::is_ascii_alphabetic) && text.iter().all(plain)
 }
 
-/// Letters, digits, dots and hyphens, and perhaps a port of up to five digits.
+/// Characters that stand for themselves, and perhaps a port of up to five digits.
 fn is_plain_host(text: &[u8]) -> bool {
     let (host, port) = cut(text, b':');
-    let plain = |&byte: &u8| byte.is_ascii_alphanumeric() || b"-.".contains(&byte);
+    let plain = |&byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     !host.is_empty()
         && host.iter().all(plain)
         && port.is_none_or(|digits| {
