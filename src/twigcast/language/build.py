@@ -14,6 +14,7 @@ The order of parts is the order of their canonical texts, so it depends on nothi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
 from twigcast.language.condition import (
@@ -35,7 +36,7 @@ from twigcast.language.condition import (
     parts_of,
     without_idle,
 )
-from twigcast.language.text import ends_in_value, part_text
+from twigcast.language.text import ends_in_value, part_text, step_text
 
 __all__ = ["all_of", "any_of", "at_document", "exists", "negation", "on_document"]
 
@@ -47,16 +48,25 @@ _RANK: Final[dict[type, int]] = {
 }
 """Cheap tests first, bare paths last: the last path of a step continues it in the text."""
 
+_HERE: Final = frozenset({ValueTest, Not, AnyOf, Residual})
+_STAYING: Final[dict[Kind, frozenset[type]]] = {
+    Kind.ELEMENT: _HERE | {Exists, FirstValue},
+    Kind.ATTRIBUTE: _HERE,
+    Kind.TEXT: _HERE,
+}
+"""The parts that a node of the kind can have and that :func:`exists` leaves where they are."""
+
 
 def all_of(parts: Iterable[Condition]) -> Condition:
     """Every one of the parts."""
     flat = [inner for part in parts for inner in parts_of(part)]
     if len(flat) == 1:
         return flat[0]
-    kept = without_idle(_one_name(flat), conjunction=True)
-    if FALSE in kept or any(isinstance(p, Not) and p.part in kept for p in kept):
+    kinds = set(map(type, flat))
+    kept = without_idle(_one_name(flat) if SelfIs in kinds else flat, conjunction=True)
+    if FALSE in kept or (Not in kinds and _has_both_ways(kept)):
         return FALSE
-    return _joined(AllOf, [part for part in kept if part is not TRUE])
+    return _joined(AllOf, kept)
 
 
 def any_of(parts: Iterable[Condition]) -> Condition:
@@ -67,7 +77,7 @@ def any_of(parts: Iterable[Condition]) -> Condition:
     if len(flat) == 1:
         return flat[0]
     kept = without_idle(flat, conjunction=False)
-    if TRUE in kept or any(isinstance(p, Not) and p.part in kept for p in kept):
+    if TRUE in kept or _has_both_ways(kept):
         return TRUE
     return _joined(AnyOf, kept)
 
@@ -91,12 +101,13 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
     What ``where`` says about the document node is moved out of it, and what it says about the
     label into the label.
     """
-    if where is TRUE or (isinstance(where, Exists) and label.kind is Kind.ELEMENT):
-        # By far the most common: a path goes on, or ends.
+    parts = parts_of(where)
+    if _STAYING[label.kind].issuperset(map(type, parts)) and where is not FALSE:
+        # By far the most common: a path goes on, or ends, or a value is compared.
         return Exists(reach, label, where)
     outside: list[Condition] = []
     inside: list[Condition] = []
-    for part in parts_of(where):
+    for part in parts:
         if isinstance(part, AtDocument):
             outside.append(part)
         elif isinstance(part, SelfIs):
@@ -126,6 +137,10 @@ def at_document(condition: Condition) -> Condition:
 
 def on_document(condition: Condition) -> Condition:
     """The condition as it reads at the document node itself, where AtDocument says nothing."""
+    if isinstance(condition, Exists):
+        # Attributes and texts are below elements.
+        placed = condition.reach is Reach.DESCENDANT or condition.label.kind is Kind.ELEMENT
+        return condition if placed else FALSE
     match condition:
         case AtDocument(inner):
             return on_document(inner)
@@ -137,10 +152,13 @@ def on_document(condition: Condition) -> Condition:
             return negation(on_document(part))
         case SelfIs():
             return FALSE
-        case Exists(Reach.CHILD, Label(Kind.ATTRIBUTE | Kind.TEXT)):
-            return FALSE
         case _:
             return condition
+
+
+def _has_both_ways(parts: list[Condition]) -> bool:
+    """Whether some part stands beside its own negation."""
+    return any(isinstance(part, Not) and part.part in parts for part in parts)
 
 
 def _one_name(parts: list[Condition]) -> list[Condition]:
@@ -158,10 +176,20 @@ def _one_name(parts: list[Condition]) -> list[Condition]:
 def _joined(kind: type[AllOf | AnyOf], parts: list[Condition]) -> Condition:
     if len(parts) == 1:
         return parts[0]
-    parts.sort(key=_order)
-    return kind(tuple(parts))
+    return kind(tuple(_in_order(parts)))
 
 
-def _order(part: Condition) -> tuple[int, bool, str]:
-    bare = isinstance(part, Exists) and not ends_in_value(part)
-    return _RANK[type(part)], bare, part_text(part)
+def _in_order(parts: list[Condition]) -> list[Condition]:
+    """The parts in their fixed order, which rarely takes more than how their texts begin."""
+    known = sorted([(_beginning(part), place) for place, part in enumerate(parts)])
+    for (before, _), (after, _) in pairwise(known):
+        if before[:2] == after[:2] and after[2].startswith(before[2]):
+            return sorted(parts, key=lambda part: (*_beginning(part)[:2], part_text(part)))
+    return [parts[place] for _, place in known]
+
+
+def _beginning(part: Condition) -> tuple[int, bool, str]:
+    """The part's rank, whether it is a bare path, and as much of its text as is had for nothing."""
+    if isinstance(part, Exists) and not ends_in_value(part):
+        return _RANK[Exists], True, step_text(part.reach, part.label)
+    return _RANK[type(part)], False, ""

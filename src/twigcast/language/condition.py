@@ -66,6 +66,8 @@ class Kind(StrEnum):
     ATTRIBUTE = "attribute"
     TEXT = "text"
 
+    __hash__ = str.__hash__  # Enum's own is a function in Python; labels are hashed all the time.
+
 
 class Label(NamedTuple):
     """A kind of node and its name: ``None`` for any namespace or any name, ``""`` for none."""
@@ -102,6 +104,8 @@ class Reach(StrEnum):
     CHILD = "child"
     DESCENDANT = "descendant"
 
+    __hash__ = str.__hash__
+
 
 class Operator(StrEnum):
     """How a value is compared with a constant."""
@@ -114,6 +118,8 @@ class Operator(StrEnum):
     AT_LEAST = ">="
     CONTAINS = "contains"
     STARTS_WITH = "starts-with"
+
+    __hash__ = str.__hash__
 
 
 Constant: TypeAlias = Literal | Number
@@ -234,10 +240,14 @@ def parts_of(condition: Condition) -> tuple[Condition, ...]:
 
 def is_exact(condition: Condition) -> bool:
     """Whether no part is residual."""
+    while isinstance(condition, Exists):
+        condition = condition.where
     match condition:
+        case AllOf(()):
+            return True
         case Residual():
             return False
-        case Exists(_, _, part) | Not(part) | AtDocument(part):
+        case Not(part) | AtDocument(part):
             return is_exact(part)
         case AllOf(parts) | AnyOf(parts):
             return all(map(is_exact, parts))
@@ -255,6 +265,12 @@ def implies(stronger: Condition, weaker: Condition) -> bool:
     """
     if stronger is weaker or weaker is TRUE or stronger is FALSE:
         return True
+    if isinstance(stronger, Exists) and isinstance(weaker, Exists):
+        return (
+            (stronger.reach is weaker.reach or weaker.reach is Reach.DESCENDANT)
+            and weaker.label.includes(stronger.label)
+            and implies(stronger.where, weaker.where)
+        )
     match stronger, weaker:
         case AnyOf(parts), _:
             return all(implies(part, weaker) for part in parts)
@@ -264,12 +280,6 @@ def implies(stronger: Condition, weaker: Condition) -> bool:
             return any(implies(part, weaker) for part in parts)
         case _, AnyOf(parts):
             return any(implies(stronger, part) for part in parts)
-        case Exists(near, label, where), Exists(far, wider, need):
-            return (
-                (near is far or far is Reach.DESCENDANT)
-                and wider.includes(label)
-                and implies(where, need)
-            )
         case SelfIs(label), SelfIs(wider):
             return wider.includes(label)
         case Not(part), Not(other):
@@ -284,11 +294,19 @@ def without_idle(parts: Iterable[Condition], *, conjunction: bool) -> list[Condi
     """The parts that say something their neighbours do not, in the order given."""
     kept: list[Condition] = []
     for part in dict.fromkeys(parts):
-        if any(_idle(part, other, conjunction) for other in kept):
-            continue
-        kept = [other for other in kept if not _idle(other, part, conjunction)]
+        if kept:
+            if _idle_beside(part, kept, conjunction):
+                continue
+            kept = [other for other in kept if not _idle(other, part, conjunction)]
         kept.append(part)
     return kept
+
+
+def _idle_beside(part: Condition, kept: list[Condition], conjunction: bool) -> bool:  # noqa: FBT001
+    for other in kept:  # noqa: SIM110  # A generator would take longer to make than most lists to read.
+        if _idle(part, other, conjunction):
+            return True
+    return False
 
 
 def _idle(part: Condition, beside: Condition, conjunction: bool) -> bool:  # noqa: FBT001

@@ -317,7 +317,7 @@ class _Parser:
         if token.kind == "literal":
             return Literal(self._advance().text[1:-1])
         if token.kind == "number":
-            return Number(_plain_number(self._advance().text))
+            return Number(plain_number(self._advance().text))
         if self._take("("):
             expression = self._expression()
             self._expect(")", "')' to close the parenthesis")
@@ -408,7 +408,7 @@ def _arity(least: int, most: int | None) -> str:
     return f"{least} to {most} arguments"
 
 
-def _plain_number(text: str) -> str:
+def plain_number(text: str) -> str:
     """One spelling for one number, where libxml2 is sure to read the same: ``05.0`` is ``5``."""
     whole, point, fraction = text.partition(".")
     if "e" in text.lower() or len(text) > _DIGITS_EXACT_MAX:

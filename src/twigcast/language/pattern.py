@@ -35,6 +35,7 @@ from twigcast.language.meaning import document_meaning
 from twigcast.language.necessary import weakened
 from twigcast.language.parse import PatternLimits, first_foreign_character, parse_expression
 from twigcast.language.rooted import rooted
+from twigcast.language.short_way import short_way
 from twigcast.language.text import JudgeWriter, canonical_text
 
 __all__ = ["CANONICAL_LIMITS", "PATTERN_LIMITS", "Pattern", "PatternLimits"]
@@ -67,8 +68,10 @@ class Pattern(metaclass=Interned):
         is not an expression of XPath 1.0 or is over a limit.
         """
         bound = namespaces or {}
-        _check_namespaces(text, bound, limits)
-        return cls(document_meaning(rooted(parse_expression(text, bound, limits))))
+        if bound:
+            _check_namespaces(text, bound, limits)
+        condition = short_way(text, limits) or long_way(text, bound, limits)
+        return cls(condition)
 
     @property
     def text(self) -> str:
@@ -99,6 +102,11 @@ class Pattern(metaclass=Interned):
 
     def __repr__(self) -> str:
         return f"Pattern({self.text!r})"
+
+
+def long_way(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Condition:
+    """What any expression says of the document node; raises :class:`PatternError`."""
+    return document_meaning(rooted(parse_expression(text, namespaces, limits)))
 
 
 def _check_namespaces(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:

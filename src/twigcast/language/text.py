@@ -16,6 +16,7 @@ order took a second for 40,000 elements on lines of their own; ``descendant::`` 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, assert_never
 
 from twigcast.language.condition import (
@@ -54,7 +55,7 @@ from twigcast.language.syntax import (
     Union,
 )
 
-__all__ = ["JudgeWriter", "Writer", "canonical_text", "ends_in_value", "part_text"]
+__all__ = ["JudgeWriter", "Writer", "canonical_text", "ends_in_value", "part_text", "step_text"]
 
 _OR, _AND, _EQUAL, _UNARY, _UNION, _PATH = 1, 2, 3, 7, 8, 9
 _LEVEL: Final = {
@@ -67,22 +68,30 @@ _TRUE: Final = AllOf(())
 
 def canonical_text(condition: Condition) -> str:
     """The canonical text of a condition on the document node: that of a whole pattern."""
-    return Writer().condition(condition, "/")[0]
+    return _WRITER.condition(condition, "/")[0]
 
 
 def part_text(condition: Condition) -> str:
     """The canonical text of a condition on a node inside a document."""
-    return Writer().condition(condition, "")[0]
+    return _WRITER.condition(condition, "")[0]
 
 
 def ends_in_value(exists: Exists) -> bool:
     """Whether the path, followed along its last parts, comes to nothing but a value test."""
-    where: Condition = exists
-    while isinstance(where, Exists):
-        if isinstance(where.where, ValueTest):
-            return True
-        where = parts_of(where.where)[-1] if where.where is not _TRUE else where.where
-    return False
+    where = exists.where
+    while not isinstance(where, ValueTest):
+        if isinstance(where, AllOf):
+            where = where.parts[-1] if where.parts else where
+        if not isinstance(where, Exists):
+            return False
+        where = where.where
+    return True
+
+
+@lru_cache(maxsize=4096)
+def step_text(reach: Reach, label: Label) -> str:
+    """The canonical text of a step at the front of a path: ``a``, ``.//a``, ``@x``."""
+    return _WRITER.step(reach, label, "")
 
 
 class Writer:
@@ -150,16 +159,19 @@ class Writer:
 
     # Conditions.
 
+    def step(self, reach: Reach, label: Label, base: str) -> str:
+        """A step without its predicates: ``/a``, ``//a``, ``.//a``, ``@x``."""
+        return self._lead(reach, label, base) + self._label(label)
+
     def _joined(self, parts: tuple[Condition, ...], base: str, word: str, level: int) -> str:
         return word.join(_closed(self.condition(part, base), level + 1) for part in parts)
 
     def _exists(self, exists: Exists, base: str) -> tuple[str, int]:
-        text = self._lead(exists.reach, exists.label, base) + self._label(exists.label)
+        text = self.step(exists.reach, exists.label, base)
         alone = exists.reach is Reach.CHILD
         while (following := self._continuation(exists.where)) is not None:
             text += self._predicates(parts_of(exists.where)[:-1])
-            text += self._lead(following.reach, following.label, "/")
-            text += self._label(following.label)
+            text += self.step(following.reach, following.label, "/")
             exists, alone = following, False
         test = exists.where
         # A call takes the first node only, so it may stand for "some node" only where there can
@@ -183,8 +195,7 @@ class Writer:
     def _first_value(self, first: FirstValue, base: str) -> tuple[str, int]:
         path = ""
         for step in first.steps:
-            path += self._lead(step.reach, step.label, "/" if path else base)
-            path += self._label(step.label)
+            path += self.step(step.reach, step.label, "/" if path else base)
             path += self._predicates(parts_of(step.where))
         return self._value(path, first.test)
 
@@ -306,6 +317,10 @@ class JudgeWriter(Writer):
             prefix = self._prefixes[namespace] = f"n{len(self.namespaces)}"
             self.namespaces[prefix] = namespace
         return prefix
+
+
+_WRITER: Final = Writer()
+"""Canonical text needs no memory, so one writer will do."""
 
 
 def _closed(text_and_level: tuple[str, int], needed: int) -> str:

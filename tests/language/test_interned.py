@@ -1,0 +1,58 @@
+"""Values that exist once, for as long as somebody holds them."""
+
+from __future__ import annotations
+
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from twigcast.language.condition import FALSE, TRUE, AllOf, Condition, Not, Residual
+from twigcast.language.interned import interned_count
+from twigcast.language.pattern import Pattern
+from twigcast.language.syntax import Literal
+
+
+def test_equal_is_identical() -> None:
+    assert AllOf((TRUE, FALSE)) is AllOf((TRUE, FALSE))
+    assert Not(TRUE) is not Not(FALSE)
+
+
+def test_what_nobody_holds_is_gone_down_to_its_deepest_part() -> None:
+    gc.collect()
+    before = interned_count()
+    pattern = Pattern.parse("/held/for[@a = 'moment']/by[nobody]//else")
+    assert interned_count() > before
+    del pattern
+    assert interned_count() == before
+
+
+def test_a_part_outlives_the_whole_if_it_is_held() -> None:
+    part = Not(Residual(Literal("part")))
+    whole = AllOf((part, TRUE))
+    del whole
+    assert Not(Residual(Literal("part"))) is part
+
+
+def test_a_value_can_be_made_again_after_it_died() -> None:
+    for _ in range(3):
+        value = Not(Residual(Literal("again")))
+        assert Not(Residual(Literal("again"))) is value
+        del value
+
+
+def test_threads_that_make_the_same_values_at_once_get_the_same() -> None:
+    threads, values = 4, 2_000
+    together = Barrier(threads)
+
+    def make(_: int) -> list[Condition]:
+        together.wait()
+        found: list[Condition] = []
+        for place in range(values):
+            Not(Residual(Literal(f"dropped {place % 7}")))
+            found.append(Not(Residual(Literal(f"kept {place}"))))
+        return found
+
+    with ThreadPoolExecutor(threads) as pool:
+        first, *others = pool.map(make, range(threads))
+    for other in others:
+        assert all(mine is theirs for mine, theirs in zip(first, other, strict=True))
