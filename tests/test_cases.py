@@ -22,7 +22,7 @@ import pytest
 
 from tests.judge import judge
 from twigcast.language import Document, Pattern
-from twigcast.matching import Matcher, explain
+from twigcast.matching import ENGINES, Matcher, explain
 from twigcast.matching.walk import holds
 
 CASES = Path(__file__).parent / "cases"
@@ -61,8 +61,8 @@ def by_judge(case: Case, text: str) -> bool:
     return judge(case.judged[text], case.content, case.namespaces)
 
 
-def by_engine(case: Case, text: str) -> bool:
-    matcher = Matcher(engine="lxml")
+def by_engine(case: Case, text: str, engine: str) -> bool:
+    matcher = Matcher(engine=engine)
     matcher.add(7, text, case.namespaces)
     decision = matcher.decide(case.content)
     assert not decision.undecided
@@ -85,22 +85,29 @@ def by_explanation(case: Case, text: str) -> bool | None:
 def by_canonical_text(case: Case, text: str) -> bool:
     pattern = Pattern.parse(text, case.namespaces)
     assert Pattern.parse(pattern.text) is pattern
-    matcher = Matcher(engine="lxml")
+    matcher = Matcher()
     matcher.add(7, pattern.text)
     return bool(matcher.match(case.content))
 
 
 def by_stored_matcher(case: Case, text: str) -> bool:
-    matcher = Matcher(engine="lxml")
+    matcher = Matcher()
     for number, other in enumerate(case.expected):
         matcher.add(number, other, case.namespaces)
-    matches = Matcher.from_buffer(matcher.to_bytes(), engine="lxml").match(case.content)
+    matches = Matcher.from_buffer(matcher.to_bytes()).match(case.content)
     return list(case.expected).index(text) in matches
 
 
 WAYS: list[Callable[[Case, str], bool | None]] = [
-    by_judge, by_engine, by_walk, by_explanation, by_canonical_text, by_stored_matcher,
+    by_judge, by_walk, by_explanation, by_canonical_text, by_stored_matcher,
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
+def test_case_by_engine(case: Case, engine: str) -> None:
+    wrong = [text for text, ok in case.expected.items() if by_engine(case, text, engine) != ok]
+    assert not wrong
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

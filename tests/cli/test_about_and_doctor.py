@@ -44,7 +44,7 @@ def test_about_tells_versions_and_the_engine(twigcast: Twigcast) -> None:
     assert result.exit_code == 0
     lines = {line.split()[0]: line for line in result.stdout.splitlines()}
     assert __version__ in lines["twigcast"]
-    assert "engine lxml" in lines["twigcast"]
+    assert "engine streaming" in lines["twigcast"]
     assert {"Python", "lxml", "libxml2", "pyarrow", "pyspark", "Java"} <= set(lines)
 
 

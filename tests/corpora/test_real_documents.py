@@ -12,7 +12,7 @@ from lxml import etree
 from tests.judge import judge_tree
 from twigcast.errors import DocumentError
 from twigcast.language import Document
-from twigcast.matching import Matcher, explain
+from twigcast.matching import ENGINES, Matcher, explain
 
 Locate = Callable[[str], Path]
 
@@ -85,8 +85,11 @@ def test_references_to_an_unread_dtd_are_left_out(shared_path: Locate) -> None:
         assert all(node.tag is not etree.Entity for node in document.tree.iter()), name
 
 
+@pytest.mark.parametrize("engine", ENGINES[1:])
 @pytest.mark.parametrize("genre", GENRES)
-def test_real_expressions_match_the_documents_libxml2_says(shared_path: Locate, genre: str) -> None:
+def test_real_expressions_match_the_documents_libxml2_says(
+    shared_path: Locate, genre: str, engine: str
+) -> None:
     folder = shared_path("data/xpath")
     lines = (folder / "sample.jsonl").read_text(encoding="utf-8").splitlines()
     rules = [rule for rule in map(json.loads, lines) if rule["genre"] == genre]
@@ -94,7 +97,7 @@ def test_real_expressions_match_the_documents_libxml2_says(shared_path: Locate, 
     for line in (folder / "sample-expected.tsv").read_text().splitlines()[1:]:
         rule, _, found = line.split("\t")
         expected[rule] = {one.rpartition("=")[0] for one in found.split()}
-    matcher = Matcher(engine="lxml")
+    matcher = Matcher(engine)
     for number, rule in enumerate(rules):
         matcher.add(number, rule["sub"], rule["ns"])
     documents = (folder / f"docs-{genre}.txt").read_text().split()

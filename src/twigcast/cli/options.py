@@ -36,7 +36,7 @@ FileNames: TypeAlias = Annotated[
 ]
 
 Engine: TypeAlias = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="What decides: auto or lxml.")
+    str, typer.Option("--engine", metavar="NAME", help="What decides: auto, streaming or lxml.")
 ]
 
 AsJson: TypeAlias = Annotated[

@@ -44,7 +44,8 @@ from twigcast.language.syntax import (
 )
 from twigcast.language.text import Writer
 from twigcast.matching.cost import Sizes, condition_cost
-from twigcast.matching.lxml_engine import COST_MAX, LxmlEngine
+from twigcast.matching.lxml_engine import LxmlEngine
+from twigcast.matching.residuals import COST_MAX
 from twigcast.matching.surroundings import Found, Probe
 
 __all__ = ["Explanation", "explain"]

@@ -21,7 +21,9 @@ from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
 from twigcast.matching import batch, stored
 from twigcast.matching.engine import Decision, Engine, EngineStatistics
-from twigcast.matching.lxml_engine import COST_MAX, LxmlEngine
+from twigcast.matching.lxml_engine import LxmlEngine
+from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.streaming import StreamingEngine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +32,13 @@ __all__ = ["ENGINES", "Matcher", "MatcherStatistics"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-ENGINES: Final = ("auto", "lxml")
+_ENGINES: Final[dict[str, type[StreamingEngine | LxmlEngine]]] = {
+    "streaming": StreamingEngine,
+    "lxml": LxmlEngine,
+}
+"""The engines that there are, the fastest first."""
+
+ENGINES: Final = ("auto", *_ENGINES)
 """The names an engine can be asked for by; ``auto`` takes the fastest that is there."""
 
 
@@ -65,7 +73,8 @@ class Matcher:
     ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"no engine {engine!r}; choose one of {', '.join(ENGINES)}")
-        self._engine: Engine = LxmlEngine(cost_max=residual_cost_max)
+        chosen = next(iter(_ENGINES)) if engine == "auto" else engine
+        self._engine: Engine = _ENGINES[chosen](cost_max=residual_cost_max)
         self._limits = limits
         self._pattern_limits = pattern_limits
         self._patterns: dict[int, Pattern] = {}

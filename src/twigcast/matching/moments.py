@@ -1,0 +1,62 @@
+"""When something about a document was known: what following it in order tells.
+
+A document is read tag by tag. A :class:`Moment` counts the start tags and the end tags seen so
+far; the start tag of the root element is the moment ``(1, 0)``. Attributes are seen with the start
+tag of their element, its texts and its string-value with the end tag.
+
+    <a> <b/> <c> x </c> </a>        //b     (2, 0)
+     1   2    3                     //c     (3, 1)
+                                    //c/text(), //c[. = 'x']     (3, 2)
+
+These are the positions that Piggyback's annotations speak of (3.1), and where its protocols
+decide to forward (3.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Account", "LastSeen", "Moment"]
+
+
+class Moment(NamedTuple):
+    """So many tags of a document have been seen. Later moments compare as greater."""
+
+    element: int
+    """Start tags; so this is the 1-based position of the element that began last."""
+    ends: int
+    """End tags."""
+
+
+class LastSeen(NamedTuple):
+    """The last occurrence of a path of elements in a document."""
+
+    element: int
+    """The 1-based position of the last element that the path leads to."""
+    ends: int
+    """The end tag, counted from 1, behind which no occurrence is open any more.
+
+    It is that of the *first* element of the path, as in a PD annotation (Piggyback 3.1.1).
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What was found out about one document, and when; ids ascending.
+
+    Whatever is neither in ``decided`` nor in ``undecided`` does not match; that was certain at the
+    end of the reading, the moment ``end``.
+    """
+
+    decided: Mapping[int, Moment]
+    """The matches, with the moment when each was certain."""
+    undecided: tuple[int, ...]
+    links: tuple[Moment | None, ...]
+    """When each group had its first match, in the order given; None where it had none."""
+    last: Mapping[int, LastSeen]
+    """The watched paths that occurred; where the reading ended early, as far as it went."""
+    never: tuple[int, ...]
+    """The watched paths that did not."""
+    end: Moment

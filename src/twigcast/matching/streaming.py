@@ -1,0 +1,264 @@
+"""The engine ``streaming``: all patterns at once, in the order of the document.
+
+YFilter's shared automaton (:mod:`~twigcast.matching.automaton`), its answers remembered by label
+path (:mod:`~twigcast.matching.label_paths`), and a reader with a stack
+(:mod:`~twigcast.matching.reading`). Beyond what every engine does it tells *when* each answer was
+certain, and where paths occurred last: :meth:`StreamingEngine.follow`.
+
+What cannot be decided on the way (:mod:`~twigcast.matching.softened`) becomes a candidate there,
+and :mod:`~twigcast.matching.residuals` decides at the end.
+
+One document is read at a time, and nothing is added or removed meanwhile: Python would not read
+two of them faster than one after the other. libxml2's part is outside the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import NamedTuple
+
+from twigcast.errors import UsageError
+from twigcast.language.condition import TRUE, Condition, Exists, Kind
+from twigcast.language.document import Document
+from twigcast.language.pattern import Pattern
+from twigcast.matching.automaton import Automaton, Leaf
+from twigcast.matching.engine import Decision, EngineStatistics
+from twigcast.matching.label_paths import REMEMBERED_MAX, LabelPaths
+from twigcast.matching.links import Links, Skips
+from twigcast.matching.moments import Account
+from twigcast.matching.reading import Reading
+from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
+from twigcast.matching.softened import softened
+
+__all__ = ["StreamingEngine", "StreamingStatistics"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamingStatistics(EngineStatistics):
+    """How the engine fares."""
+
+    states: int
+    """States of the automaton; without patterns there is one."""
+    remembered: int
+    """Cells remembered about label paths, of at most ``remembered_max``."""
+    remembered_max: int
+
+
+class _Entry(NamedTuple):
+    """A pattern in use: its leaf, and the ids that ask for it."""
+
+    leaf: Leaf
+    settles: bool
+    """Whether the leaf decides; else it selects candidates."""
+    ids: dict[int, None]
+
+
+class StreamingEngine:
+    """A shared automaton that documents are read through.
+
+    ``remembered_max`` bounds the memory of label paths; the other two are those of
+    :class:`~twigcast.matching.residuals.Residuals`.
+    """
+
+    name = "streaming"
+
+    def __init__(
+        self,
+        *,
+        cost_max: int = COST_MAX,
+        compiled_max: int = COMPILED_MAX,
+        remembered_max: int = REMEMBERED_MAX,
+    ) -> None:
+        self._residuals = Residuals(cost_max=cost_max, compiled_max=compiled_max)
+        self._automaton = Automaton()
+        self._paths = LabelPaths(self._automaton, remembered_max)
+        self._pattern_of: dict[int, Pattern] = {}
+        self._entries: dict[Pattern, _Entry] = {}
+        self._watched: dict[int, Leaf] = {}
+        self._lock = Lock()
+        self._residual = self._unfiltered = 0
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+        with self._lock:
+            entry = self._entries.get(pattern) or self._enter(pattern)
+            entry.ids[id] = None
+            if entry.settles:
+                entry.leaf.ids[id] = None
+            else:
+                entry.leaf.candidates[id] = pattern
+            self._pattern_of[id] = pattern
+
+    def remove(self, id: int) -> None:
+        """Forget the id and whatever only it needed."""
+        with self._lock:
+            pattern = self._pattern_of.pop(id)
+            entry = self._entries[pattern]
+            del entry.ids[id]
+            if entry.settles:
+                del entry.leaf.ids[id]
+            else:
+                del entry.leaf.candidates[id]
+            if not entry.ids:
+                self._leave(pattern)
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+        matches: list[int] = []
+        candidates: list[tuple[int, Pattern]] = []
+        with self._lock:
+            reading = self._read(document)
+            for leaf in reading.moments:
+                matches += leaf.ids
+                candidates += leaf.candidates.items()
+        if skip:
+            matches = [one for one in matches if one not in skip]
+            candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
+        judged = self._residuals.decide(candidates, document)
+        return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids of the groups that have none."""
+        links = Links(groups, Skips({0: skip}), eager=True)
+        with self._lock:
+            reading = self._read(document, links)
+            candidates = {
+                one: pattern
+                for leaf in reading.moments
+                for one, pattern in leaf.candidates.items()
+                if one not in skip
+            }
+        left = [number for number, moment in enumerate(links.moments) if moment is None]
+        open_groups = [groups[number] for number in left]
+        decided, undecided = self._residuals.decide_links(open_groups, candidates, document)
+        found = [moment is not None for moment in links.moments]
+        for number, answer in zip(left, decided, strict=True):
+            found[number] = answer
+        return found, undecided
+
+    def follow(
+        self,
+        document: Document,
+        groups: Sequence[Collection[int]] = (),
+        skip_from: Mapping[int, Collection[int]] | None = None,
+        *,
+        eager: bool = False,
+    ) -> Account:
+        """What matches and when, which group has a match since when, where paths were seen last.
+
+        ``skip_from`` has the ids that need no answer behind so many end tags. An ``eager`` reading
+        ends as soon as every group has its match (Piggyback 3.2.1, "ES"); one that is not reads
+        all of the document (3.2.2, "L").
+        """
+        skips = Skips(skip_from or {})
+        links = Links(groups, skips, eager=eager)
+        with self._lock:
+            reading = self._read(document, links)
+            end = reading.moment
+            decided = {
+                one: moment
+                for leaf, moment in reading.moments.items()
+                for one in leaf.ids
+                if not skips.cover(one, moment, reading.ends)
+            }
+            candidates = [
+                (one, pattern)
+                for leaf in reading.moments
+                for one, pattern in leaf.candidates.items()
+                if links.wants(one) and not skips.cover(one, end, reading.ends)
+            ]
+            last = {one: seen for leaf, seen in reading.last.items() for one in leaf.watchers}
+            never = tuple(sorted(self._watched.keys() - last.keys()))
+        judged = self._residuals.decide(candidates, document)
+        for one in judged.matches:
+            decided[one] = end
+            links.matched(one, end)
+        return Account(
+            decided=dict(sorted(decided.items())),
+            undecided=judged.undecided,
+            links=tuple(links.moments),
+            last=dict(sorted(last.items())),
+            never=never,
+            end=end,
+        )
+
+    def watch(self, id: int, path: Pattern) -> None:
+        """Have :meth:`follow` tell where a path of elements was seen last.
+
+        Raises :class:`UsageError` if the pattern says more than that, or the id is taken; the ids
+        of paths are apart from those of subscriptions.
+        """
+        if not _is_path(path.condition):
+            raise UsageError(f"only a path of elements can be watched, not {path.text}")
+        if id in self._watched:
+            raise UsageError(f"id {id} is taken by another path; unwatch it first")
+        first = path.condition
+        assert isinstance(first, Exists)
+        with self._lock:
+            self._watched[id] = leaf = self._automaton.hold_from_first(first)
+            leaf.watchers[id] = None
+            self._paths.forget()
+
+    def unwatch(self, id: int) -> None:
+        """No longer watch the path. Raises :class:`UsageError` if there is none with that id."""
+        if id not in self._watched:
+            raise UsageError(f"no path with id {id}, so nothing to unwatch")
+        with self._lock:
+            leaf = self._watched.pop(id)
+            del leaf.watchers[id]
+            self._automaton.release(leaf)
+            self._paths.forget()
+
+    def statistics(self) -> StreamingStatistics:
+        """The counters of the moment."""
+        return StreamingStatistics(
+            patterns=len(self._entries),
+            residual=self._residual,
+            unfiltered=self._unfiltered,
+            candidates=self._residuals.decided,
+            walked=self._residuals.walked,
+            compiled=len(self._residuals),
+            compiled_max=self._residuals.compiled_max,
+            states=self._automaton.states,
+            remembered=self._paths.remembered,
+            remembered_max=self._paths.remembered_max,
+        )
+
+    def _read(self, document: Document, links: Links | None = None) -> Reading:
+        reading = Reading(self._paths, links.found if links else None)
+        reading.read(document)
+        return reading
+
+    def _enter(self, pattern: Pattern) -> _Entry:
+        exact = pattern.exact
+        necessary = pattern.necessary.condition
+        condition = softened(necessary)
+        leaf = self._automaton.hold(condition)
+        entry = _Entry(leaf, settles=exact and condition is necessary, ids={})
+        self._entries[pattern] = entry
+        self._residual += not exact
+        self._unfiltered += condition is TRUE
+        self._paths.forget()
+        return entry
+
+    def _leave(self, pattern: Pattern) -> None:
+        entry = self._entries.pop(pattern)
+        self._residual -= not pattern.exact
+        self._unfiltered -= entry.leaf.where is TRUE and entry.leaf.state is self._automaton.root
+        self._automaton.release(entry.leaf)
+        self._residuals.forget(pattern)
+        self._paths.forget()
+
+
+def _is_path(condition: Condition) -> bool:
+    """Whether the condition asks for nothing but elements, one below the other."""
+    if not isinstance(condition, Exists):
+        return False
+    where: Condition = condition
+    while isinstance(where, Exists) and where.label.kind is Kind.ELEMENT:
+        where = where.where
+    return where is TRUE
