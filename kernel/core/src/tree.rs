@@ -22,6 +22,8 @@ pub struct Element {
     pub end: u32,
     /// Its first attribute; those up to the next element's first are its own.
     pub attributes: u32,
+    /// How many text nodes come before it.
+    pub texts: u32,
     /// Where its string-value begins in [`Tree::text`].
     pub text_start: u32,
     /// Where its string-value ends.

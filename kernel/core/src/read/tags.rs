@@ -66,6 +66,7 @@ impl Pass<'_> {
             parent: self.reader.open.last().map_or(NONE, |open| open.element),
             end: 0,
             attributes: self.tree.attributes.len() as u32,
+            texts: self.tree.texts.len() as u32,
             text_start: text,
             text_end: text,
         });

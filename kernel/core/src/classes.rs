@@ -1,0 +1,117 @@
+//! Which labels a name has. All names with the same labels are one *class*, so that the names nobody
+//! asks for, however many a document has, are no different from each other.
+
+use rustc_hash::FxHashMap;
+
+use crate::index::Index;
+use crate::pattern::{Kind, Label};
+use crate::tree::Names;
+
+/// The class of names that have no label at all.
+pub const NOTHING: u32 = 0;
+const UNKNOWN: u32 = u32::MAX;
+
+/// Classes, and the class of each name that was met.
+#[derive(Default)]
+pub struct Classes {
+    sets: Vec<Box<[u32]>>,
+    numbers: FxHashMap<Box<[u32]>, u32>,
+    elements: Vec<u32>,
+    attributes: Vec<u32>,
+    text: u32,
+    epoch: u64,
+    changes: u64,
+    names: u64,
+}
+
+impl Classes {
+    /// Makes sure that every name of a table has its class, for the labels of an index as it is now.
+    /// Whether classes have other numbers than before.
+    pub fn update(&mut self, index: &Index, names: &Names) -> bool {
+        let labels = &index.clauses.labels;
+        let renumbered = self.sets.is_empty() || self.epoch != index.epoch();
+        if renumbered {
+            self.sets.clear();
+            self.numbers.clear();
+            self.number(Vec::new());
+        }
+        if renumbered || self.changes != labels.changes() || self.names != names.generation() {
+            self.elements.clear();
+            self.attributes.clear();
+            let text = Label {
+                kind: Kind::Text,
+                namespace: None,
+                local: None,
+            };
+            self.text = self.number(labels.find(&text).into_iter().collect());
+        }
+        (self.epoch, self.changes, self.names) =
+            (index.epoch(), labels.changes(), names.generation());
+        self.elements.resize(names.len(), UNKNOWN);
+        self.attributes.resize(names.len(), UNKNOWN);
+        renumbered
+    }
+
+    /// The class of an element's name.
+    #[inline]
+    pub fn element(&mut self, name: u32, index: &Index, names: &Names) -> u32 {
+        match self.elements[name as usize] {
+            UNKNOWN => self.learn(Kind::Element, name, index, names),
+            known => known,
+        }
+    }
+
+    /// The class of an attribute's name.
+    #[inline]
+    pub fn attribute(&mut self, name: u32, index: &Index, names: &Names) -> u32 {
+        match self.attributes[name as usize] {
+            UNKNOWN => self.learn(Kind::Attribute, name, index, names),
+            known => known,
+        }
+    }
+
+    /// The class of text nodes.
+    #[inline]
+    pub fn text(&self) -> u32 {
+        self.text
+    }
+
+    /// The labels of a class.
+    #[inline]
+    pub fn labels(&self, class: u32) -> &[u32] {
+        &self.sets[class as usize]
+    }
+
+    /// Whether the nodes of a class have a label.
+    #[inline]
+    pub fn has(&self, class: u32, label: u32) -> bool {
+        self.sets[class as usize].contains(&label)
+    }
+
+    /// How many bytes it takes, about.
+    pub fn held(&self) -> usize {
+        (self.elements.capacity() + self.attributes.capacity()) * 4 + self.sets.len() * 96
+    }
+
+    fn learn(&mut self, kind: Kind, name: u32, index: &Index, names: &Names) -> u32 {
+        let (namespace, local) = names.get(name);
+        let class = self.number(index.clauses.labels.of_name(kind, namespace, local));
+        let known = if kind == Kind::Element {
+            &mut self.elements
+        } else {
+            &mut self.attributes
+        };
+        known[name as usize] = class;
+        class
+    }
+
+    fn number(&mut self, labels: Vec<u32>) -> u32 {
+        if let Some(&class) = self.numbers.get(&labels[..]) {
+            return class;
+        }
+        let class = self.sets.len() as u32;
+        self.sets.push(labels.clone().into());
+        self.numbers.insert(labels.into(), class);
+        class
+    }
+}

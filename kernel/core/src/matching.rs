@@ -1,0 +1,302 @@
+//! A document against an index.
+
+use std::sync::atomic::Ordering;
+
+use crate::classes::Classes;
+use crate::index::Index;
+use crate::judge::Judge;
+use crate::layer::NONE;
+use crate::links::Links;
+use crate::read::{Limits, Reader, Unsure};
+use crate::side::{Read, Side};
+use crate::tree::Tree;
+use crate::verify::{Remembered, Verifier};
+
+/// How many bytes of paths one reader remembers by default: a hundred thousand patterns on documents
+/// of one kind need a tenth of it.
+pub const BUDGET: usize = 256 << 20;
+
+/// How a reader fared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Documents matched.
+    pub documents: u64,
+    /// Twigs whose access fired.
+    pub candidates: u64,
+    /// Twigs that had to be looked at on the document.
+    pub verified: u64,
+    /// How often paths were forgotten for want of room.
+    pub forgotten: u64,
+    /// Paths remembered.
+    pub paths: u64,
+    /// Bytes that remembered paths take.
+    pub bytes: u64,
+}
+
+/// What one reader needs: it reads one document at a time, and remembers paths.
+#[derive(Default)]
+pub struct Workspace {
+    reader: Reader,
+    tree: Tree,
+    classes: Classes,
+    element_classes: Vec<u32>,
+    attribute_classes: Vec<u32>,
+    sides: [Side; 2],
+    remembered: Remembered,
+    found: Vec<i64>,
+    bitmap: Vec<u64>,
+    counters: Counters,
+}
+
+/// Where the ids of patterns go.
+pub struct Found<'a> {
+    /// Those that match.
+    pub matches: &'a mut Vec<i64>,
+    /// Those that libxml2 has to decide.
+    pub candidates: &'a mut Vec<i64>,
+}
+
+/// How large documents, and what is remembered of them, may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Of a document.
+    pub limits: Limits,
+    /// Bytes of paths.
+    pub budget: usize,
+}
+
+impl Workspace {
+    /// Reads a document and appends the ids of the patterns it satisfies, ascending, except those in
+    /// `skip`, which is ascending too.
+    pub fn matched(
+        &mut self,
+        index: &Index,
+        content: &[u8],
+        bounds: &Bounds,
+        skip: &[i64],
+        found: Found,
+    ) -> Result<(), Unsure> {
+        self.reader.read(content, &bounds.limits, &mut self.tree)?;
+        self.scan(index, bounds.budget);
+        self.collect(index, skip, found);
+        Ok(())
+    }
+
+    /// Reads a document and tells which links it must go to, `None` where libxml2 has to decide.
+    pub fn linked(
+        &mut self,
+        index: &Index,
+        content: &[u8],
+        bounds: &Bounds,
+        links: &Links,
+        skip: &[i64],
+    ) -> Result<Vec<Option<bool>>, Unsure> {
+        self.reader.read(content, &bounds.limits, &mut self.tree)?;
+        self.scan(index, bounds.budget);
+        let mut judge = self.judge(index);
+        let decided = links.decide(&mut judge, skip);
+        let verified = judge.verified;
+        self.counters.verified += verified;
+        Ok(decided)
+    }
+
+    /// How it fared so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            forgotten: self.sides.iter().map(|it| it.paths.forgotten).sum(),
+            paths: self.sides.iter().map(|it| it.paths.len() as u64).sum(),
+            bytes: self.sides.iter().map(|it| it.paths.held() as u64).sum(),
+            ..self.counters
+        }
+    }
+
+    /// Marks what fires in the document that was read.
+    fn scan(&mut self, index: &Index, budget: usize) {
+        self.counters.documents += 1;
+        index.used.store(true, Ordering::Relaxed);
+        let names = self.reader.names();
+        let renumbered = self.classes.update(index, names);
+        let (tree, classes) = (&self.tree, &mut self.classes);
+        self.element_classes.clear();
+        self.element_classes.extend(
+            tree.elements
+                .iter()
+                .map(|it| classes.element(it.name, index, names)),
+        );
+        self.attribute_classes.clear();
+        self.attribute_classes.extend(
+            tree.attributes
+                .iter()
+                .map(|it| classes.attribute(it.name, index, names)),
+        );
+        self.remembered.begin();
+        let read = Read {
+            tree,
+            classes,
+            element_classes: &self.element_classes,
+            attribute_classes: &self.attribute_classes,
+        };
+        for (number, side) in self.sides.iter_mut().enumerate() {
+            side.scan(index, number, read, renumbered, budget);
+        }
+    }
+
+    fn judge<'a>(&'a mut self, index: &'a Index) -> Judge<'a> {
+        let verifier = Verifier {
+            tree: &self.tree,
+            clauses: &index.clauses,
+            classes: &self.classes,
+            element_classes: &self.element_classes,
+            attribute_classes: &self.attribute_classes,
+            remembered: &mut self.remembered,
+        };
+        Judge {
+            index,
+            sides: &mut self.sides,
+            verifier,
+            verified: 0,
+        }
+    }
+
+    /// Turns marks into ids.
+    fn collect(&mut self, index: &Index, skip: &[i64], found: Found) {
+        let mut sink = Sink {
+            index,
+            // Whether ids are small and many enough for a bitmap of them.
+            dense: index.end <= 65_536 + 16 * index.len() as i64,
+            bitmap: std::mem::take(&mut self.bitmap),
+            found: std::mem::take(&mut self.found),
+        };
+        sink.begin();
+        let mut judge = self.judge(index);
+        let mut candidates = 0;
+        for (number, layer) in index.layers.iter().enumerate() {
+            sink.reports(number, &judge.sides[number].marks.reports);
+            let words = std::mem::take(&mut judge.sides[number].marks.candidates);
+            let always = judge.always(number);
+            for twig in bits(&words).chain(always) {
+                let twig = &layer.twigs[twig as usize];
+                candidates += 1;
+                if twig.pattern != NONE && judge.holds(number, twig) {
+                    sink.report(twig.pattern, twig.key);
+                }
+            }
+            judge.sides[number].marks.candidates = words;
+        }
+        let verified = judge.verified;
+        self.counters.candidates += candidates;
+        self.counters.verified += verified;
+        sink.hand_over(skip, found);
+        (self.bitmap, self.found) = (sink.bitmap, sink.found);
+    }
+}
+
+/// The numbers of the bits set, in order.
+#[inline]
+fn bits(words: &[u64]) -> impl Iterator<Item = u32> {
+    words.iter().enumerate().flat_map(|(place, &word)| {
+        let mut word = word;
+        std::iter::from_fn(move || {
+            (word != 0).then(|| {
+                let bit = word.trailing_zeros();
+                word &= word - 1;
+                place as u32 * 64 + bit
+            })
+        })
+    })
+}
+
+/// Collects ids in any order and hands them over ascending, each once: as bits where ids are small
+/// numbers, else by sorting.
+struct Sink<'a> {
+    index: &'a Index,
+    dense: bool,
+    bitmap: Vec<u64>,
+    found: Vec<i64>,
+}
+
+impl Sink<'_> {
+    fn begin(&mut self) {
+        self.found.clear();
+        self.bitmap.clear();
+        if self.dense {
+            self.bitmap
+                .resize((self.index.end as usize).div_ceil(64), 0);
+        }
+    }
+
+    #[inline]
+    fn report(&mut self, pattern: u32, key: u32) {
+        if self.dense {
+            self.bitmap[key as usize / 64] |= 1 << (key % 64);
+        } else {
+            self.found.push(self.index.pattern(pattern).id);
+        }
+    }
+
+    fn reports(&mut self, number: usize, words: &[u64]) {
+        let layer = &self.index.layers[number];
+        let (keys, live): (&[u32], &[u64]) = (&layer.keys, &layer.live);
+        for (place, (&word, &live)) in words.iter().zip(live).enumerate() {
+            let mut word = word & live;
+            while word != 0 {
+                let slot = place * 64 + word.trailing_zeros() as usize;
+                word &= word - 1;
+                let pattern = if self.dense {
+                    NONE
+                } else {
+                    layer.slots[slot].pattern
+                };
+                self.report(pattern, keys[slot]);
+            }
+        }
+    }
+
+    fn hand_over(&mut self, skip: &[i64], found: Found) {
+        if self.dense {
+            for &id in skip {
+                if let Some(word) = usize::try_from(id / 64)
+                    .ok()
+                    .and_then(|it| self.bitmap.get_mut(it))
+                {
+                    *word &= !(1 << (id % 64));
+                }
+            }
+            if self.index.residual() == 0 {
+                append(&self.bitmap, found.matches);
+                return;
+            }
+            append(&self.bitmap, &mut self.found);
+        } else {
+            self.found.sort_unstable();
+            self.found.dedup();
+            self.found.retain(|id| skip.binary_search(id).is_err());
+        }
+        for id in self.found.drain(..) {
+            let residual = self
+                .index
+                .find(id)
+                .is_some_and(|it| self.index.pattern(it).residual != 0);
+            if residual {
+                &mut *found.candidates
+            } else {
+                &mut *found.matches
+            }
+            .push(id);
+        }
+    }
+}
+
+/// Appends the numbers of the bits set, in order.
+fn append(bitmap: &[u64], numbers: &mut Vec<i64>) {
+    let total: usize = bitmap.iter().map(|it| it.count_ones() as usize).sum();
+    numbers.reserve(total);
+    for (place, &word) in bitmap.iter().enumerate() {
+        let base = place as i64 * 64;
+        let mut word = word;
+        while word != 0 {
+            numbers.push(base + i64::from(word.trailing_zeros()));
+            word &= word - 1;
+        }
+    }
+}

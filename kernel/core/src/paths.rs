@@ -1,0 +1,526 @@
+//! The path dictionary: what a label path fires, worked out once and remembered across documents.
+//!
+//! Documents of one kind repeat the same paths from the root. A path is known by the path above and
+//! the class of its last name; it holds the nodes of the trie that fire there, and what these mean as
+//! lists of words and masks: patterns that report, twigs that become candidates, bits of atoms, bits
+//! of joins. A document then costs one look-up per node, and a few lists to be OR-ed per distinct
+//! path.
+//!
+//! A new path needs the nodes reached over a child edge from the path above, and those reached over a
+//! descendant edge from any path above. The latter, for one class, are those of the path above plus
+//! what its own nodes add; so they are remembered by (path, class) too, and shared where nothing is
+//! added.
+//!
+//! Everything remembered counts against a budget. Beyond it all is forgotten, in the middle of a
+//! document if need be: the open elements' paths are then learned again, and the marks made so far
+//! stay true.
+
+use rustc_hash::FxHashMap;
+
+use crate::classes::Classes;
+use crate::clause::Clauses;
+use crate::layer::{Layer, NONE, Node, ROOT, What, edge};
+use crate::marks::Marks;
+use crate::pattern::Operator;
+use crate::table::hash_of;
+use crate::value::Value;
+
+const START: u32 = 0;
+
+#[derive(Clone, Copy, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    #[inline]
+    fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Where four lists lie one behind the other: reports, candidates, atoms, joins.
+#[derive(Clone, Copy, Default)]
+struct Lists {
+    ends: [u32; 5],
+}
+
+#[derive(Clone, Copy)]
+struct Path {
+    above: u32,
+    fired: Span,
+    lists: Lists,
+    /// The tests that must be asked one by one.
+    tests: Span,
+    /// Whether there are tests for a number's equality, for a string's, or of any sort.
+    numeric: bool,
+    textual: bool,
+    valued: bool,
+    /// Whether a second element of this document was here.
+    again: bool,
+    /// The last document that was here.
+    seen: u32,
+}
+
+#[derive(Clone, Copy)]
+struct PathTest {
+    test: u32,
+    lists: Lists,
+    seen: u32,
+}
+
+/// The paths remembered of one layer.
+pub struct Paths {
+    generation: u64,
+    document: u32,
+    paths: Vec<Path>,
+    kids: FxHashMap<u64, u32>,
+    fars: FxHashMap<u64, Span>,
+    nodes: Vec<u32>,
+    words: Vec<u32>,
+    masks: Vec<u64>,
+    tests: Vec<PathTest>,
+    numbers: FxHashMap<(u32, u64), u32>,
+    strings: FxHashMap<(u32, u32), u32>,
+    gather: Gather,
+    stamps: Vec<u32>,
+    stamp: u32,
+    /// How often everything was forgotten for want of room.
+    pub forgotten: u64,
+}
+
+impl Default for Paths {
+    fn default() -> Self {
+        Paths {
+            generation: u64::MAX,
+            document: 0,
+            paths: Vec::new(),
+            kids: FxHashMap::default(),
+            fars: FxHashMap::default(),
+            nodes: Vec::new(),
+            words: Vec::new(),
+            masks: Vec::new(),
+            tests: Vec::new(),
+            numbers: FxHashMap::default(),
+            strings: FxHashMap::default(),
+            gather: Gather::default(),
+            stamps: Vec::new(),
+            stamp: 0,
+            forgotten: 0,
+        }
+    }
+}
+
+/// What learning a path needs to know.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The layer whose paths these are.
+    pub layer: &'a Layer,
+    /// What its patterns say.
+    pub clauses: &'a Clauses,
+    /// Which labels names have.
+    pub classes: &'a Classes,
+}
+
+impl Paths {
+    /// Begins a document. Forgets what is no longer true, or more than the budget allows.
+    pub fn begin(&mut self, layer: &Layer, renumbered: bool, budget: usize) {
+        if renumbered || self.generation != layer.generation || self.document == u32::MAX {
+            self.forget();
+        } else if self.held() > budget {
+            self.forgotten += 1;
+            self.forget();
+        }
+        self.generation = layer.generation;
+        self.document += 1;
+    }
+
+    /// The path of the document node.
+    pub fn start(&self) -> u32 {
+        START
+    }
+
+    /// The path of a node of some class below a path, if it is known.
+    #[inline]
+    pub fn known(&self, path: u32, class: u32) -> Option<u32> {
+        self.kids.get(&key(path, class)).copied()
+    }
+
+    /// A node was met there: marks what it fires.
+    #[inline]
+    pub fn touch(&mut self, path: u32, marks: &mut Marks) {
+        let here = &mut self.paths[path as usize];
+        if here.seen != self.document {
+            here.seen = self.document;
+            here.again = false;
+            let ends = here.lists.ends;
+            if ends[0] == ends[4] {
+                return;
+            }
+            self.apply(ends, marks);
+            for place in ends[3] as usize..ends[4] as usize {
+                marks.join(self.words[place], self.masks[place]);
+            }
+        } else if !here.again {
+            here.again = true;
+            let ends = here.lists.ends;
+            for place in ends[3] as usize..ends[4] as usize {
+                marks.join(self.words[place], self.masks[place]);
+            }
+        }
+    }
+
+    /// The joins that an element there meets, as words and masks.
+    pub fn joins(&self, path: u32) -> impl Iterator<Item = (u32, u64)> {
+        let ends = self.paths[path as usize].lists.ends;
+        let range = ends[3] as usize..ends[4] as usize;
+        self.words[range.clone()]
+            .iter()
+            .copied()
+            .zip(self.masks[range].iter().copied())
+    }
+
+    /// Whether the values of nodes there are asked for.
+    #[inline]
+    pub fn is_valued(&self, path: u32) -> bool {
+        self.paths[path as usize].valued
+    }
+
+    /// A value was met there: marks what the tests it passes fire.
+    pub fn value(&mut self, path: u32, text: &[u8], clauses: &Clauses, marks: &mut Marks) {
+        let Path {
+            numeric,
+            textual,
+            tests,
+            ..
+        } = self.paths[path as usize];
+        let mut value = Value::new(text);
+        if numeric {
+            let number = value.number();
+            if let Some(&test) = self.numbers.get(&(path, bits_of(number))) {
+                self.fire(test, marks);
+            }
+        }
+        if textual
+            && let Some(&test) = self.strings.get(&(path, hash_of(text)))
+            && clauses.tests.text(self.tests[test as usize].test) == text
+        {
+            self.fire(test, marks);
+        }
+        for test in tests.start..tests.end {
+            let asked = &self.tests[test as usize];
+            if asked.seen != self.document && clauses.tests.passes(asked.test, &mut value) {
+                self.fire(test, marks);
+            }
+        }
+    }
+
+    /// Learns the path of a node of some class below a path.
+    pub fn learn(&mut self, path: u32, class: u32, known: Known) -> u32 {
+        let far = self.far(path, class, known);
+        let nodes: &[Node] = &known.layer.nodes;
+        let labels = known.classes.labels(class);
+        let start = self.nodes.len() as u32;
+        for place in self.paths[path as usize].fired.range() {
+            let node = self.nodes[place];
+            if nodes[node as usize].near > 0 {
+                for &label in labels {
+                    self.nodes
+                        .extend(known.layer.child(node, edge(false, label)));
+                }
+            }
+        }
+        self.nodes.extend_from_within(far.range());
+        let fired = Span {
+            start,
+            end: self.nodes.len() as u32,
+        };
+        let made = self.paths.len() as u32;
+        self.paths.push(blank(path, fired));
+        self.compile(made, known);
+        self.kids.insert(key(path, class), made);
+        made
+    }
+
+    /// How many bytes it takes, about.
+    pub fn held(&self) -> usize {
+        self.paths.len() * size_of::<Path>()
+            + (self.kids.len() + self.fars.len()) * 24
+            + self.nodes.len() * 4
+            + self.words.len() * 4
+            + self.masks.len() * 8
+            + self.tests.len() * size_of::<PathTest>()
+            + (self.numbers.len() + self.strings.len()) * 32
+    }
+
+    /// How many paths are remembered.
+    pub fn len(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
+    /// Forgets every path.
+    pub fn forget(&mut self) {
+        let (generation, document, forgotten) = (self.generation, self.document, self.forgotten);
+        let document = if document == u32::MAX { 0 } else { document };
+        // Buffers that grew large are given back rather than kept empty.
+        *self = Paths {
+            generation,
+            document,
+            forgotten,
+            ..Paths::default()
+        };
+        self.nodes.push(ROOT);
+        self.paths.push(blank(NONE, Span { start: 0, end: 1 }));
+    }
+
+    #[inline]
+    fn apply(&self, ends: [u32; 5], marks: &mut Marks) {
+        let lists = [&mut marks.reports, &mut marks.candidates, &mut marks.atoms];
+        for (list, bitmap) in lists.into_iter().enumerate() {
+            let range = ends[list] as usize..ends[list + 1] as usize;
+            for (&word, &mask) in self.words[range.clone()].iter().zip(&self.masks[range]) {
+                bitmap[word as usize] |= mask;
+            }
+        }
+    }
+
+    #[inline]
+    fn fire(&mut self, test: u32, marks: &mut Marks) {
+        let here = &mut self.tests[test as usize];
+        if here.seen != self.document {
+            here.seen = self.document;
+            let ends = here.lists.ends;
+            self.apply(ends, marks);
+        }
+    }
+
+    /// The nodes reached over descendant edges, for one class, from a path or any above it.
+    fn far(&mut self, path: u32, class: u32, known: Known) -> Span {
+        if path == NONE {
+            return Span::default();
+        }
+        if let Some(&span) = self.fars.get(&key(path, class)) {
+            return span;
+        }
+        let base = self.far(self.paths[path as usize].above, class, known);
+        let nodes: &[Node] = &known.layer.nodes;
+        let labels = known.classes.labels(class);
+        let mut found = Vec::new();
+        for place in self.paths[path as usize].fired.range() {
+            let node = self.nodes[place];
+            if nodes[node as usize].far > 0 {
+                for &label in labels {
+                    found.extend(known.layer.child(node, edge(true, label)));
+                }
+            }
+        }
+        let span = if found.is_empty() {
+            base
+        } else {
+            self.union(base, &found, nodes.len())
+        };
+        self.fars.insert(key(path, class), span);
+        span
+    }
+
+    /// A span and more nodes, each once: on a recursive path the same node can be reached twice.
+    fn union(&mut self, base: Span, more: &[u32], nodes: usize) -> Span {
+        self.stamps.resize(nodes, 0);
+        self.stamp += 1;
+        let start = self.nodes.len();
+        self.nodes.extend_from_within(base.range());
+        for &node in &self.nodes[start..] {
+            self.stamps[node as usize] = self.stamp;
+        }
+        self.nodes.extend(
+            more.iter()
+                .filter(|&&node| self.stamps[node as usize] != self.stamp),
+        );
+        Span {
+            start: start as u32,
+            end: self.nodes.len() as u32,
+        }
+    }
+
+    /// Works out what a path fires.
+    fn compile(&mut self, path: u32, known: Known) {
+        let layer = known.layer;
+        let nodes: &[Node] = &layer.nodes;
+        let mut valued: Vec<(u32, u32)> = Vec::new();
+        self.gather.begin(layer);
+        for place in self.paths[path as usize].fired.range() {
+            let node = &nodes[self.nodes[place] as usize];
+            self.gather.atom(node.atom);
+            self.gather.join(node.join);
+            self.gather.payload(layer, node.payload, &mut valued);
+        }
+        let lists = self.write();
+        valued.sort_unstable();
+        let tests = self.compile_tests(path, &valued, known);
+        let here = &mut self.paths[path as usize];
+        here.lists = lists;
+        here.tests = tests;
+        here.valued = !valued.is_empty();
+    }
+
+    /// The tests at a path: equality goes to the dictionaries, the others are asked one by one.
+    fn compile_tests(&mut self, path: u32, valued: &[(u32, u32)], known: Known) -> Span {
+        let layer = known.layer;
+        let mut others = Vec::new();
+        for group in valued.chunk_by(|one, other| one.0 == other.0) {
+            let test = group[0].0;
+            self.gather.begin(layer);
+            for &(_, number) in group {
+                let record = &layer.valued[number as usize];
+                self.gather.atom(record.atom);
+                self.gather.payload(layer, record.payload, &mut Vec::new());
+            }
+            let asked = PathTest {
+                test,
+                lists: self.write(),
+                seen: 0,
+            };
+            let record = known.clauses.tests.record(test);
+            let made = self.tests.len() as u32;
+            let here = &mut self.paths[path as usize];
+            let kept = match record.operator() {
+                Operator::Equal if record.is_numeric() => {
+                    here.numeric = true;
+                    self.numbers
+                        .insert((path, bits_of(record.number)), made)
+                        .is_none()
+                }
+                Operator::Equal => {
+                    here.textual = true;
+                    let key = (path, hash_of(known.clauses.tests.text(test)));
+                    // Of two strings with one hash the second is asked like any other test.
+                    self.strings.get(&key).is_none() && self.strings.insert(key, made).is_none()
+                }
+                _ => false,
+            };
+            if kept {
+                self.tests.push(asked);
+            } else {
+                others.push(asked);
+            }
+        }
+        let start = self.tests.len() as u32;
+        self.tests.append(&mut others);
+        Span {
+            start,
+            end: self.tests.len() as u32,
+        }
+    }
+
+    fn write(&mut self) -> Lists {
+        let mut ends = [self.words.len() as u32; 5];
+        for list in 0..4 {
+            self.gather.lists[list].write(&mut self.words, &mut self.masks);
+            ends[list + 1] = self.words.len() as u32;
+        }
+        Lists { ends }
+    }
+}
+
+fn blank(above: u32, fired: Span) -> Path {
+    Path {
+        above,
+        fired,
+        lists: Lists::default(),
+        tests: Span::default(),
+        numeric: false,
+        textual: false,
+        valued: false,
+        again: false,
+        seen: 0,
+    }
+}
+
+/// A number as a key: both zeros are equal, and NaN equals nothing.
+fn bits_of(number: f64) -> u64 {
+    if number == 0.0 { 0 } else { number.to_bits() }
+}
+
+#[inline]
+fn key(path: u32, class: u32) -> u64 {
+    u64::from(path) << 32 | u64::from(class)
+}
+
+/// Bits gathered into words.
+#[derive(Default)]
+struct Bits {
+    bitmap: Vec<u64>,
+    touched: Vec<u32>,
+}
+
+impl Bits {
+    #[inline]
+    fn set(&mut self, bit: u32) {
+        let word = &mut self.bitmap[bit as usize / 64];
+        if *word == 0 {
+            self.touched.push(bit / 64);
+        }
+        *word |= 1 << (bit % 64);
+    }
+
+    fn write(&mut self, words: &mut Vec<u32>, masks: &mut Vec<u64>) {
+        self.touched.sort_unstable();
+        for word in self.touched.drain(..) {
+            words.push(word);
+            masks.push(std::mem::take(&mut self.bitmap[word as usize]));
+        }
+    }
+}
+
+/// What some atoms fire, on its way to becoming lists.
+#[derive(Default)]
+struct Gather {
+    lists: [Bits; 4],
+}
+
+impl Gather {
+    fn begin(&mut self, layer: &Layer) {
+        let sizes = [
+            layer.slots.len(),
+            layer.twigs.len(),
+            layer.atoms.len(),
+            layer.joins.len(),
+        ];
+        for (bits, size) in self.lists.iter_mut().zip(sizes) {
+            bits.bitmap.resize(size.div_ceil(64), 0);
+        }
+    }
+
+    #[inline]
+    fn atom(&mut self, bit: u32) {
+        if bit != NONE {
+            self.lists[2].set(bit);
+        }
+    }
+
+    #[inline]
+    fn join(&mut self, bit: u32) {
+        if bit != NONE {
+            self.lists[3].set(bit);
+        }
+    }
+
+    fn payload(&mut self, layer: &Layer, head: u32, valued: &mut Vec<(u32, u32)>) {
+        let mut entry = head;
+        while entry != NONE {
+            let record = &layer.entries[entry as usize];
+            match record.what() {
+                What::Slot(slot) => self.lists[0].set(slot),
+                What::Twig(twig) => self.lists[1].set(twig),
+                What::Valued(number) => valued.push((layer.valued[number as usize].test, number)),
+            }
+            entry = record.next;
+        }
+    }
+}

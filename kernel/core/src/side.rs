@@ -1,0 +1,194 @@
+//! A document with regard to one layer: its walk through the path dictionary, and what fired.
+
+use crate::classes::{Classes, NOTHING};
+use crate::index::Index;
+use crate::instances::Instances;
+use crate::marks::Marks;
+use crate::paths::{Known, Paths};
+use crate::tree::{NONE, Tree};
+
+/// What is known of a document with regard to one layer.
+#[derive(Default)]
+pub struct Side {
+    /// The paths remembered.
+    pub paths: Paths,
+    /// What fired.
+    pub marks: Marks,
+    /// The path of each element.
+    pub element_paths: Vec<u32>,
+    /// The elements at ambiguous joins.
+    pub instances: Instances,
+    /// Elements before this one have paths that were forgotten since.
+    pub fresh_from: u32,
+}
+
+/// A document and the classes of its names.
+#[derive(Clone, Copy)]
+pub struct Read<'a> {
+    /// The document.
+    pub tree: &'a Tree,
+    /// Which labels names have.
+    pub classes: &'a Classes,
+    /// The class of each element.
+    pub element_classes: &'a [u32],
+    /// The class of each attribute.
+    pub attribute_classes: &'a [u32],
+}
+
+impl Side {
+    /// Walks a document in order, and marks what each path fires in one layer of an index.
+    pub fn scan(
+        &mut self,
+        index: &Index,
+        number: usize,
+        read: Read,
+        renumbered: bool,
+        budget: usize,
+    ) {
+        let layer = &index.layers[number];
+        self.paths.begin(layer, renumbered, budget);
+        self.marks.begin(layer);
+        self.instances.begin();
+        self.element_paths.clear();
+        self.fresh_from = 0;
+        if layer.patterns > 0 {
+            let known = Known {
+                layer,
+                clauses: &index.clauses,
+                classes: read.classes,
+            };
+            Walk {
+                side: self,
+                known,
+                read,
+                budget,
+            }
+            .run();
+        }
+    }
+}
+
+struct Walk<'a> {
+    side: &'a mut Side,
+    known: Known<'a>,
+    read: Read<'a>,
+    budget: usize,
+}
+
+impl Walk<'_> {
+    fn run(&mut self) {
+        let tree = self.read.tree;
+        let texts_matter = self.read.classes.text() != NOTHING;
+        let mut text = 0;
+        for (element, record) in tree.elements.iter().enumerate() {
+            while texts_matter && text < record.texts {
+                self.text(text);
+                text += 1;
+            }
+            let path = self.element(element as u32, record.parent);
+            if self.side.paths.is_valued(path) {
+                let value = &tree.text[record.text_start as usize..record.text_end as usize];
+                self.side
+                    .paths
+                    .value(path, value, self.known.clauses, &mut self.side.marks);
+            }
+            let next = tree.elements.get(element + 1);
+            let end = next.map_or(tree.attributes.len(), |it| it.attributes as usize);
+            for attribute in record.attributes as usize..end {
+                let class = self.read.attribute_classes[attribute];
+                if class != NOTHING {
+                    let it = &tree.attributes[attribute];
+                    self.leaf(
+                        element as u32,
+                        class,
+                        &tree.values[it.start as usize..it.end as usize],
+                    );
+                }
+            }
+        }
+        for text in text..if texts_matter {
+            tree.texts.len() as u32
+        } else {
+            0
+        } {
+            self.text(text);
+        }
+    }
+
+    #[inline]
+    fn element(&mut self, element: u32, parent: u32) -> u32 {
+        let class = self.read.element_classes[element as usize];
+        let path = self.step(parent, class);
+        self.side.element_paths.push(path);
+        self.side.paths.touch(path, &mut self.side.marks);
+        path
+    }
+
+    fn text(&mut self, text: u32) {
+        let it = &self.read.tree.texts[text as usize];
+        let value = &self.read.tree.text[it.start as usize..it.end as usize];
+        self.leaf(it.owner, self.read.classes.text(), value);
+    }
+
+    #[inline]
+    fn leaf(&mut self, owner: u32, class: u32, value: &[u8]) {
+        let path = self.step(owner, class);
+        self.side.paths.touch(path, &mut self.side.marks);
+        if self.side.paths.is_valued(path) {
+            self.side
+                .paths
+                .value(path, value, self.known.clauses, &mut self.side.marks);
+        }
+    }
+
+    /// The path of a node of some class below an element.
+    #[inline]
+    fn step(&mut self, owner: u32, class: u32) -> u32 {
+        let above = self.path_of(owner);
+        match self.side.paths.known(above, class) {
+            Some(path) => path,
+            None => self.learn(owner, above, class),
+        }
+    }
+
+    #[inline]
+    fn path_of(&mut self, element: u32) -> u32 {
+        if element == NONE {
+            self.side.paths.start()
+        } else if element >= self.side.fresh_from {
+            self.side.element_paths[element as usize]
+        } else {
+            self.relearn(element)
+        }
+    }
+
+    /// Learns a path below an element; if there is no room for it, forgets the others first.
+    #[cold]
+    fn learn(&mut self, owner: u32, above: u32, class: u32) -> u32 {
+        if self.side.paths.held() <= self.budget {
+            return self.side.paths.learn(above, class, self.known);
+        }
+        self.side.paths.forgotten += 1;
+        self.side.paths.forget();
+        self.side.fresh_from = self.side.element_paths.len() as u32;
+        let above = self.path_of(owner);
+        self.side.paths.learn(above, class, self.known)
+    }
+
+    /// The path of an element, whatever was forgotten: learned again from the root down.
+    #[cold]
+    fn relearn(&mut self, element: u32) -> u32 {
+        let mut chain = Vec::new();
+        let mut at = element;
+        while at != NONE {
+            chain.push(self.read.element_classes[at as usize]);
+            at = self.read.tree.elements[at as usize].parent;
+        }
+        let paths = &mut self.side.paths;
+        chain.into_iter().rev().fold(paths.start(), |path, class| {
+            paths
+                .known(path, class)
+                .unwrap_or_else(|| paths.learn(path, class, self.known))
+        })
+    }
+}
