@@ -1,15 +1,22 @@
 """Many patterns, one document: the matcher, its engines, and why something did not match."""
 
+from twigcast.matching.bindings import Binding, substituted
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.explain import Explanation, explain
 from twigcast.matching.matcher import ENGINES, Matcher, MatcherStatistics
+from twigcast.matching.moments import Account, LastSeen, Moment
 
 __all__ = [
     "ENGINES",
+    "Account",
+    "Binding",
     "Decision",
     "EngineStatistics",
     "Explanation",
+    "LastSeen",
     "Matcher",
     "MatcherStatistics",
+    "Moment",
     "explain",
+    "substituted",
 ]

@@ -23,10 +23,6 @@ class Skips:
         for ends in sorted(skip_from, reverse=True):
             self._ends.update(dict.fromkeys(skip_from[ends], ends))
 
-    def __contains__(self, id: int) -> bool:
-        """Whether the id is of no interest at all."""
-        return self._ends.get(id) == 0
-
     def cover(self, id: int, moment: Moment, ends: Sequence[Moment]) -> bool:
         """Whether the answer came too late to be of interest; ``ends`` are the end tags so far."""
         last = self._ends.get(id)

@@ -12,7 +12,7 @@ removes. What the engines share is here; an engine decides (:mod:`twigcast.match
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,8 +20,10 @@ from twigcast.errors import DocumentError, UsageError
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
 from twigcast.matching import batch, stored
+from twigcast.matching.bindings import Binding, Witness
 from twigcast.matching.engine import Decision, Engine, EngineStatistics
 from twigcast.matching.lxml_engine import LxmlEngine
+from twigcast.matching.moments import Account
 from twigcast.matching.residuals import COST_MAX
 from twigcast.matching.streaming import StreamingEngine
 
@@ -91,18 +93,13 @@ class Matcher:
             raise UsageError(f"an id is an integer, not {id!r}; keep your own names beside them")
         if id in self._patterns:
             raise UsageError(f"id {id} is taken by {self._patterns[id].text}; remove it first")
-        pattern = (
-            xpath
-            if isinstance(xpath, Pattern)
-            else Pattern.parse(xpath, namespaces, self._pattern_limits)
-        )
+        pattern = self._pattern(xpath, namespaces)
         self._engine.add(id, pattern)
         self._patterns[id] = pattern
 
     def remove(self, id: int) -> None:
         """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
-        if id not in self._patterns:
-            raise UsageError(f"no subscription with id {id}, so nothing to remove")
+        self._held(id)
         self._engine.remove(id)
         del self._patterns[id]
 
@@ -150,6 +147,49 @@ class Matcher:
         """
         return batch.decided_rows(documents, lambda content: self.decide(content, skip))
 
+    def follow(
+        self,
+        document: bytes | Document,
+        groups: Sequence[Collection[int]] = (),
+        skip_from: Mapping[int, Collection[int]] | None = None,
+        *,
+        eager: bool = False,
+    ) -> Account:
+        """What matches and *when*, since when each group has a match, where paths were seen last.
+
+        ``skip_from`` has, for a number of end tags, the ids that need no answer behind the last of
+        these. An ``eager`` reading ends as soon as every group has a match. Raises
+        :class:`UsageError` if the engine does not read documents in order.
+        """
+        engine = self._in_order()
+        account = engine.follow(self._read(document), groups, skip_from, eager=eager)
+        self._undecided += len(account.undecided)
+        return account
+
+    def watch(
+        self, id: int, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
+    ) -> None:
+        """Have :meth:`follow` tell where a path of elements was seen last.
+
+        Ids of paths are apart from those of subscriptions. Raises :class:`UsageError` if the
+        expression is more than a path, or the id is taken.
+        """
+        self._in_order().watch(id, self._pattern(xpath, namespaces))
+
+    def unwatch(self, id: int) -> None:
+        """No longer watch a path. Raises :class:`UsageError` if there is none with that id."""
+        self._in_order().unwatch(id)
+
+    def bindings(
+        self, document: bytes | Document, ids: Iterable[int]
+    ) -> dict[int, tuple[Binding, ...]]:
+        """What the wildcards of some subscriptions stand for in the document's first match.
+
+        Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
+        """
+        witness = Witness(self._read(document))
+        return {one: witness.bindings(self._held(one)) for one in ids}
+
     def statistics(self) -> MatcherStatistics:
         """What the matcher holds, and what it has done so far."""
         return MatcherStatistics(
@@ -178,6 +218,24 @@ class Matcher:
 
     def __contains__(self, id: int) -> bool:
         return id in self._patterns
+
+    def _pattern(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
+        if isinstance(xpath, Pattern):
+            return xpath
+        return Pattern.parse(xpath, namespaces, self._pattern_limits)
+
+    def _held(self, id: int) -> Pattern:
+        if id not in self._patterns:
+            raise UsageError(f"no subscription with id {id}")
+        return self._patterns[id]
+
+    def _in_order(self) -> StreamingEngine:
+        if not isinstance(self._engine, StreamingEngine):
+            raise UsageError(
+                f"the engine {self._engine.name} does not read documents in order; "
+                "take Matcher(engine='streaming')"
+            )
+        return self._engine
 
     def _read(self, document: bytes | Document) -> Document:
         self._documents += 1

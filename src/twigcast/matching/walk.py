@@ -6,15 +6,14 @@ of each node, and the answer remembered, so the work is at most
 
     parts of the condition · nodes · depth
 
-steps. Value tests are still libxml2's, one node at a time, so numbers and strings compare as they
-do everywhere else.
+steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias, assert_never, cast
 
 from lxml import etree
@@ -36,18 +35,19 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.document import Document, split_tag
-from twigcast.language.text import JudgeWriter
+from twigcast.matching.values import passes, string_value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementUnicodeResult
 
-__all__ = ["holds"]
+__all__ = ["LeafNode", "Walk", "holds"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Leaf:
+class LeafNode:
     """An attribute or text node: lxml has no object of its own for these."""
 
+    owner: _Element
     kind: Kind
     tag: str
     value: str
@@ -55,21 +55,24 @@ class _Leaf:
     """Of a text: its number among the texts of the document."""
 
 
-_Node: TypeAlias = "_Element | _Leaf | None"  # None is the document node.
+_Node: TypeAlias = "_Element | LeafNode | None"  # None is the document node.
 
 
 def holds(condition: Condition, document: Document) -> bool:
     """Whether an exact condition holds at the document node."""
-    return _Walk(document).asks(condition, None)
+    return Walk(document).asks(condition, None)
 
 
-class _Walk:
+class Walk:
+    """Exact conditions asked of the nodes of one document, each answer remembered."""
+
     def __init__(self, document: Document) -> None:
         self._root = document.tree.getroot()
         self._answers: dict[tuple[Condition, _Element | None], bool] = {}
 
     def asks(self, condition: Condition, node: _Node) -> bool:
-        if isinstance(node, _Leaf):
+        """Whether the condition holds at a node; None stands for the document node."""
+        if isinstance(node, LeafNode):
             return self._answer(condition, node)
         key = (condition, node)
         known = self._answers.get(key)
@@ -80,7 +83,7 @@ class _Walk:
     def _answer(self, condition: Condition, node: _Node) -> bool:
         match condition:
             case Exists(reach, label, where):
-                found = self._reached(node, reach, label)
+                found = self.reached(node, reach, label)
                 return any(self.asks(where, other) for other in found)
             case AllOf(parts):
                 return all(self.asks(part, node) for part in parts)
@@ -95,16 +98,16 @@ class _Walk:
             case ValueTest():
                 return self._passes(condition, node)
             case FirstValue(steps, test):
-                first = None if isinstance(node, _Leaf) else self._first(steps, node)
+                first = None if isinstance(node, LeafNode) else self._first(steps, node)
                 return first is not None and self._passes(test, first)
             case Residual():
                 raise AssertionError("a residual condition is for libxml2 to decide")
             case _:
                 assert_never(condition)
 
-    def _reached(self, node: _Node, reach: Reach, label: Label) -> Iterator[_Element | _Leaf]:
+    def reached(self, node: _Node, reach: Reach, label: Label) -> Iterator[_Element | LeafNode]:
         """The nodes with the label below a node, in document order."""
-        if isinstance(node, _Leaf):
+        if isinstance(node, LeafNode):
             return
         for element in self._carriers(node, reach, label.kind):
             if label.kind is Kind.ELEMENT:
@@ -125,14 +128,14 @@ class _Walk:
 
     def _first(
         self, steps: tuple[FirstStep, ...], node: _Element | None
-    ) -> _Element | _Leaf | None:
+    ) -> _Element | LeafNode | None:
         """The first node in document order that the steps lead to.
 
         One pass over what is below, in document order. Of each element two sets of numbers are
         known, as bits: how many of the steps lead exactly here (``at``), and how many lead here or
         to an element above (``passed``).
         """
-        best: _Leaf | None = None
+        best: LeafNode | None = None
         above: list[tuple[Iterator[_Element], int, int]] = []
         element, at, passed = node, 1, 1
         while True:
@@ -167,7 +170,7 @@ class _Walk:
 
     def _first_leaf(
         self, steps: tuple[FirstStep, ...], element: _Element | None, at: int, passed: int
-    ) -> _Leaf | None:
+    ) -> LeafNode | None:
         """The first attribute or text of an element that all the steps lead to."""
         reach, label, where = steps[-1]
         ready = at if reach is Reach.CHILD else passed
@@ -177,44 +180,39 @@ class _Walk:
         return next((leaf for leaf in leaves if self.asks(where, leaf)), None)
 
     @cached_property
-    def _texts(self) -> dict[_Element, list[_Leaf]]:
+    def _texts(self) -> dict[_Element, list[LeafNode]]:
         """The text nodes of each element."""
-        owned: dict[_Element, list[_Leaf]] = {}
+        owned: dict[_Element, list[LeafNode]] = {}
         for place, text in enumerate(_all_texts(self._root)):
             # lxml hangs a text on the element before it, unless it is the first in its own.
             before = text.getparent()
             owner = before if text.is_text or before is None else before.getparent()
             assert owner is not None
-            owned.setdefault(owner, []).append(_Leaf(Kind.TEXT, "", str(text), place))
+            owned.setdefault(owner, []).append(LeafNode(owner, Kind.TEXT, "", str(text), place))
         return owned
 
-    def _leaves(self, element: _Element, kind: Kind) -> Iterator[_Leaf]:
+    def _leaves(self, element: _Element, kind: Kind) -> Iterator[LeafNode]:
         if kind is Kind.TEXT:
             yield from self._texts.get(element, ())
             return
         for tag, value in element.items():
-            yield _Leaf(kind, str(tag), str(value), 0)
+            yield LeafNode(element, kind, str(tag), str(value), 0)
 
     def _passes(self, test: ValueTest, node: _Node) -> bool:
-        if isinstance(node, _Leaf):
-            return bool(_value_xpath(test, "$value")(self._root, value=node.value))
+        if isinstance(node, LeafNode):
+            return passes(test, node.value)
         if node is None:
             # Not that of the root element: libxml2 counts entities declared inside as well.
-            return bool(_value_xpath(test, "/")(self._root))
-        return bool(_value_xpath(test, ".")(node))
+            return passes(test, _document_value(self._root))
+        return passes(test, string_value(node))
 
 
-@lru_cache(maxsize=1024)  # A walk is rare, and asks few tests of many nodes.
-def _value_xpath(test: ValueTest, subject: str) -> etree.XPath:
-    text = JudgeWriter().condition(test, subject)[0]
-    return etree.XPath(f"boolean({text})", regexp=False)
-
-
+_document_value = cast("Callable[[_Element], str]", etree.XPath("string(/)", smart_strings=False))
 _all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
 
 
-def _has(node: _Element | _Leaf, label: Label) -> bool:
-    if isinstance(node, _Leaf) and node.kind is not label.kind:
+def _has(node: _Element | LeafNode, label: Label) -> bool:
+    if isinstance(node, LeafNode) and node.kind is not label.kind:
         return False
     namespace, local = split_tag(str(node.tag))
     return label.namespace in (None, namespace) and label.local in (None, local)

@@ -1,0 +1,74 @@
+"""Conditions back from the kernel, which keeps them as its own records.
+
+It tells a condition as nested tuples: the name of its form, then its parts in the order in which
+the classes of :mod:`twigcast.language.condition` have them.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from twigcast.language.build import all_of, any_of
+from twigcast.language.condition import (
+    AtDocument,
+    Condition,
+    Exists,
+    FirstStep,
+    FirstValue,
+    Kind,
+    Label,
+    Not,
+    Operator,
+    Reach,
+    SelfIs,
+    ValueTest,
+)
+from twigcast.language.syntax import Literal, Number
+
+__all__ = ["condition_of"]
+
+
+def condition_of(told: tuple[Any, ...]) -> Condition:
+    """The condition that the kernel tells."""
+    form, *parts = told
+    match form:
+        case "exists":
+            far, label, where = parts
+            return Exists(_reach(far=far), _label(label), condition_of(where))
+        case "self":
+            return SelfIs(_label(parts[0]))
+        case "value":
+            return _test(parts)
+        case "first":
+            steps = [
+                FirstStep(_reach(far=far), _label(label), condition_of(where))
+                for far, label, where in parts[0]
+            ]
+            return FirstValue(tuple(steps), _test(parts[1]))
+        case "all":
+            return all_of(map(condition_of, parts[0]))
+        case "any":
+            return any_of(map(condition_of, parts[0]))
+        case "not":
+            return Not(condition_of(parts[0]))
+        case _:
+            return AtDocument(condition_of(parts[0]))
+
+
+def _reach(*, far: bool) -> Reach:
+    return Reach.DESCENDANT if far else Reach.CHILD
+
+
+def _label(told: tuple[str, str | None, str | None]) -> Label:
+    kind, namespace, local = told
+    return Label(Kind(kind), namespace, local)
+
+
+def _test(told: Any) -> ValueTest:
+    operator, constant = told
+    if isinstance(constant, str):
+        return ValueTest(Operator(operator), Literal(constant))
+    # XPath has no exponents, and whole numbers are written without a point.
+    text = format(Decimal(repr(constant)), "f")
+    return ValueTest(Operator(operator), Number(text.removesuffix(".0")))

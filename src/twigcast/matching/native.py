@@ -1,0 +1,254 @@
+"""The engine ``native``: the kernel, where it is installed.
+
+The kernel (the package ``twigcast-kernel``, written in Rust) reads documents, keeps the exact
+patterns and decides them; nothing of them stays on this side, so that a million subscriptions take
+no more memory than the kernel's arrays. Three things are done here:
+
+- a document that the kernel's reader is not sure of (an internal subset, another encoding, any
+  mistake) is read by libxml2, which refuses it with the place of the mistake or makes a tree that
+  is handed to the kernel event by event;
+- a pattern outside the exact fragment is kept in the kernel by its necessary condition, and
+  libxml2 decides where that holds (:mod:`~twigcast.matching.residuals`);
+- conditions and numbers are translated.
+
+This module alone imports the kernel; :data:`AVAILABLE` tells whether there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from lxml import etree
+
+from twigcast.errors import UsageError
+from twigcast.language.condition import TRUE
+from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from twigcast.language.pattern import Pattern
+from twigcast.matching.conditions import condition_of
+from twigcast.matching.engine import Decision, EngineStatistics
+from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
+
+try:
+    import twigcast_kernel as kernel
+except ModuleNotFoundError:
+    kernel = None
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _ElementUnicodeResult
+
+__all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
+
+AVAILABLE: Final = kernel is not None
+"""Whether the kernel is installed."""
+
+REMEMBERED_BYTES_MAX: Final = 256 << 20
+"""Bytes of label paths that one reader remembers: 100,000 patterns need a tenth of it on documents
+of one kind. Beyond, everything is forgotten and learned anew."""
+
+_Ids = tuple[list[int], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeStatistics(EngineStatistics):
+    """How the engine fares."""
+
+    nodes: int
+    """Nodes of the tries of paths."""
+    index_bytes: int
+    """Memory that the patterns take in the kernel."""
+    verified: int
+    """Candidates that had to be looked for in the document, over all documents."""
+    remembered_paths: int
+    """Label paths remembered, over all readers."""
+    remembered_bytes: int
+    """What the reader that remembers most has, of at most ``remembered_bytes_max``."""
+    remembered_bytes_max: int
+    forgotten: int
+    """How often a reader had no more room and forgot everything."""
+
+
+class Ready(tuple[Collection[int], ...]):
+    """Groups of ids, with what the kernel made of them."""
+
+    links: Any
+
+
+def version() -> str | None:
+    """The version of the kernel, if there is one."""
+    return None if kernel is None else str(kernel.__version__)
+
+
+class NativeEngine:
+    """The kernel behind the protocol of all engines.
+
+    ``limits`` bound documents, ``remembered_bytes_max`` what a reader remembers of label paths;
+    the other two are those of :class:`~twigcast.matching.residuals.Residuals`.
+    """
+
+    name = "native"
+
+    def __init__(
+        self,
+        *,
+        cost_max: int = COST_MAX,
+        compiled_max: int = COMPILED_MAX,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+        remembered_bytes_max: int = REMEMBERED_BYTES_MAX,
+    ) -> None:
+        if kernel is None:
+            raise UsageError(
+                "the engine native needs the package twigcast-kernel, which is not installed; "
+                "build it from kernel/ (make setup does, where there is Rust), or take another"
+            )
+        self._residuals = Residuals(cost_max=cost_max, compiled_max=compiled_max)
+        self._patterns: dict[int, Pattern] = {}
+        self._bounds = (
+            (limits.bytes_max, limits.elements_max, limits.depth_max, limits.attributes_max),
+            remembered_bytes_max,
+        )
+        self._index = kernel.Index(_number, *self._bounds)
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+        if pattern.exact and self._index.add(id, pattern.condition, False):
+            return
+        # Before the kernel can make it a candidate somewhere.
+        self._patterns[id] = pattern
+        necessary = TRUE if pattern.exact else pattern.necessary.condition
+        if not self._index.add(id, necessary, True):
+            self._index.add(id, TRUE, True)
+
+    def remove(self, id: int) -> None:
+        """Forget the id and whatever only it needed."""
+        self._index.remove(id)
+        pattern = self._patterns.pop(id, None)
+        if pattern is not None:
+            # Should another id ask for the same, it is compiled again.
+            self._residuals.forget(pattern)
+
+    def pattern(self, id: int) -> Pattern:
+        """The pattern under an id that is in use."""
+        return self._patterns.get(id) or Pattern(condition_of(self._index.condition(id)))
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def __contains__(self, id: int) -> bool:
+        return id in self._index
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+        matches, candidates = self._ids(document, skip)
+        return self.settled(document, matches, candidates)
+
+    def settled(
+        self, document: Document, matches: Sequence[int], candidates: Sequence[int]
+    ) -> Decision:
+        """What the kernel found, with what libxml2 says about its candidates."""
+        if not candidates:
+            return Decision(tuple(matches))
+        patterns = self._patterns
+        held = [(one, patterns[one]) for one in candidates if one in patterns]
+        judged = self._residuals.decide(held, document)
+        return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
+
+    def ready(self, groups: Sequence[Collection[int]]) -> Ready:
+        """Groups made ready for many documents."""
+        made = Ready(groups)
+        made.links = self._index.links([list(group) for group in groups])
+        return made
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids of the groups that have none."""
+        ready = groups if isinstance(groups, Ready) else self.ready(groups)
+        answers = self._index.match_links(document.content, ready.links, _ascending(skip))
+        if answers is not None and None not in answers:
+            return answers, ()
+        matches, candidates = self._ids(document, skip)
+        sure = frozenset(matches)
+        found = [not sure.isdisjoint(group) for group in groups]
+        left = [number for number, answer in enumerate(found) if not answer]
+        held = {one: self._patterns[one] for one in candidates if one in self._patterns}
+        decided, undecided = self._residuals.decide_links(
+            [groups[number] for number in left], held, document
+        )
+        for number, answer in zip(left, decided, strict=True):
+            found[number] = answer
+        return found, undecided
+
+    def statistics(self) -> NativeStatistics:
+        """The counters of the moment."""
+        counts = self._index.statistics()
+        return NativeStatistics(
+            patterns=counts["patterns"],
+            residual=counts["residual"],
+            unfiltered=counts["unfiltered"],
+            candidates=counts["candidates"],
+            walked=self._residuals.walked,
+            compiled=len(self._residuals),
+            compiled_max=self._residuals.compiled_max,
+            nodes=counts["nodes"],
+            index_bytes=counts["bytes"],
+            verified=counts["verified"],
+            remembered_paths=counts["paths"],
+            remembered_bytes=counts["path_bytes"],
+            remembered_bytes_max=counts["path_bytes_max"],
+            forgotten=counts["forgotten"],
+        )
+
+    def match_buffers(
+        self, content: memoryview, offsets: memoryview, shape: tuple[bool, int, int], skip: Collection[int], threads: int
+    ) -> tuple[Any, Any, Any, Any, list[int]]:
+        """Many documents at once: the buffers of an Arrow array, as the kernel takes them."""
+        wide, first, count = shape
+        found = self._index.match_batch(
+            content, offsets, wide, first, count, _ascending(skip), threads
+        )
+        return cast("tuple[Any, Any, Any, Any, list[int]]", found)
+
+    def _ids(self, document: Document, skip: Collection[int]) -> _Ids:
+        skipped = _ascending(skip)
+        found = self._index.match(document.content, skipped)
+        if found is None:
+            found = self._index.match_events(list(_events(document)), skipped)
+        return cast("_Ids", found)
+
+
+def _ascending(skip: Collection[int]) -> list[int]:
+    return sorted(skip) if skip else []
+
+
+@lru_cache(maxsize=1024)  # Numbers that are not whole, or very long, are few.
+def _number(text: str) -> float:
+    """A number as libxml2 reads it in an expression."""
+    return cast("float", etree.XPath(text)(etree.Element("number")))
+
+
+_all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
+
+
+def _events(document: Document) -> Iterator[tuple[str, ...]]:
+    """A document that libxml2 has read, as the kernel takes it.
+
+    Text nodes are what libxml2 says they are, empty ones included; lxml tells the node that each
+    follows, or the element that it begins.
+    """
+    root = document.tree.getroot()
+    texts: dict[tuple[_Element | None, bool], list[str]] = {}
+    for text in _all_texts(root):
+        texts.setdefault((text.getparent(), bool(text.is_text)), []).append(str(text))
+    for event, node in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            yield split_tag(str(node.tag))
+            for name, value in node.items():
+                yield (*split_tag(str(name)), str(value))
+            yield from ((text,) for text in texts.get((node, True), ()))
+            continue
+        if event == "end":
+            yield ()
+        yield from ((text,) for text in texts.get((node, False), ()))

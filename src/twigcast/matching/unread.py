@@ -1,0 +1,34 @@
+"""A document that is read when somebody asks for its tree.
+
+The kernel reads bytes by itself, many times faster than a tree can be built; only what it is not
+sure of, and what only libxml2 can decide, needs the tree. The other engines ask for it at once.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from twigcast.errors import UsageError
+from twigcast.language.document import Document, DocumentLimits
+
+if TYPE_CHECKING:
+    from lxml.etree import _ElementTree
+
+__all__ = ["Unread"]
+
+
+class Unread(Document):
+    """Bytes that are a document once they are read: then every :class:`DocumentError` comes up."""
+
+    def __init__(self, content: bytes, limits: DocumentLimits) -> None:
+        if not isinstance(content, bytes):
+            raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
+        self.content = content
+        self.name = None
+        self._limits = limits
+
+    @cached_property
+    def tree(self) -> _ElementTree:  # type: ignore[override]  # read later than its parent's
+        """The tree, read at the first question."""
+        return Document.parse(self.content, limits=self._limits).tree
