@@ -255,9 +255,9 @@ impl Sink<'_> {
     fn hand_over(&mut self, skip: &[i64], found: Found) {
         if self.dense {
             for &id in skip {
-                if let Some(word) = usize::try_from(id / 64)
+                if let Some(word) = usize::try_from(id)
                     .ok()
-                    .and_then(|it| self.bitmap.get_mut(it))
+                    .and_then(|it| self.bitmap.get_mut(it / 64))
                 {
                     *word &= !(1 << (id % 64));
                 }

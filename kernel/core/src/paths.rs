@@ -392,9 +392,11 @@ impl Paths {
             let kept = match record.operator() {
                 Operator::Equal if record.is_numeric() => {
                     here.numeric = true;
-                    self.numbers
-                        .insert((path, bits_of(record.number)), made)
-                        .is_none()
+                    let key = (path, bits_of(record.number));
+                    // Zero has two signs, and NaN is equal to nothing: such tests are asked.
+                    !record.number.is_nan()
+                        && !self.numbers.contains_key(&key)
+                        && self.numbers.insert(key, made).is_none()
                 }
                 Operator::Equal => {
                     here.textual = true;
@@ -442,7 +444,7 @@ fn blank(above: u32, fired: Span) -> Path {
     }
 }
 
-/// A number as a key: both zeros are equal, and NaN equals nothing.
+/// A number as a key: both zeros are equal.
 fn bits_of(number: f64) -> u64 {
     if number == 0.0 { 0 } else { number.to_bits() }
 }

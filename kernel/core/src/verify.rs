@@ -219,7 +219,10 @@ impl Verifier<'_> {
         let element = match at {
             At::Document => NONE,
             At::Element(element) => element,
-            At::Attribute(_) | At::Text(_) => return false,
+            At::Attribute(_) | At::Text(_) => {
+                let itself = self.clauses.form(chain);
+                return matches!(itself, Form::Value(test) if self.passes(at, test));
+            }
         };
         let (steps, test) = self.steps(chain);
         match self.first_node(&steps, element) {

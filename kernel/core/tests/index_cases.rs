@@ -1,0 +1,66 @@
+//! Cases that were answered wrongly once, or that chance is unlikely to find, each as small as it can be.
+
+mod support;
+
+use support::shorthand::{attribute, below, child, element, number, text};
+use support::trial::matched;
+use twigcast_kernel_core::index::Index;
+use twigcast_kernel_core::matching::{BUDGET, Workspace};
+use twigcast_kernel_core::pattern::{Condition, Constant, Operator, Test};
+
+fn index_of(patterns: &[Condition]) -> Index {
+    let mut index = Index::default();
+    for (id, condition) in patterns.iter().enumerate() {
+        assert_eq!(index.add(id as i64, condition, false), Ok(()));
+    }
+    index
+}
+
+fn matches(patterns: &[Condition], document: &str) -> Vec<i64> {
+    let index = index_of(patterns);
+    matched(
+        &mut Workspace::default(),
+        &index,
+        document.as_bytes(),
+        BUDGET,
+        &[],
+    )
+    .0
+}
+
+#[test]
+fn no_value_is_equal_to_what_is_not_a_number() {
+    let nan = below(element("a"), number(Operator::Equal, f64::NAN));
+    assert_eq!(matches(&[nan], "<a>x</a>"), []);
+}
+
+#[test]
+fn both_zeros_are_equal_to_zero_and_to_nothing_else() {
+    let equals = |constant| below(element("a"), number(Operator::Equal, constant));
+    let patterns = [equals(0.0), equals(-0.0), equals(1.0), equals(2.0)];
+    assert_eq!(matches(&patterns, "<a>0</a>"), [0, 1]);
+    assert_eq!(matches(&patterns, "<a>-0</a>"), [0, 1]);
+    assert_eq!(matches(&patterns, "<a>1</a>"), [2]);
+    assert_eq!(matches(&patterns, "<a>2</a>"), [3]);
+}
+
+#[test]
+fn an_id_below_zero_skips_no_other() {
+    let index = index_of(&[child(element("a"), Condition::All(Vec::new()))]);
+    for skip in [-64, -5, -1, i64::MIN] {
+        let found = matched(&mut Workspace::default(), &index, b"<a/>", BUDGET, &[skip]);
+        assert_eq!(found.0, [0], "{skip}");
+    }
+}
+
+#[test]
+fn the_first_node_of_no_steps_is_the_node_itself() {
+    let test = Test {
+        operator: Operator::Equal,
+        constant: Constant::Text("1".into()),
+    };
+    let itself = || Condition::First(Vec::new(), test.clone());
+    let patterns = [element("a"), attribute("x"), text()].map(|label| below(label, itself()));
+    assert_eq!(matches(&patterns, "<a x='1'>1</a>"), [0, 1, 2]);
+    assert_eq!(matches(&patterns, "<a x='2'>2</a>"), []);
+}
