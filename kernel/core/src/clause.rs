@@ -18,7 +18,14 @@ pub enum Form {
     /// Never.
     False,
     /// Some node below has the label and satisfies `then`.
-    Exists { far: bool, label: u32, then: u32 },
+    Exists {
+        /// At any depth, or right below.
+        far: bool,
+        /// Its label.
+        label: u32,
+        /// The clause that holds there.
+        then: u32,
+    },
     /// The node itself has the label.
     SelfIs(u32),
     /// The node's string-value passes the test.
@@ -35,9 +42,13 @@ pub enum Form {
     First(u32),
     /// One step of such a chain, and the chain behind it (the last link is a `Value`).
     Link {
+        /// At any depth, or right below.
         far: bool,
+        /// The label of the nodes it leads to.
         label: u32,
+        /// The clause that holds there.
         then: u32,
+        /// The rest of the chain.
         next: u32,
     },
 }

@@ -207,7 +207,7 @@ impl Index {
             .ok_or(Damaged::Foreign)? as usize;
         let length = number(24).ok_or(Damaged::Foreign)?;
         let start = HEADER + count * 8;
-        if bytes.len() as u64 != (start as u64).wrapping_add(length) {
+        if (start as u64).checked_add(length) != Some(bytes.len() as u64) {
             return Err(Damaged::Changed);
         }
         let sum = checksum(checksum(0, &bytes[HEADER..start]), &bytes[start..]);

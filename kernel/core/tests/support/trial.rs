@@ -135,7 +135,8 @@ impl Trial {
                 let place = self.chance.below(self.readers.len());
                 self.readers[place] = reader;
             }
-            24..=31 => self.check_document(),
+            24..=29 => self.check_document(),
+            30 | 31 => self.check_changed_document(),
             _ => self.check_links(),
         }
         assert_eq!(self.index.len(), self.held.len());
@@ -207,20 +208,25 @@ impl Trial {
         index
     }
 
-    /// Writes the index and goes on with what is read back, at any alignment.
+    /// Writes the index; goes on with it, or with what is read back, at any alignment.
     pub fn pass_through_bytes(&mut self) {
-        let bytes = self.index.to_bytes();
-        self.links = None;
         if self.chance.one_in(2) {
             let shift = self.chance.below(9);
-            self.index = Index::from_buffer(&shifted(&bytes, shift)).expect("just written");
-            // What a reader remembers is about one index.
-            self.readers = self
-                .readers
-                .iter()
-                .map(|it| (Workspace::default(), it.1))
-                .collect();
+            self.reload(shift);
+        } else {
+            self.index.to_bytes();
+            self.links = None;
         }
+    }
+
+    /// Writes the index and goes on with what is read back, so many bytes into a buffer.
+    pub fn reload(&mut self, shift: usize) {
+        let bytes = self.index.to_bytes();
+        self.index = Index::from_buffer(&shifted(&bytes, shift)).expect("just written");
+        // Links and what a reader remembers are about one index.
+        self.links = None;
+        let budgets = self.readers.iter().map(|it| it.1);
+        self.readers = budgets.map(|it| (Workspace::default(), it)).collect();
     }
 
     /// A random document gives the matches and candidates it should.
@@ -229,6 +235,26 @@ impl Trial {
         let document = Document::grown(&mut self.chance, shape);
         let content = document.written(&mut self.chance);
         self.check(&document, content.as_bytes());
+    }
+
+    /// A document with some bytes changed is taken as the reader takes it, or not at all.
+    pub fn check_changed_document(&mut self) {
+        let shape = Shape::any(&mut self.chance);
+        let content = Document::grown(&mut self.chance, shape).written(&mut self.chance);
+        let content = changed(&mut self.chance, content.into_bytes());
+        if let Ok(document) = Document::read(&content) {
+            return self.check(&document, &content);
+        }
+        let (mut matches, mut candidates) = (vec![7], vec![8]);
+        let found = Found {
+            matches: &mut matches,
+            candidates: &mut candidates,
+        };
+        let place = self.chance.below(self.readers.len());
+        let (workspace, budget) = &mut self.readers[place];
+        let read = workspace.matched(&self.index, &content, &bounds(*budget), &[], found);
+        assert!(read.is_err(), "{}", String::from_utf8_lossy(&content));
+        assert_eq!((matches, candidates), (vec![7], vec![8]));
     }
 
     /// This document gives the matches and candidates it should.
@@ -278,11 +304,13 @@ impl Trial {
                 some if some.iter().all(|it| it.1.residual) => None,
                 _ => Some(true),
             };
-            let why = matching.iter().map(|it| &self.conditions[it.1.condition]);
-            let why: Vec<_> = why.collect();
+            let those = group.iter().filter_map(|id| self.held.get(id));
+            let those: Vec<_> = those
+                .map(|it| (it, &self.conditions[it.condition]))
+                .collect();
             assert_eq!(
                 given, expected,
-                "{content}\nskip {skip:?} group {group:?}: {why:?}"
+                "{content}\nskip {skip:?} group {group:?}: {those:?}"
             );
         }
         self.links = Some((links, groups));
@@ -400,6 +428,23 @@ impl Trial {
             }
         }
     }
+}
+
+/// Some bytes copied to elsewhere, cut out or exchanged: markup gets into new places.
+fn changed(chance: &mut Chance, mut content: Vec<u8>) -> Vec<u8> {
+    for _ in 0..=chance.below(3) {
+        let (from, to) = (chance.below(content.len()), chance.below(content.len()));
+        let end = (from + 1 + chance.below(12)).min(content.len());
+        match chance.below(4) {
+            0 => content[to] = chance.pick(b"<>&'\"/ =;ab1\n-]"),
+            1 if end - from < content.len() => drop(content.drain(from..end)),
+            _ => {
+                let piece = content[from..end].to_vec();
+                content.splice(to..to, piece);
+            }
+        }
+    }
+    content
 }
 
 /// The bytes in a buffer, so many bytes behind where the allocator put it.
