@@ -20,9 +20,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines import EVERY_ENGINE
 from tests.judge import judge
 from twigcast.language import Document, Pattern
-from twigcast.matching import ENGINES, Matcher, explain
+from twigcast.matching import Matcher, explain
 from twigcast.matching.walk import holds
 
 CASES = Path(__file__).parent / "cases"
@@ -103,7 +104,7 @@ WAYS: list[Callable[[Case, str], bool | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
 def test_case_by_engine(case: Case, engine: str) -> None:
     wrong = [text for text, ok in case.expected.items() if by_engine(case, text, engine) != ok]

@@ -160,6 +160,57 @@ impl Conditions {
     }
 }
 
+/// A condition as nested tuples: the name of its form, then its parts.
+pub fn tell<'py>(py: Python<'py>, condition: &Condition) -> PyResult<Bound<'py, PyAny>> {
+    let told = |condition: &Condition| tell(py, condition);
+    let list = |parts: &[Condition]| parts.iter().map(told).collect::<PyResult<Vec<_>>>();
+    let step = |step: &Step| Ok::<_, PyErr>((step.far, named(&step.label), tell(py, &step.then)?));
+    Ok(match condition {
+        Condition::Exists(it) => ("exists", it.far, named(&it.label), told(&it.then)?).into_pyobject(py)?.into_any(),
+        Condition::SelfIs(label) => ("self", named(label)).into_pyobject(py)?.into_any(),
+        Condition::Value(test) => {
+            let (operator, constant) = compared(py, test)?;
+            ("value", operator, constant).into_pyobject(py)?.into_any()
+        }
+        Condition::First(steps, test) => {
+            let steps = steps.iter().map(step).collect::<PyResult<Vec<_>>>()?;
+            ("first", steps, compared(py, test)?).into_pyobject(py)?.into_any()
+        }
+        Condition::All(parts) => ("all", list(parts)?).into_pyobject(py)?.into_any(),
+        Condition::Any(parts) => ("any", list(parts)?).into_pyobject(py)?.into_any(),
+        Condition::Not(part) => ("not", told(part)?).into_pyobject(py)?.into_any(),
+        Condition::AtDocument(part) => ("document", told(part)?).into_pyobject(py)?.into_any(),
+    })
+}
+
+fn named(label: &Label) -> (&'static str, Option<String>, Option<String>) {
+    let kind = match label.kind {
+        Kind::Element => "element",
+        Kind::Attribute => "attribute",
+        Kind::Text => "text",
+    };
+    let text = |name: &Option<Box<str>>| name.as_ref().map(ToString::to_string);
+    (kind, text(&label.namespace), text(&label.local))
+}
+
+fn compared<'py>(py: Python<'py>, test: &Test) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
+    let operator = match test.operator {
+        Operator::Equal => "=",
+        Operator::Unequal => "!=",
+        Operator::Less => "<",
+        Operator::AtMost => "<=",
+        Operator::Greater => ">",
+        Operator::AtLeast => ">=",
+        Operator::Contains => "contains",
+        Operator::StartsWith => "starts-with",
+    };
+    let constant = match &test.constant {
+        Constant::Text(text) => text.as_ref().into_pyobject(py)?.into_any(),
+        Constant::Number(number) => number.into_pyobject(py)?.into_any(),
+    };
+    Ok((operator, constant))
+}
+
 fn label(object: &Bound<'_, PyAny>) -> PyResult<Label> {
     let parts = object.cast::<PyTuple>()?;
     let kind = match parts.get_item(0)?.cast::<PyString>()?.to_str()? {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyList};
+use twigcast_kernel_core::build::Event;
 use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
 use twigcast_kernel_core::links::Links as CoreLinks;
@@ -14,7 +15,7 @@ use twigcast_kernel_core::matching::{BUDGET, Bounds, Counters, Found, Workspace}
 use twigcast_kernel_core::read::{Limits, Node};
 
 use crate::batch::{self, Batch};
-use crate::conditions::Conditions;
+use crate::conditions::{self, Conditions};
 
 /// How many workspaces are kept for readers to come; more readers at a time make their own.
 const POOL_MAX: usize = 16;
@@ -64,6 +65,7 @@ impl Index {
 
     /// Adds a pattern: its condition, and whether a match only makes it a candidate for libxml2.
     /// False if the kernel cannot decide it (it asks for the document node's own value).
+    #[pyo3(signature = (id, condition, *, residual))]
     fn add(
         &self,
         py: Python<'_>,
@@ -105,6 +107,15 @@ impl Index {
         self.read().find(id).is_some()
     }
 
+    /// What was added under an id, as nested tuples.
+    fn condition<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyAny>> {
+        let condition = {
+            let core = self.read();
+            core.find(id).map(|pattern| core.condition(pattern))
+        };
+        conditions::tell(py, &condition.ok_or_else(|| PyKeyError::new_err(id))?)
+    }
+
     /// All ids, in no order.
     fn ids(&self) -> Vec<i64> {
         self.read().all_ids()
@@ -130,6 +141,24 @@ impl Index {
                     workspace.matched(core, content, &self.bounds, &skip, found)
                 });
                 Ok(read.ok().map(|()| (matches, candidates)))
+            })
+        })
+    }
+
+    /// The same for a document that libxml2 has read: tuples of up to three strings in document order,
+    /// an element's end being an empty one, a text's the text alone, an element's start its namespace
+    /// and local name, and an attribute its namespace, local name and value.
+    fn match_events(&self, py: Python<'_>, events: &Bound<'_, PyList>, skip: Vec<i64>) -> PyResult<(Vec<i64>, Vec<i64>)> {
+        let events: Vec<Event> = events.iter().map(|event| read_event(&event)).collect::<PyResult<_>>()?;
+        py.detach(|| {
+            guarded(|| {
+                let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+                let found = Found { matches: &mut matches, candidates: &mut candidates };
+                let taken = self.with_workspace(|core, workspace| {
+                    workspace.matched_events(core, &events, &self.bounds, &skip, found)
+                });
+                taken.map_err(|reason| PyValueError::new_err(reason.to_string()))?;
+                Ok((matches, candidates))
             })
         })
     }
@@ -167,7 +196,7 @@ impl Index {
     }
 
     /// Many documents: the buffers of an Arrow array of binaries. `threads` share the work.
-    #[pyo3(signature = (content, offsets, wide, first, count, skip, threads))]
+    #[pyo3(signature = (content, offsets, *, wide, first, count, skip, threads))]
     #[allow(clippy::too_many_arguments)]
     fn match_batch(
         &self,
@@ -198,13 +227,9 @@ impl Index {
     /// Counters of the moment.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let core = self.read();
+        let unfiltered = guarded(|| Ok(core.unfiltered()))?;
         let mut sum = Counters::default();
-        for workspace in self
-            .pool
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-        {
+        for workspace in self.pool.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let one = workspace.counters();
             sum.documents += one.documents;
             sum.candidates += one.candidates;
@@ -214,8 +239,9 @@ impl Index {
             sum.bytes = sum.bytes.max(one.bytes);
         }
         let found = PyDict::new(py);
-        found.set_item("patterns", core.len())?;
+        found.set_item("patterns", core.distinct())?;
         found.set_item("residual", core.residual())?;
+        found.set_item("unfiltered", unfiltered)?;
         found.set_item("nodes", core.node_count())?;
         found.set_item("bytes", core.held())?;
         found.set_item("documents", sum.documents)?;
@@ -325,6 +351,17 @@ fn guarded<T>(job: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
         Err(PyRuntimeError::new_err(format!(
             "the kernel failed, which is a bug in it: {text}"
         )))
+    })
+}
+
+fn read_event(event: &Bound<'_, PyAny>) -> PyResult<Event> {
+    let parts: Vec<String> = event.extract()?;
+    let mut parts = parts.into_iter();
+    Ok(match (parts.next(), parts.next(), parts.next()) {
+        (Some(namespace), Some(local), Some(value)) => Event::Attribute(namespace, local, value),
+        (Some(namespace), Some(local), None) => Event::Start(namespace, local),
+        (Some(text), None, _) => Event::Text(text),
+        (None, ..) => Event::End,
     })
 }
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.matching import ENGINES, Matcher
+from tests.engines import EVERY_ENGINE
+from twigcast.matching import Matcher
 
 Locate = Callable[[str], Path]
 
@@ -51,7 +52,7 @@ def check_nitf(shared_path: Locate, name: str, size: int, engine: str, *, each: 
         assert list(decision.matches) == expected[document], document
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize("name", SETS)
 def test_a_thousand_nitf_subscriptions(shared_path: Locate, name: str, engine: str) -> None:
     check_nitf(shared_path, name, 1_000, engine, each=1 if engine == "lxml" else 5)
@@ -59,12 +60,12 @@ def test_a_thousand_nitf_subscriptions(shared_path: Locate, name: str, engine: s
 
 @pytest.mark.deep
 @pytest.mark.parametrize("name", SETS[:-1])  # Of the last set the truth ends at a thousand.
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_ten_thousand_nitf_subscriptions(shared_path: Locate, name: str, engine: str) -> None:
     check_nitf(shared_path, name, 10_000, engine)
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize("queries", ["simple_paths", "simple_predicates"])
 def test_the_queries_that_yfilter_ships(shared_path: Locate, queries: str, engine: str) -> None:
     folder = shared_path("data/yfilter-nitf")
@@ -77,7 +78,7 @@ def test_the_queries_that_yfilter_ships(shared_path: Locate, queries: str, engin
         assert [number + 1 for number in found] == [int(one) for one in numbers.split()], name
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize("name", ["conj", "multiple", "namespaces", "simple"])
 def test_the_patterns_of_libxml2s_own_tests(shared_path: Locate, name: str, engine: str) -> None:
     folder = shared_path("data/xpath-suite-sample/libxml2-pattern")

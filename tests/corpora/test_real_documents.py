@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
+from tests.engines import EVERY_ENGINE
 from tests.judge import judge_tree
 from twigcast.errors import DocumentError
 from twigcast.language import Document
-from twigcast.matching import ENGINES, Matcher, explain
+from twigcast.matching import Matcher, explain
 
 Locate = Callable[[str], Path]
 
@@ -85,7 +86,7 @@ def test_references_to_an_unread_dtd_are_left_out(shared_path: Locate) -> None:
         assert all(node.tag is not etree.Entity for node in document.tree.iter()), name
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize("genre", GENRES)
 def test_real_expressions_match_the_documents_libxml2_says(
     shared_path: Locate, genre: str, engine: str

@@ -17,9 +17,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests.engines import EVERY_ENGINE
 from tests.matching.attacks import ATTACKS, CANARY_TEXT
 from twigcast.errors import PatternError
-from twigcast.matching import ENGINES, Matcher
+from twigcast.matching import Matcher
 
 GOOD = b"<good><price>5</price></good>"
 
@@ -41,7 +42,7 @@ def watching(engine: str = "auto") -> Matcher:
     return matcher
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_refused_by_name_or_answered_and_stops_nothing(
     name: str, engine: str, canary: str
@@ -157,7 +158,7 @@ WIDE = b"<r>%s</r>" % (b"<s><t/><t/></s>" * 700)
         "//*//*//*[count(//*//*//*) = 3]",
     ],
 )
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_an_expression_that_would_run_away_is_undecided_and_stops_no_other(
     xpath: str, engine: str
 ) -> None:
@@ -171,7 +172,7 @@ def test_an_expression_that_would_run_away_is_undecided_and_stops_no_other(
     assert rows.column("matches").to_pylist()[0] == [2]
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_what_only_looks_costly_is_decided(engine: str) -> None:
     matcher = Matcher(engine)
     matcher.add(1, "//*[count(//*[count(//*) > 0]) > 0]")
@@ -207,7 +208,7 @@ def test_functions_beyond_the_core_library_do_not_exist(xpath: str, function: st
     assert caught.value.expected.endswith(f"functions instead of {function!r}")
 
 
-@pytest.mark.parametrize("engine", ENGINES[1:])
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_hundreds_of_patterns_with_thousands_of_nodes_each_need_no_sorting(engine: str) -> None:
     # libxml2 sorts what a function is given, by walking along siblings: a second for each of
     # these, were its boolean() asked instead of a predicate.

@@ -60,6 +60,8 @@ pub(crate) struct ClauseRecord {
     b: u32,
     c: u32,
     uses: u32,
+    /// How many patterns say just this.
+    patterns: u32,
     operation: u8,
     far: u8,
     unused: u16,
@@ -90,6 +92,7 @@ impl Form {
             b,
             c,
             uses: 1,
+            patterns: 0,
             operation,
             far: u8::from(far),
             unused: 0,
@@ -179,6 +182,20 @@ impl Clauses {
             Condition::AtDocument(part) => Form::AtDocument(self.take(part)),
         };
         self.intern(form)
+    }
+
+    /// One more pattern says just this; whether it is the first.
+    pub(crate) fn count(&mut self, clause: u32) -> bool {
+        let patterns = &mut self.records.edit()[clause as usize].patterns;
+        *patterns += 1;
+        *patterns == 1
+    }
+
+    /// One pattern less says just this; whether it was the last.
+    pub(crate) fn discount(&mut self, clause: u32) -> bool {
+        let patterns = &mut self.records.edit()[clause as usize].patterns;
+        *patterns -= 1;
+        *patterns == 0
     }
 
     /// Lets go of a clause, and of whatever only it held.

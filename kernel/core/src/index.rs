@@ -68,6 +68,8 @@ pub struct Index {
     pub(crate) end: i64,
     /// How many patterns only make candidates.
     pub(crate) residual: usize,
+    /// How many different conditions there are.
+    pub(crate) distinct: usize,
     pub(crate) most: usize,
     version: u64,
     epoch: u64,
@@ -83,6 +85,7 @@ impl Index {
             return Err(Refused::DocumentValue);
         }
         let clause = self.clauses.take(condition);
+        self.distinct += usize::from(self.clauses.count(clause));
         let layer = usize::from(self.used.load(Ordering::Relaxed));
         let record = Registered {
             id,
@@ -123,6 +126,7 @@ impl Index {
             place = layer.remove(here);
         }
         layer.patterns -= 1;
+        self.distinct -= usize::from(self.clauses.discount(record.clause));
         self.clauses.release(record.clause);
         self.ids.remove(hash_of(&id), pattern);
         self.patterns.edit()[pattern as usize].clause = NONE;
@@ -184,9 +188,19 @@ impl Index {
             .collect()
     }
 
+    /// How many different conditions the patterns are.
+    pub fn distinct(&self) -> usize {
+        self.distinct
+    }
+
     /// How many patterns only make candidates for libxml2.
     pub fn residual(&self) -> usize {
         self.residual
+    }
+
+    /// How many patterns every document is a candidate for.
+    pub fn unfiltered(&self) -> usize {
+        self.layers.iter().map(Layer::unfiltered).sum()
     }
 
     /// How many bytes of our own memory it all takes.

@@ -383,6 +383,15 @@ impl Layer {
         self.entries[self.twigs[twig as usize].entry as usize].owner == NONE
     }
 
+    /// How many twigs every document is a candidate for.
+    pub fn unfiltered(&self) -> usize {
+        let (mut count, mut entry) = (0, self.always);
+        while entry != NONE {
+            (count, entry) = (count + 1, self.entries[entry as usize].next);
+        }
+        count
+    }
+
     /// How many numbers wait until what readers remember is forgotten.
     pub fn waiting(&self) -> usize {
         self.spare.iter().map(Spare::waiting).sum::<usize>()

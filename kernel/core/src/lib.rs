@@ -5,6 +5,7 @@
 //! about label paths on the way ([`paths`]).
 
 pub mod blocks;
+pub mod build;
 pub mod classes;
 pub mod clause;
 pub mod column;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::build::Event;
 use crate::classes::Classes;
 use crate::index::Index;
 use crate::judge::Judge;
@@ -77,6 +78,21 @@ impl Workspace {
         found: Found,
     ) -> Result<(), Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
+        self.scan(index, bounds.budget);
+        self.collect(index, skip, found);
+        Ok(())
+    }
+
+    /// The same for a document that libxml2 has read.
+    pub fn matched_events(
+        &mut self,
+        index: &Index,
+        events: &[Event],
+        bounds: &Bounds,
+        skip: &[i64],
+        found: Found,
+    ) -> Result<(), Unsure> {
+        self.reader.take(events, &mut self.tree)?;
         self.scan(index, bounds.budget);
         self.collect(index, skip, found);
         Ok(())

@@ -392,17 +392,21 @@ impl Paths {
             let kept = match record.operator() {
                 Operator::Equal if record.is_numeric() => {
                     here.numeric = true;
-                    let key = (path, bits_of(record.number));
-                    // Zero has two signs, and NaN is equal to nothing: such tests are asked.
-                    !record.number.is_nan()
-                        && !self.numbers.contains_key(&key)
-                        && self.numbers.insert(key, made).is_none()
+                    // NaN is equal to nothing, not even to itself.
+                    if !record.number.is_nan() {
+                        self.numbers.insert((path, bits_of(record.number)), made);
+                    }
+                    true
                 }
                 Operator::Equal => {
                     here.textual = true;
                     let key = (path, hash_of(known.clauses.tests.text(test)));
                     // Of two strings with one hash the second is asked like any other test.
-                    self.strings.get(&key).is_none() && self.strings.insert(key, made).is_none()
+                    let free = !self.strings.contains_key(&key);
+                    if free {
+                        self.strings.insert(key, made);
+                    }
+                    free
                 }
                 _ => false,
             };

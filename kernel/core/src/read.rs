@@ -35,6 +35,7 @@ use std::fmt;
 
 pub use outline::{Node, outline};
 
+use crate::build::{Event, build};
 use crate::tree::{Names, Tree};
 use raw_names::RawNames;
 use scopes::{Outside, Scopes};
@@ -183,6 +184,12 @@ impl Reader {
             tree.clear();
         }
         outcome
+    }
+
+    /// A document that libxml2 has read, as a tree.
+    pub fn take(&mut self, events: &[Event], tree: &mut Tree) -> Result<(), Unsure> {
+        self.begin();
+        build(events, &mut self.names, tree)
     }
 
     /// The names of all documents so far.

@@ -153,14 +153,16 @@ impl Tape<'_> {
         let mut numbers = vec![
             index.end as u64,
             index.residual as u64,
+            index.distinct as u64,
             index.clauses.tests.idle as u64,
         ];
         self.numbers(&mut numbers)?;
-        let [end, residual, idle] = numbers[..] else {
+        let [end, residual, distinct, idle] = numbers[..] else {
             return Err(Damaged::Changed);
         };
-        (index.end, index.residual, index.clauses.tests.idle) =
-            (end as i64, residual as usize, idle as usize);
+        index.end = end as i64;
+        (index.residual, index.distinct) = (residual as usize, distinct as usize);
+        index.clauses.tests.idle = idle as usize;
         self.layer(&mut index.layers[0])
     }
 }

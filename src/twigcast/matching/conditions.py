@@ -6,6 +6,7 @@ the classes of :mod:`twigcast.language.condition` have them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -65,7 +66,7 @@ def _label(told: tuple[str, str | None, str | None]) -> Label:
     return Label(Kind(kind), namespace, local)
 
 
-def _test(told: Any) -> ValueTest:
+def _test(told: Iterable[Any]) -> ValueTest:
     operator, constant = told
     if isinstance(constant, str):
         return ValueTest(Operator(operator), Literal(constant))

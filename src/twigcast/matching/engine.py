@@ -6,7 +6,7 @@ ids, groups, batches, counting. An engine keeps patterns under integer ids and d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,8 +58,15 @@ class Engine(Protocol):
     def remove(self, id: int) -> None:
         """Forget the id and whatever only it needed."""
 
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id."""
+
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
+
+    def prepared(self, groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
+        """Groups made ready to be asked for with many documents."""
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]

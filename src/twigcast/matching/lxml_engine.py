@@ -13,7 +13,7 @@ evaluated outside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
 from twigcast.language.document import Document
@@ -62,11 +62,21 @@ class LxmlEngine:
                 self._residuals.forget(pattern)
                 self._residual -= not pattern.exact
 
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id."""
+        return self._pattern_of
+
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
         candidates = self._gather(document)
         wanted = ((one, pattern) for one, pattern in candidates if one not in skip)
         return self._residuals.decide(wanted if skip else candidates, document)
+
+    @staticmethod
+    def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
+        """The groups as they are: this engine has no use for more."""
+        return groups
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]

@@ -12,20 +12,24 @@ removes. What the engines share is here; an engine decides (:mod:`twigcast.match
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
-from twigcast.matching import batch, stored
+from twigcast.matching import batch, native_batch, stored
 from twigcast.matching.bindings import Binding, Witness
 from twigcast.matching.engine import Decision, Engine, EngineStatistics
+from twigcast.matching.groups import Groups
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.moments import Account
+from twigcast.matching.native import AVAILABLE, NativeEngine
 from twigcast.matching.residuals import COST_MAX
 from twigcast.matching.streaming import StreamingEngine
+from twigcast.matching.unread import Unread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,14 +38,11 @@ __all__ = ["ENGINES", "Matcher", "MatcherStatistics"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_ENGINES: Final[dict[str, type[StreamingEngine | LxmlEngine]]] = {
-    "streaming": StreamingEngine,
-    "lxml": LxmlEngine,
-}
-"""The engines that there are, the fastest first."""
+_INT64: Final = range(-(1 << 63), 1 << 63)
 
-ENGINES: Final = ("auto", *_ENGINES)
-"""The names an engine can be asked for by; ``auto`` takes the fastest that is there."""
+ENGINES: Final = ("auto", "native", "streaming", "lxml")
+"""The names an engine can be asked for by; ``auto`` takes the fastest that is there: ``native``
+where the kernel is installed, else ``streaming``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,9 @@ class Matcher:
         pattern_limits: PatternLimits = PATTERN_LIMITS,
         residual_cost_max: int = COST_MAX,
     ) -> None:
-        if engine not in ENGINES:
-            raise UsageError(f"no engine {engine!r}; choose one of {', '.join(ENGINES)}")
-        chosen = next(iter(_ENGINES)) if engine == "auto" else engine
-        self._engine: Engine = _ENGINES[chosen](cost_max=residual_cost_max)
+        self._engine = _engine(engine, limits, residual_cost_max)
         self._limits = limits
         self._pattern_limits = pattern_limits
-        self._patterns: dict[int, Pattern] = {}
         self._documents = self._refused = self._undecided = 0
 
     def add(
@@ -91,17 +88,18 @@ class Matcher:
         """
         if not isinstance(id, int):
             raise UsageError(f"an id is an integer, not {id!r}; keep your own names beside them")
-        if id in self._patterns:
-            raise UsageError(f"id {id} is taken by {self._patterns[id].text}; remove it first")
+        if not _INT64.start <= id < _INT64.stop:
+            raise UsageError(f"the id {id} does not fit into 64 bits")
+        if id in self:
+            raise UsageError(f"id {id} is taken by {self._held(id).text}; remove it first")
         pattern = self._pattern(xpath, namespaces)
         self._engine.add(id, pattern)
-        self._patterns[id] = pattern
 
     def remove(self, id: int) -> None:
         """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
-        self._held(id)
+        if id not in self:
+            raise UsageError(f"no subscription with id {id}, so nothing to remove")
         self._engine.remove(id)
-        del self._patterns[id]
 
     def match(self, document: bytes | Document, skip: Collection[int] = ()) -> list[int]:
         """The ids of the subscriptions that the document satisfies, ascending.
@@ -113,9 +111,14 @@ class Matcher:
 
     def decide(self, document: bytes | Document, skip: Collection[int] = ()) -> Decision:
         """The same, with the subscriptions that were too costly to decide told apart."""
-        decision = self._engine.decide(self._read(document), _quick(skip))
+        with self._counted(document) as unread:
+            decision = self._engine.decide(unread, _quick(skip))
         self._undecided += len(decision.undecided)
         return decision
+
+    def groups(self, members: Mapping[_Key, Collection[int]]) -> Groups[_Key]:
+        """Groups of ids made ready for :meth:`match_links` on many documents."""
+        return Groups(self._engine, members)
 
     def match_links(
         self,
@@ -127,10 +130,13 @@ class Matcher:
 
         A group is decided by the first match found in it. One that only undecided subscriptions
         could decide counts as matching: a document too many can be dropped further on, one too
-        few is lost.
+        few is lost. Where the groups stay the same, :meth:`groups` makes them ready once.
         """
-        read = self._read(document)
-        decided, undecided = self._engine.decide_links(read, list(groups.values()), _quick(skip))
+        ready = groups if isinstance(groups, Groups) else self.groups(groups)
+        with self._counted(document) as unread:
+            decided, undecided = self._engine.decide_links(
+                unread, ready.ready_for(self._engine), _quick(skip)
+            )
         self._undecided += len(undecided)
         doubt = frozenset(undecided)
         return [
@@ -139,13 +145,26 @@ class Matcher:
             if found or (doubt and not doubt.isdisjoint(ids))
         ]
 
-    def match_batch(self, documents: pa.Array[Any], skip: Collection[int] = ()) -> pa.RecordBatch:
+    def match_batch(
+        self, documents: pa.Array[Any], skip: Collection[int] = (), *, threads: int = 1
+    ) -> pa.RecordBatch:
         """A row for each document of an Arrow array (binary or string).
 
         Columns: ``matches`` (list of ids, null where refused), ``error`` (null where fine) and
-        ``undecided`` (list of ids). A document that cannot be read never stops the others.
+        ``undecided`` (list of ids). A document that cannot be read never stops the others. The
+        engine ``native`` shares the work among as many ``threads`` as asked for.
         """
-        return batch.decided_rows(documents, lambda content: self.decide(content, skip))
+
+        def decide(content: bytes) -> Decision:
+            return self.decide(content, skip)
+
+        if not isinstance(self._engine, NativeEngine):
+            return batch.decided_rows(documents, decide)
+        rows, alone = native_batch.decided_rows(
+            self._engine, documents, decide, skip=_quick(skip), threads=threads
+        )
+        self._documents += len(documents) - alone
+        return rows
 
     def follow(
         self,
@@ -194,7 +213,7 @@ class Matcher:
         """What the matcher holds, and what it has done so far."""
         return MatcherStatistics(
             engine=self._engine.name,
-            subscriptions=len(self._patterns),
+            subscriptions=len(self),
             documents=self._documents,
             refused=self._refused,
             undecided=self._undecided,
@@ -203,21 +222,35 @@ class Matcher:
 
     def to_bytes(self) -> bytes:
         """The subscriptions as bytes, for a file or another process."""
-        return stored.to_bytes(self._patterns)
+        if isinstance(self._engine, NativeEngine):
+            return self._engine.to_bytes()
+        return stored.to_bytes(self._engine.patterns)
 
     @classmethod
     def from_buffer(cls, buffer: bytes | memoryview, engine: str = "auto") -> Matcher:
-        """The matcher that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes."""
+        """The matcher that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes.
+
+        What the engine ``native`` wrote is used where it lies, so the buffer must not change; it
+        is for that engine only.
+        """
         matcher = cls(engine)
+        if NativeEngine.has_written(buffer):
+            if engine not in {"auto", "native"} or not AVAILABLE:
+                raise UsageError(
+                    "these subscriptions were compiled for the engine native; ask for that one, "
+                    "where twigcast-kernel is installed, or write them with another engine"
+                )
+            matcher._engine = NativeEngine.from_buffer(memoryview(buffer))
+            return matcher
         for subscription, pattern in stored.from_buffer(buffer):
             matcher.add(subscription, pattern)
         return matcher
 
     def __len__(self) -> int:
-        return len(self._patterns)
+        return len(self._engine.patterns)
 
     def __contains__(self, id: int) -> bool:
-        return id in self._patterns
+        return id in self._engine.patterns
 
     def _pattern(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
         if isinstance(xpath, Pattern):
@@ -225,9 +258,9 @@ class Matcher:
         return Pattern.parse(xpath, namespaces, self._pattern_limits)
 
     def _held(self, id: int) -> Pattern:
-        if id not in self._patterns:
+        if id not in self:
             raise UsageError(f"no subscription with id {id}")
-        return self._patterns[id]
+        return self._engine.patterns[id]
 
     def _in_order(self) -> StreamingEngine:
         if not isinstance(self._engine, StreamingEngine):
@@ -238,14 +271,35 @@ class Matcher:
         return self._engine
 
     def _read(self, document: bytes | Document) -> Document:
-        self._documents += 1
         if isinstance(document, Document):
+            self._documents += 1
             return document
+        with self._counted(document) as unread:
+            return Document(document, unread.tree, None)
+
+    @contextmanager
+    def _counted(self, document: bytes | Document) -> Iterator[Document]:
+        """The document, to be read when its tree is asked for; counted if it is refused then."""
+        self._documents += 1
         try:
-            return Document.parse(document, limits=self._limits)
+            yield document if isinstance(document, Document) else Unread(document, self._limits)
         except DocumentError:
             self._refused += 1
             raise
+
+
+def _engine(name: str, limits: DocumentLimits, cost_max: int) -> Engine:
+    match name:
+        case "native":
+            return NativeEngine(cost_max=cost_max, limits=limits)
+        case "auto" if AVAILABLE:
+            return NativeEngine(cost_max=cost_max, limits=limits)
+        case "auto" | "streaming":
+            return StreamingEngine(cost_max=cost_max)
+        case "lxml":
+            return LxmlEngine(cost_max=cost_max)
+        case _:
+            raise UsageError(f"no engine {name!r}; choose one of {', '.join(ENGINES)}")
 
 
 def _quick(skip: Collection[int]) -> Collection[int]:

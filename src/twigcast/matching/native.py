@@ -16,37 +16,41 @@ This module alone imports the kernel; :data:`AVAILABLE` tells whether there is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 from lxml import etree
 
-from twigcast.errors import UsageError
+from twigcast.errors import PatternError, UsageError
 from twigcast.language.condition import TRUE
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
-from twigcast.language.pattern import Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
 
 try:
     import twigcast_kernel as kernel
-except ModuleNotFoundError:
-    kernel = None
+except ModuleNotFoundError:  # optional: everything works without it, only slower
+    AVAILABLE = False
+else:
+    AVAILABLE = True
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementUnicodeResult
 
 __all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
 
-AVAILABLE: Final = kernel is not None
-"""Whether the kernel is installed."""
-
 REMEMBERED_BYTES_MAX: Final = 256 << 20
 """Bytes of label paths that one reader remembers: 100,000 patterns need a tenth of it on documents
 of one kind. Beyond, everything is forgotten and learned anew."""
+
+_HEADER: Final = b"twigcast compiled 1\n"
+_ALIGNMENT: Final = 64
+"""Where the kernel's part may begin, so that it can be used in place."""
 
 _Ids = tuple[list[int], list[int]]
 
@@ -70,15 +74,15 @@ class NativeStatistics(EngineStatistics):
     """How often a reader had no more room and forgot everything."""
 
 
-class Ready(tuple[Collection[int], ...]):
+class Prepared(tuple[Collection[int], ...]):  # noqa: SLOT001  # a tuple has room for none
     """Groups of ids, with what the kernel made of them."""
 
-    links: Any
+    links: kernel.Links
 
 
 def version() -> str | None:
     """The version of the kernel, if there is one."""
-    return None if kernel is None else str(kernel.__version__)
+    return kernel.__version__ if AVAILABLE else None
 
 
 class NativeEngine:
@@ -98,7 +102,7 @@ class NativeEngine:
         limits: DocumentLimits = LIBRARY_LIMITS,
         remembered_bytes_max: int = REMEMBERED_BYTES_MAX,
     ) -> None:
-        if kernel is None:
+        if not AVAILABLE:
             raise UsageError(
                 "the engine native needs the package twigcast-kernel, which is not installed; "
                 "build it from kernel/ (make setup does, where there is Rust), or take another"
@@ -113,13 +117,13 @@ class NativeEngine:
 
     def add(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern under an id that is not in use."""
-        if pattern.exact and self._index.add(id, pattern.condition, False):
+        if pattern.exact and self._index.add(id, pattern.condition, residual=False):
             return
         # Before the kernel can make it a candidate somewhere.
         self._patterns[id] = pattern
         necessary = TRUE if pattern.exact else pattern.necessary.condition
-        if not self._index.add(id, necessary, True):
-            self._index.add(id, TRUE, True)
+        if not self._index.add(id, necessary, residual=True):
+            self._index.add(id, TRUE, residual=True)
 
     def remove(self, id: int) -> None:
         """Forget the id and whatever only it needed."""
@@ -129,15 +133,10 @@ class NativeEngine:
             # Should another id ask for the same, it is compiled again.
             self._residuals.forget(pattern)
 
-    def pattern(self, id: int) -> Pattern:
-        """The pattern under an id that is in use."""
-        return self._patterns.get(id) or Pattern(condition_of(self._index.condition(id)))
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def __contains__(self, id: int) -> bool:
-        return id in self._index
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id; an exact one is made anew from what the kernel tells."""
+        return _Patterns(self._index, self._patterns)
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
@@ -155,9 +154,9 @@ class NativeEngine:
         judged = self._residuals.decide(held, document)
         return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
 
-    def ready(self, groups: Sequence[Collection[int]]) -> Ready:
-        """Groups made ready for many documents."""
-        made = Ready(groups)
+    def prepared(self, groups: Sequence[Collection[int]]) -> Prepared:
+        """Groups made ready to be asked for with many documents."""
+        made = Prepared(groups)
         made.links = self._index.links([list(group) for group in groups])
         return made
 
@@ -165,10 +164,10 @@ class NativeEngine:
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
     ) -> tuple[list[bool], tuple[int, ...]]:
         """Whether each group has a match, and the undecided ids of the groups that have none."""
-        ready = groups if isinstance(groups, Ready) else self.ready(groups)
+        ready = groups if isinstance(groups, Prepared) else self.prepared(groups)
         answers = self._index.match_links(document.content, ready.links, _ascending(skip))
         if answers is not None and None not in answers:
-            return answers, ()
+            return [answer is True for answer in answers], ()
         matches, candidates = self._ids(document, skip)
         sure = frozenset(matches)
         found = [not sure.isdisjoint(group) for group in groups]
@@ -180,6 +179,34 @@ class NativeEngine:
         for number, answer in zip(left, decided, strict=True):
             found[number] = answer
         return found, undecided
+
+    def to_bytes(self) -> bytes:
+        """Everything as bytes that :meth:`from_buffer` uses where they lie."""
+        held = [[one, self._patterns[one].text] for one in sorted(self._patterns)]
+        texts = json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
+        head = _HEADER + len(texts).to_bytes(8, "little") + texts
+        return head + bytes(-len(head) % _ALIGNMENT) + self._index.to_bytes()
+
+    @staticmethod
+    def has_written(buffer: bytes | memoryview) -> bool:
+        """Whether bytes begin as those of :meth:`to_bytes` do."""
+        return bytes(buffer[: len(_HEADER)]) == _HEADER
+
+    @classmethod
+    def from_buffer(cls, buffer: memoryview) -> Self:
+        """The engine that was written. Raises :class:`UsageError` if the bytes are damaged."""
+        engine = cls()
+        start = len(_HEADER) + 8
+        end = start + int.from_bytes(buffer[len(_HEADER) : start], "little")
+        try:
+            for one, text in json.loads(bytes(buffer[start:end])):
+                engine._patterns[one] = Pattern.parse(text, None, CANONICAL_LIMITS)
+            engine._index = kernel.Index.from_buffer(
+                buffer[end + -end % _ALIGNMENT :], _number, *engine._bounds
+            )
+        except (ValueError, TypeError, PatternError, RecursionError) as error:
+            raise UsageError(f"stored subscriptions are damaged: {error}") from None
+        return engine
 
     def statistics(self) -> NativeStatistics:
         """The counters of the moment."""
@@ -202,21 +229,55 @@ class NativeEngine:
         )
 
     def match_buffers(
-        self, content: memoryview, offsets: memoryview, shape: tuple[bool, int, int], skip: Collection[int], threads: int
-    ) -> tuple[Any, Any, Any, Any, list[int]]:
-        """Many documents at once: the buffers of an Arrow array, as the kernel takes them."""
-        wide, first, count = shape
-        found = self._index.match_batch(
-            content, offsets, wide, first, count, _ascending(skip), threads
+        self,
+        content: memoryview,
+        offsets: memoryview,
+        *,
+        wide: bool,
+        first: int,
+        count: int,
+        skip: Collection[int],
+        threads: int,
+    ) -> tuple[kernel.Slab, kernel.Slab, kernel.Slab, kernel.Slab, list[int]]:
+        """Many documents at once: the buffers of an Arrow array, as the kernel takes them.
+
+        ``wide`` offsets have 64 bits; the array begins at the offset ``first``. Gives the offsets
+        and ids of matches, those of libxml2's candidates, and the rows it had better read itself.
+        """
+        return self._index.match_batch(
+            content,
+            offsets,
+            wide=wide,
+            first=first,
+            count=count,
+            skip=_ascending(skip),
+            threads=threads,
         )
-        return cast("tuple[Any, Any, Any, Any, list[int]]", found)
 
     def _ids(self, document: Document, skip: Collection[int]) -> _Ids:
         skipped = _ascending(skip)
         found = self._index.match(document.content, skipped)
-        if found is None:
-            found = self._index.match_events(list(_events(document)), skipped)
-        return cast("_Ids", found)
+        return found or self._index.match_events(list(_events(document)), skipped)
+
+
+class _Patterns(Mapping[int, Pattern]):
+    """The patterns of an index: those that libxml2 decides are here, the others in the kernel."""
+
+    def __init__(self, index: kernel.Index, held: Mapping[int, Pattern]) -> None:
+        self._index = index
+        self._held = held
+
+    def __getitem__(self, id: int) -> Pattern:
+        return self._held.get(id) or Pattern(condition_of(self._index.condition(id)))
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and id in self._index
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._index.ids())
+
+    def __len__(self) -> int:
+        return len(self._index)
 
 
 def _ascending(skip: Collection[int]) -> list[int]:

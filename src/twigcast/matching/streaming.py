@@ -104,6 +104,11 @@ class StreamingEngine:
             if not entry.ids:
                 self._leave(pattern)
 
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id."""
+        return self._pattern_of
+
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
         matches: list[int] = []
@@ -118,6 +123,11 @@ class StreamingEngine:
             candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
         judged = self._residuals.decide(candidates, document)
         return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
+
+    @staticmethod
+    def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
+        """The groups as they are: this engine has no use for more."""
+        return groups
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
