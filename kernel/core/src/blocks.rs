@@ -128,3 +128,51 @@ impl Blocks {
         kin
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn numbers_of_one_kin_lie_side_by_side() {
+        let mut blocks = Blocks::default();
+        let mixed: Vec<(u64, u32)> = (0..40).map(|it| (it % 2, blocks.take(it % 2))).collect();
+        let of = |kin| mixed.iter().filter(move |it| it.0 == kin).map(|it| it.1);
+        assert_eq!(of(0).collect::<Vec<_>>()[..16], (0..16).collect::<Vec<_>>());
+        assert_eq!(
+            of(1).collect::<Vec<_>>()[..16],
+            (16..32).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_number_is_given_again_only_once_everything_is_settled() {
+        let (mut blocks, mut seed) = (Blocks::default(), 5u64);
+        let (mut given, mut waiting) = (Vec::new(), BTreeSet::new());
+        for round in 0..20_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let chance = (seed >> 33) as usize;
+            if chance % 5 < 3 && given.len() < 300 {
+                let number = blocks.take(chance as u64 % 7);
+                assert!(!given.contains(&number) && !waiting.contains(&number));
+                assert!((number as usize) < blocks.end());
+                given.push(number);
+            } else if !given.is_empty() {
+                let number = given.swap_remove(chance % given.len());
+                blocks.retire(number);
+                waiting.insert(number);
+            }
+            assert_eq!(blocks.waiting(), waiting.len());
+            if round % 97 == 0 {
+                blocks.settle();
+                waiting.clear();
+            }
+        }
+        assert!(blocks.end() < 1_000, "{}", blocks.end());
+        given.into_iter().for_each(|number| blocks.retire(number));
+        blocks.settle();
+        assert_eq!(blocks.end(), 0);
+    }
+}

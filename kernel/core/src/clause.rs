@@ -270,3 +270,94 @@ impl Clauses {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Constant, Kind, Label, Operator, Test};
+
+    fn step(far: bool, local: &str, then: Condition) -> Step {
+        let label = Label {
+            kind: Kind::Element,
+            namespace: Some("".into()),
+            local: Some(local.into()),
+        };
+        Step { far, label, then }
+    }
+
+    fn test() -> Test {
+        Test {
+            operator: Operator::Contains,
+            constant: Constant::Text("x".into()),
+        }
+    }
+
+    fn all_forms() -> Condition {
+        let always = || Condition::All(Vec::new());
+        let label = step(true, "b", always()).label;
+        let first = vec![step(true, "c", always()), step(false, "d", always())];
+        let parts = vec![
+            Condition::SelfIs(label),
+            Condition::Value(test()),
+            Condition::First(first, test()),
+            Condition::Not(Box::new(Condition::Any(Vec::new()))),
+            Condition::Any(vec![always(), Condition::Value(test())]),
+            Condition::AtDocument(Box::new(always())),
+        ];
+        Condition::Exists(Box::new(step(false, "a", Condition::All(parts))))
+    }
+
+    #[test]
+    fn equal_conditions_are_one_clause_with_the_same_parts() {
+        let mut clauses = Clauses::default();
+        let first = clauses.take(&all_forms());
+        let size = clauses.records.len();
+        assert_eq!(clauses.take(&all_forms()), first);
+        assert_eq!(clauses.records.len(), size);
+        let Form::Exists {
+            far: false, then, ..
+        } = clauses.form(first)
+        else {
+            panic!("{:?}", clauses.form(first));
+        };
+        assert!(matches!(clauses.form(then), Form::All(..)));
+    }
+
+    #[test]
+    fn a_clause_let_go_as_often_as_it_was_taken_leaves_nothing() {
+        let mut clauses = Clauses::default();
+        let (first, second) = (clauses.take(&all_forms()), clauses.take(&all_forms()));
+        clauses.release(first);
+        assert!(!clauses.table.is_empty() && clauses.labels.idle() == 0);
+        clauses.release(second);
+        assert!(clauses.table.is_empty() && clauses.tests.table.is_empty());
+        assert_eq!(clauses.labels.idle(), clauses.labels.len());
+        let size = clauses.records.len();
+        clauses.take(&all_forms());
+        assert_eq!(clauses.records.len(), size);
+    }
+
+    #[test]
+    fn a_part_stays_as_long_as_somebody_has_it() {
+        let mut clauses = Clauses::default();
+        let whole = clauses.take(&all_forms());
+        let part = clauses.take(&Condition::Value(test()));
+        clauses.release(whole);
+        assert!(matches!(clauses.form(part), Form::Value(_)));
+        assert_eq!((clauses.table.len(), clauses.tests.table.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_list_of_one_is_its_part_and_of_none_a_constant() {
+        let mut clauses = Clauses::default();
+        let one = Condition::All(vec![Condition::Any(vec![Condition::Value(test())])]);
+        let (one, value) = (clauses.take(&one), clauses.take(&Condition::Value(test())));
+        assert_eq!(one, value);
+        let (all, any) = (Condition::All(Vec::new()), Condition::Any(Vec::new()));
+        let (all, any) = (clauses.take(&all), clauses.take(&any));
+        assert_eq!(
+            (clauses.form(all), clauses.form(any)),
+            (Form::True, Form::False)
+        );
+    }
+}

@@ -170,3 +170,60 @@ pub fn store<T: Pod>(column: &mut Column<T>, spare: &mut Spare, record: T) -> u3
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(bytes: &[u8]) -> Arc<dyn Buffer> {
+        Arc::new(bytes.to_vec())
+    }
+
+    #[test]
+    fn records_are_read_from_any_place_in_a_buffer() {
+        let bytes: Vec<u8> = (0..32).collect();
+        let held = buffer(&bytes);
+        for start in 0..8 {
+            let column = Column::<u32>::map(&held, start..start + 8).expect("two records");
+            let expected = bytes[start..start + 8].chunks(4);
+            let expected = expected.map(|it| u32::from_ne_bytes([it[0], it[1], it[2], it[3]]));
+            assert_eq!(column[..], expected.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_range_beyond_the_buffer_or_with_half_a_record_is_no_column() {
+        let held = buffer(&[0; 16]);
+        assert!(Column::<u32>::map(&held, 0..7).is_none());
+        assert!(Column::<u32>::map(&held, 8..20).is_none());
+        assert!(Column::<u32>::map(&held, 16..16).is_some_and(|it| it.is_empty()));
+    }
+
+    #[test]
+    fn a_change_copies_the_records_and_leaves_the_buffer() {
+        let held = buffer(&[0; 64]);
+        let mut column = Column::<u64>::map(&held, 0..64).expect("eight records");
+        column.edit()[3] = 5;
+        column.push(6);
+        assert_eq!(column[..], [0, 0, 0, 5, 0, 0, 0, 0, 6]);
+        assert_eq!(held.bytes(), [0; 64]);
+        assert!(column.held() >= 72);
+    }
+
+    #[test]
+    fn freed_numbers_wait_until_nobody_remembers_them() {
+        let (mut column, mut spare) = (Column::default(), Spare::default());
+        let numbers: Vec<u32> = (0..3u32)
+            .map(|it| store(&mut column, &mut spare, it))
+            .collect();
+        assert_eq!(numbers, [0, 1, 2]);
+        spare.retire(1);
+        assert_eq!((spare.waiting(), store(&mut column, &mut spare, 7)), (1, 3));
+        assert_eq!(spare.all(), [1]);
+        spare.settle();
+        assert_eq!((spare.waiting(), store(&mut column, &mut spare, 8)), (0, 1));
+        spare.put(2);
+        assert_eq!(store(&mut column, &mut spare, 9), 2);
+        assert_eq!(column[..], [0, 8, 9, 7]);
+    }
+}

@@ -298,3 +298,123 @@ impl Tests {
         self.idle = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(namespace: Option<&str>, local: Option<&str>) -> Label {
+        Label {
+            kind: Kind::Element,
+            namespace: namespace.map(Into::into),
+            local: local.map(Into::into),
+        }
+    }
+
+    fn text(operator: Operator, constant: &str) -> Test {
+        Test {
+            operator,
+            constant: Constant::Text(constant.into()),
+        }
+    }
+
+    #[test]
+    fn a_name_has_every_label_that_leaves_something_open() {
+        let mut labels = Labels::default();
+        let all = [
+            label(Some("u"), Some("a")),
+            label(None, Some("a")),
+            label(Some("u"), None),
+            label(None, None),
+        ];
+        for label in &all {
+            labels.take(label);
+        }
+        labels.take(&label(Some(""), Some("a")));
+        labels.take(&label(Some("u"), Some("b")));
+        assert_eq!(labels.of_name(Kind::Element, "u", "a"), [0, 1, 2, 3]);
+        assert_eq!(labels.of_name(Kind::Element, "", "a"), [1, 3, 4]);
+        assert_eq!(labels.of_name(Kind::Attribute, "u", "a"), [0; 0]);
+    }
+
+    #[test]
+    fn a_label_keeps_its_number_until_it_is_swept() {
+        let mut labels = Labels::default();
+        let (a, b) = (label(None, Some("a")), label(None, Some("b")));
+        assert_eq!(
+            (labels.take(&a), labels.take(&a), labels.take(&b)),
+            (0, 0, 1)
+        );
+        labels.release(0);
+        assert_eq!((labels.idle(), labels.find(&a)), (0, Some(0)));
+        labels.release(0);
+        assert_eq!((labels.idle(), labels.find(&a)), (1, Some(0)));
+        assert_eq!((labels.take(&a), labels.idle()), (0, 0));
+        labels.release(0);
+        let before = labels.changes();
+        labels.sweep();
+        assert_ne!(labels.changes(), before);
+        assert_eq!((labels.idle(), labels.find(&a)), (0, None));
+        labels.sweep();
+        assert_eq!(labels.take(&label(None, Some("c"))), 0);
+        assert_eq!(labels.take(&a), 2);
+    }
+
+    #[test]
+    fn labels_come_back_from_what_is_stored_of_them() {
+        let mut labels = Labels::default();
+        let (a, b) = (label(None, Some("a")), label(Some("u"), None));
+        (labels.take(&a), labels.take(&b), labels.take(&b));
+        labels.release(0);
+        labels.sweep();
+        let all = labels.all().map(|(label, uses)| (label.clone(), uses));
+        let mut back = Labels::from_all(all.collect());
+        assert_eq!((back.find(&a), back.find(&b)), (None, Some(1)));
+        back.release(1);
+        back.release(1);
+        assert_eq!((back.idle(), back.take(&a)), (1, 0));
+    }
+
+    #[test]
+    fn equal_tests_have_one_number_and_others_do_not() {
+        let mut tests = Tests::default();
+        let number = |operator, value| Test {
+            operator,
+            constant: Constant::Number(value),
+        };
+        let different = [
+            text(Operator::Equal, "1"),
+            text(Operator::Equal, ""),
+            text(Operator::Contains, "1"),
+            number(Operator::Equal, 1.0),
+            number(Operator::Less, 1.0),
+            number(Operator::Equal, 2.0),
+        ];
+        for (expected, test) in different.iter().enumerate() {
+            let given = tests.take(test);
+            assert_eq!((given, tests.take(test)), (expected as u32, given));
+            assert_eq!(tests.test(given), *test);
+        }
+    }
+
+    #[test]
+    fn texts_move_together_when_most_are_gone() {
+        let mut tests = Tests::default();
+        let long = |number: usize| text(Operator::Equal, &format!("{number:0100}"));
+        let numbers: Vec<u32> = (0..200).map(|it| tests.take(&long(it))).collect();
+        for (place, &number) in numbers.iter().enumerate() {
+            if place % 5 != 0 {
+                tests.release(number);
+            }
+        }
+        assert!(
+            tests.texts.len() <= 100 * (40 + 41) + 4096,
+            "{}",
+            tests.texts.len()
+        );
+        for place in (0..200).step_by(5) {
+            assert_eq!(tests.test(numbers[place]), long(place));
+            assert_eq!(tests.take(&long(place)), numbers[place]);
+        }
+    }
+}

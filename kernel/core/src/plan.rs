@@ -206,3 +206,138 @@ fn narrower(left: Vec<Alternative>, right: Vec<Alternative>) -> Vec<Alternative>
     kept.iter_mut().for_each(|it| it.verify = true);
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::{Condition, Constant, Label, Operator, Step, Test};
+
+    fn exists(kind: Kind, local: &str, then: Condition) -> Condition {
+        let label = Label {
+            kind,
+            namespace: Some("".into()),
+            local: Some(local.into()),
+        };
+        let far = false;
+        Condition::Exists(Box::new(Step { far, label, then }))
+    }
+
+    fn element(local: &str, then: Condition) -> Condition {
+        exists(Kind::Element, local, then)
+    }
+
+    fn all(parts: impl Into<Vec<Condition>>) -> Condition {
+        Condition::All(parts.into())
+    }
+
+    fn named(local: &str) -> Condition {
+        element(local, all([]))
+    }
+
+    fn value(text: &str) -> Condition {
+        Condition::Value(Test {
+            operator: Operator::Equal,
+            constant: Constant::Text(text.into()),
+        })
+    }
+
+    fn plan(condition: &Condition) -> Vec<Alternative> {
+        let (mut layer, mut clauses) = (Layer::default(), Clauses::default());
+        let clause = clauses.take(condition);
+        let mut planner = Planner {
+            layer: &mut layer,
+            clauses: &clauses,
+            reached: Vec::new(),
+        };
+        planner.plan(clause)
+    }
+
+    /// Leaves, joins, and whether it is verified.
+    fn sizes(condition: &Condition) -> Vec<(usize, usize, bool)> {
+        let alternatives = plan(condition);
+        let sizes = alternatives
+            .iter()
+            .map(|it| (it.leaves.len(), it.joins.len(), it.verify));
+        sizes.collect()
+    }
+
+    #[test]
+    fn a_path_is_its_last_node() {
+        let found = plan(&element("a", element("b", value("x"))));
+        assert_eq!(
+            (found.len(), found[0].leaves[0].node, found[0].verify),
+            (1, 2, false)
+        );
+        assert_eq!((found[0].leaves[0].test, found[0].joins.len()), (0, 0));
+    }
+
+    #[test]
+    fn branches_join_at_the_element_where_they_part_but_not_at_the_document() {
+        let twig = element("a", all([named("b"), named("c"), value("x")]));
+        assert_eq!(sizes(&twig), [(3, 1, false)]);
+        assert_eq!(sizes(&all([named("b"), named("c")])), [(2, 0, false)]);
+        let nested = element(
+            "a",
+            all([element("b", all([named("c"), named("d")])), named("e")]),
+        );
+        assert_eq!(sizes(&nested), [(3, 2, false)]);
+    }
+
+    #[test]
+    fn a_join_says_all_that_must_hold_at_its_element() {
+        let (mut layer, mut clauses) = (Layer::default(), Clauses::default());
+        let parts = all([named("b"), named("c"), named("d")]);
+        let (whole, inner) = (
+            clauses.take(&element("a", parts.clone())),
+            clauses.take(&parts),
+        );
+        let mut planner = Planner {
+            layer: &mut layer,
+            clauses: &clauses,
+            reached: Vec::new(),
+        };
+        let found = planner.plan(whole);
+        assert_eq!(
+            found[0].joins,
+            [Join {
+                node: 1,
+                clause: inner
+            }]
+        );
+    }
+
+    #[test]
+    fn each_choice_is_an_alternative_until_there_are_too_many() {
+        let choice =
+            |size: usize| Condition::Any((0..size).map(|it| named(&format!("n{it}"))).collect());
+        assert_eq!(sizes(&choice(16)), [(1, 0, false); 16]);
+        assert_eq!(sizes(&choice(17)), [(0, 0, true)]);
+        assert_eq!(sizes(&all([choice(4), choice(4)])).len(), 16);
+        assert_eq!(sizes(&all([choice(6), choice(3)])), [(1, 0, true); 3]);
+        assert_eq!(sizes(&choice(0)), []);
+        assert_eq!(sizes(&all([choice(0), choice(17)])), []);
+    }
+
+    #[test]
+    fn what_no_leaf_can_say_is_verified() {
+        let denied = Condition::Not(Box::new(named("b")));
+        assert_eq!(sizes(&denied), [(0, 0, true)]);
+        assert_eq!(sizes(&element("a", denied.clone())), [(1, 0, true)]);
+        assert_eq!(
+            sizes(&element("a", all([denied, named("c")]))),
+            [(1, 0, true)]
+        );
+        let twice = exists(Kind::Attribute, "x", all([value("x"), value("y")]));
+        assert!(sizes(&element("a", twice))[0].2);
+    }
+
+    #[test]
+    fn an_absolute_path_inside_joins_nothing() {
+        let absolute = Condition::AtDocument(Box::new(element("r", named("s"))));
+        assert_eq!(sizes(&element("a", absolute.clone())), [(2, 0, false)]);
+        assert_eq!(
+            sizes(&element("a", all([absolute, named("b")]))),
+            [(2, 0, false)]
+        );
+    }
+}

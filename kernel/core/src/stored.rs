@@ -306,3 +306,41 @@ fn name(rest: &mut &[u8]) -> Option<Option<Box<str>>> {
     *rest = after;
     Some(Some(std::str::from_utf8(text).ok()?.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_counts_in_the_checksum() {
+        let bytes: Vec<u8> = (0..77).collect();
+        let sum = checksum(0, &bytes);
+        for bit in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(checksum(0, &changed), sum, "{bit}");
+        }
+        assert_ne!(checksum(1, &bytes), sum);
+        assert_ne!(checksum(0, &[0; 5]), checksum(0, &[0; 6]));
+    }
+
+    #[test]
+    fn labels_are_read_as_they_were_written_and_not_if_cut() {
+        let mut labels = Labels::default();
+        let names = [None, Some(""), Some("urn:é")];
+        for kind in [Kind::Element, Kind::Attribute, Kind::Text] {
+            for (namespace, local) in names.iter().zip(names.iter().rev()) {
+                labels.take(&Label {
+                    kind,
+                    namespace: namespace.map(Into::into),
+                    local: local.map(Into::into),
+                });
+            }
+        }
+        let bytes = packed(&labels);
+        let back = unpacked(&bytes).expect("as written");
+        assert!(back.iter().map(|it| (&it.0, it.1)).eq(labels.all()));
+        let whole = (0..bytes.len()).filter(|&length| unpacked(&bytes[..length]).is_some());
+        assert_eq!(whole.count(), 9);
+    }
+}
