@@ -1,11 +1,17 @@
 """Measurements that are tests: each names its workload, its engines and the right answer.
 
-    definitions.py   what is measured, and how many matches there must be
+    definitions.py   what is measured, how many matches there must be, which bars are meant
+    bars.py          a figure, the bound it is meant to keep, and whether it did
     workloads.py     the expressions and documents of a definition
     engines.py       the ways to match them, in process
-    spark_engines.py the same on Spark
-    measure.py       one engine on one definition, in a process of its own
+    measure.py       one engine on one definition, in a process of its own; how, by its kind:
+      race.py          expressions against documents, seen before and not
+      large.py         one large document
+      changes.py       subscriptions that come and go
+      links.py         which links have a match
+      on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)
     report.py        medians, ratios, the table and the dated record
+    overview.py      all records at a glance, and the table of the README
     __main__.py      `make bench`
 
 METHOD.md says how we measure and where we may fool ourselves.

@@ -1,26 +1,25 @@
 """One engine on one definition, measured in a process of its own.
 
-``python -m benchmarks.measure NAME ENGINE`` loads the workload, compiles, matches every document
-twice, and prints a :class:`Measurement` as one line of JSON. Compile time, match time and memory
-are kept apart; loading the workload counts for none of them. The first pass is told apart from the
-second, since an engine may put off work until a document asks for it.
+``python -m benchmarks.measure NAME ENGINE`` loads the workload, does what the definition's kind
+asks for, and prints a :class:`Measurement` as one line of JSON.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.definitions import Definition, by_name
-from benchmarks.workloads import ROOT, Workload, load
+from benchmarks.workloads import ROOT
 
 T = TypeVar("T")
 
@@ -29,21 +28,16 @@ STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What one process found. ``clock`` says whether its times are CPU or wall seconds.
+    """What one process found.
 
-    ``match_s`` is the second pass over all documents. On Spark a few documents take the place of
-    a first pass, and memory is not known, since it lies in many processes.
+    ``counts`` must be those that the definition expects under the same names, ``digests`` those
+    that all other engines found under the same names. The unit of a figure ends its name.
     """
 
     engine: str
-    matches: int
-    digest: str
-    clock: str
-    compile_s: float
-    first_pass_s: float | None
-    match_s: float
-    held_bytes: int | None
-    peak_bytes: int | None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, float]
 
 
 def measure_apart(definition: Definition, engine: str) -> Measurement:
@@ -55,38 +49,10 @@ def measure_apart(definition: Definition, engine: str) -> Measurement:
 
 def measure(definition: Definition, engine: str) -> Measurement:
     """Measure here and now."""
-    workload = load(definition)
-    if engine.startswith("spark "):
-        from benchmarks.spark_engines import measure_on_spark
-
-        return measure_on_spark(engine, workload)
-    return measure_in_process(engine, workload)
-
-
-def measure_in_process(engine: str, workload: Workload) -> Measurement:
-    """Compile, then match every document twice, on the process's CPU clock."""
-    from benchmarks.engines import ENGINES
-
-    compile_expressions = ENGINES[engine]
-    before_bytes = _memory_bytes("VmRSS")
-    match, compile_s = timed(lambda: compile_expressions(workload.expressions), time.process_time)
-
-    def match_all() -> list[tuple[int, ...]]:
-        return [tuple(match(document)) for document in workload.documents]
-
-    _, first_pass_s = timed(match_all, time.process_time)
-    answers, match_s = timed(match_all, time.process_time)
-    return Measurement(
-        engine=engine,
-        matches=sum(map(len, answers)),
-        digest=digest(answers),
-        clock="CPU",
-        compile_s=compile_s,
-        first_pass_s=first_pass_s,
-        match_s=match_s,
-        held_bytes=max(0, _memory_bytes("VmRSS") - before_bytes),
-        peak_bytes=_memory_bytes("VmHWM"),
+    measurement: Measurement = import_module(f"benchmarks.{definition.kind}").measured(
+        definition, engine
     )
+    return measurement
 
 
 def timed(action: Callable[[], T], clock: Callable[[], float]) -> tuple[T, float]:
@@ -96,9 +62,23 @@ def timed(action: Callable[[], T], clock: Callable[[], float]) -> tuple[T, float
     return outcome, clock() - start
 
 
-def digest(answers: list[tuple[int, ...]]) -> str:
+def digest(answers: Iterable[Sequence[int]]) -> str:
     """A fingerprint of who got what: equal counts alone could hide two errors that cancel."""
-    return hashlib.sha256(repr(answers).encode()).hexdigest()[:16]
+    found = hashlib.sha256()
+    for answer in answers:
+        found.update(repr(list(answer)).encode())
+    return found.hexdigest()[:16]
+
+
+def held_bytes() -> int:
+    """The resident memory of the moment, once what nobody needs has been given back."""
+    gc.collect()
+    return _memory_bytes("VmRSS")
+
+
+def peak_bytes() -> int:
+    """The most that the process has held so far."""
+    return _memory_bytes("VmHWM")
 
 
 def _memory_bytes(line: str) -> int:

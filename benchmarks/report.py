@@ -1,22 +1,57 @@
 """From measurements to a verdict, a table and a dated record.
 
 Counts come before seconds, since only counts reproduce elsewhere; seconds are given as the median
-of the runs with their spread (smallest to largest), and as a ratio to the parse-only floor of the
-same run.
+of the runs with their spread (smallest to largest). Below the table stands, for each bar, whether
+it was met.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
+from benchmarks.bars import judged, shown
 from benchmarks.definitions import Definition
 from benchmarks.measure import Measurement
 
-MIB = 1024 * 1024
+HEADINGS = {
+    "documents": "documents",
+    "compile_s": "compile, CPU s",
+    "ready_s": "first document after, s",
+    "first_sight_us": "first sight, CPU µs per document",
+    "warm_us": "warm, CPU µs per document",
+    "parse_us": "parse alone, CPU µs",
+    "times_parse": "× parse",
+    "bytes_per_subscription": "bytes per subscription",
+    "learned_mib": "learned, MiB",
+    "cache_of_budget": "of its budget",
+    "peak_mib": "peak, MiB",
+    "write_s": "to bytes, CPU s",
+    "file_mib": "file, MiB",
+    "megabytes": "MB",
+    "elements": "elements",
+    "first_ms": "first time, CPU ms",
+    "warm_ms": "again, CPU ms",
+    "parse_ms": "parse alone, CPU ms",
+    "ns_per_byte": "CPU ns per byte",
+    "naive_ms": "lxml, CPU ms per subscription",
+    "adds_per_s": "adds per CPU second",
+    "removes_per_s": "removes per CPU second",
+    "slowest_add_ms": "slowest add, CPU ms",
+    "slowest_remove_ms": "slowest remove, CPU ms",
+    "slowest_wall_ms": "slowest of both, wall ms",
+    "match_us": "match, CPU µs per document",
+    "links_us": "match_links, CPU µs per document",
+    "documents_per_cpu_s": "documents per CPU second",
+    "whole_per_cpu_s": "… with the tables written",
+    "documents_per_s": "documents per second",
+    "java_share": "of it Java",
+    "compile_cpu_s": "compile, CPU s of all processes",
+}
+"""How a table calls each figure, in the order of its columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,64 +65,65 @@ class Setting:
     versions: dict[str, str]
 
 
-def wrong_answers(definition: Definition, measurements: Sequence[Measurement]) -> Iterator[str]:
-    """Each way in which the run contradicts its definition or itself."""
-    answering = [m for m in measurements if not is_floor(m.engine)]
-    for engine, found in sorted({(m.engine, m.matches) for m in answering}):
-        if found != definition.expected:
-            yield f"{engine} found {found:,} matches; there are {definition.expected:,}"
-    if len({m.digest for m in answering}) > 1:
-        yield "the engines disagree about which subscriptions match which document"
-
-
-def is_floor(engine: str) -> bool:
-    """Whether the engine only parses, and so answers nothing."""
-    return engine.endswith("parse")
+def wrong_answers(
+    definition: Definition, measurements: Sequence[Measurement], known: Mapping[str, str]
+) -> Iterator[str]:
+    """Each way in which the run contradicts its definition, what is known, or itself."""
+    found = {(m.engine, part, n) for m in measurements for part, n in m.counts.items()}
+    for engine, part, number in sorted(found):
+        if number != definition.expected.get(part):
+            right = definition.expected.get(part)
+            there = "no number is expected" if right is None else f"there are {right:,}"
+            yield f"{engine} found {number:,} matches ({part}); {there}"
+    for part in sorted({part for m in measurements for part in m.digests}):
+        digests = {m.digests[part] for m in measurements if part in m.digests}
+        if len(digests) > 1:
+            yield f"the engines disagree about which subscriptions match which document ({part})"
+        elif part in known and digests != {known[part]}:
+            yield f"the answers are not those that libxml2 gave ({part})"
 
 
 def table(definition: Definition, measurements: Sequence[Measurement]) -> str:
-    """The run as a Markdown table, one engine a line."""
-    clock = measurements[0].clock
-    floor = median(m.match_s for m in measurements if m.engine == definition.floor)
-    head = (
-        f"| engine | matches | compile ms ({clock}) | first pass, ms per document "
-        "| ms per document, spread | × floor | held MiB | peak MiB |"
-    )
+    """The run as a Markdown table, one engine a line; figures that no engine has are left out."""
+    present = {name for m in measurements for name in m.figures}
+    assert present <= HEADINGS.keys(), present - HEADINGS.keys()
+    names = [name for name in HEADINGS if name in present]
+    head = f"| engine | matches | {' | '.join(HEADINGS[name] for name in names)} |"
     rows = [
-        _row(definition, [m for m in measurements if m.engine == engine], floor)
+        _row([m for m in measurements if m.engine == engine], names)
         for engine in definition.engines
     ]
-    return "\n".join([head, "| --- |" + " ---: |" * 7, *rows])
+    return "\n".join([head, "| --- |" + " ---: |" * (len(names) + 1), *rows])
 
 
-def _row(definition: Definition, runs: Sequence[Measurement], floor: float) -> str:
-    engine = runs[0].engine
-    per_document_ms = sorted(1_000 * run.match_s / definition.documents for run in runs)
-    cells = (
-        engine,
-        "–" if is_floor(engine) else f"{runs[0].matches:,}",
-        f"{1_000 * median(run.compile_s for run in runs):,.0f}",
-        _median([run.first_pass_s for run in runs], 1_000 / definition.documents, digits=3),
-        f"{median(per_document_ms):.3f}, {per_document_ms[0]:.3f} to {per_document_ms[-1]:.3f}",
-        f"{median(run.match_s for run in runs) / floor:,.1f}",
-        _median([run.held_bytes for run in runs], 1 / MIB, digits=1),
-        _median([run.peak_bytes for run in runs], 1 / MIB, digits=1),
-    )
-    return f"| {' | '.join(cells)} |"
+def _row(runs: Sequence[Measurement], names: Sequence[str]) -> str:
+    counts = ", ".join(f"{number:,}" for number in dict.fromkeys(runs[0].counts.values()))
+    cells = [_cell([m.figures[name] for m in runs if name in m.figures]) for name in names]
+    return f"| {' | '.join([runs[0].engine, counts or '–', *cells])} |"
 
 
-def _median(values: Sequence[float | None], unit: float, *, digits: int) -> str:
-    """The median in the given unit, or a dash where nothing was measured."""
-    known = [value for value in values if value is not None]
-    return f"{median(known) * unit:,.{digits}f}" if known else "–"
+def _cell(values: Sequence[float]) -> str:
+    """The median and the spread, or a dash where nothing was measured."""
+    if not values:
+        return "–"
+    low, middle, high = (shown(value) for value in (min(values), median(values), max(values)))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def verdicts(definition: Definition, measurements: Sequence[Measurement]) -> list[str]:
+    """A line for each bar of the definition."""
+    runs: dict[str, list[Mapping[str, float]]] = {}
+    for measurement in measurements:
+        runs.setdefault(measurement.engine, []).append(measurement.figures)
+    return [verdict.text for verdict in judged(definition.bars, runs)]
 
 
 def title(definition: Definition) -> str:
     """The definition in one line."""
-    drawn = f", seed {definition.seed}" if definition.workload == "news" else ""
+    drawn = "" if definition.workload.startswith("nitf/") else f", seed {definition.seed}"
     return (
         f"{definition.name}: {definition.subscriptions:,} subscriptions of {definition.workload}"
-        f"{drawn}, {definition.documents:,} documents, {definition.expected:,} matches"
+        f"{drawn}, {definition.documents:,} documents"
     )
 
 
@@ -103,10 +139,9 @@ def write_record(
     }
     path = folder / f"{setting.date}-{definition.name}.json"
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    page = "\n\n".join(
-        [f"# {title(definition)}", _setting_text(setting), table(definition, measurements)]
-    )
-    path.with_suffix(".md").write_text(page + "\n", encoding="utf-8")
+    bars = "\n".join(f"- {line}" for line in verdicts(definition, measurements))
+    page = [f"# {title(definition)}", _setting_text(setting), table(definition, measurements), bars]
+    path.with_suffix(".md").write_text("\n\n".join(filter(None, page)) + "\n", encoding="utf-8")
     return path
 
 

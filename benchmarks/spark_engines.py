@@ -1,73 +1,71 @@
-"""The same race on Spark: what its users have today, beside our function and our job.
+"""The ways to match on Spark: what its users have today, beside our function and our job.
 
-An engine takes a table of documents and answers with each document's matches:
+An engine takes a table of documents and expressions:
 
 - ``spark parse``, the floor: documents travel to Python workers and are parsed there;
 - ``spark xpath_boolean``: Spark SQL's own function, one literal expression per column, no Python;
 - ``spark one by one``: lxml's compiled expressions in ``mapInArrow``;
 - ``spark twigcast_match``: our function of a column;
-- ``spark twigcast run``: the whole job, which also writes its tables as Parquet.
+- ``spark run``: the whole job, which also writes its tables as Parquet.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import cast
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql import DataFrame, functions
 
-from benchmarks.engines import ENGINES
-from benchmarks.measure import Measurement, digest, timed
-from benchmarks.workloads import Workload
-from twigcast.spark import matches, run_batch, start_session
+from benchmarks.engines import ENGINES, Documents, listed
+from benchmarks.processes import Used, used
+from twigcast.spark import Progress, matches, run_batch
 
-Answers = dict[int, list[int]]
-"""The numbers of the matching expressions by number of document."""
 
-Outcome = tuple[float, float, Answers]
-"""Seconds to compile, seconds to match, and the answers."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an engine used, and its answers to the sample.
 
-SparkEngine = Callable[[DataFrame, Sequence[str]], Outcome]
+    ``matching`` is from documents in a table to answers; ``whole`` includes the tables that a run
+    writes, and leaves out only compiling.
+    """
+
+    compiling: Used
+    matching: Used
+    whole: Used
+    whole_wall_s: float
+    matches: int
+    sample: Mapping[int, Sequence[int]]
+
+
+SparkEngine = Callable[[DataFrame, Sequence[str], int], Outcome]
+"""From documents, expressions and the size of the sample."""
+
 Plan = Callable[[DataFrame, Sequence[str]], DataFrame]
-
-MASTER = "local[2]"
-PARTITIONS = 4
-WARM_UP_DOCUMENTS = 8
-
-
-def measure_on_spark(engine: str, workload: Workload) -> Measurement:
-    """Compile, then run over every document once, on the wall clock of a warm session."""
-    session = start_session(MASTER)
-    documents = _table(session, workload.documents)
-    few = _table(session, workload.documents[:WARM_UP_DOCUMENTS])
-    run = SPARK_ENGINES[engine]
-    run(few, workload.expressions)
-    compile_s, match_s, found = run(documents, workload.expressions)
-    session.stop()
-    answers = [tuple(sorted(found.get(n, ()))) for n in range(len(workload.documents))]
-    return Measurement(
-        engine=engine,
-        matches=sum(map(len, answers)),
-        digest=digest(answers),
-        clock="wall",
-        compile_s=compile_s,
-        first_pass_s=None,
-        match_s=match_s,
-        held_bytes=None,
-        peak_bytes=None,
-    )
 
 
 def _planned(plan: Plan) -> SparkEngine:
     """An engine that is one lazy plan: making it is compiling, collecting its rows matching."""
 
-    def run(documents: DataFrame, expressions: Sequence[str]) -> Outcome:
-        answering, compile_s = timed(lambda: plan(documents, expressions), time.perf_counter)
-        rows, match_s = timed(lambda: answering.toArrow().to_pylist(), time.perf_counter)
-        return compile_s, match_s, {row["document"]: row["matches"] for row in rows}
+    def run(documents: DataFrame, expressions: Sequence[str], sample: int) -> Outcome:
+        begun = used()
+        answering = plan(documents, expressions)
+        compiled, wall = used(), time.perf_counter()
+        rows = answering.toArrow()
+        wall_s = time.perf_counter() - wall
+        matching = used() - compiled
+        answers = {row["document"]: row["matches"] for row in rows.to_pylist()}
+        return Outcome(
+            compiling=compiled - begun,
+            matching=matching,
+            whole=matching,
+            whole_wall_s=wall_s,
+            matches=sum(map(len, answers.values())),
+            sample={number: ids for number, ids in answers.items() if number < sample},
+        )
 
     return run
 
@@ -92,9 +90,10 @@ def _in_python(engine: str) -> Plan:
             match = ENGINES[engine](chosen)
             for batch in batches:
                 contents = cast("list[bytes]", batch.column("content").to_pylist())
-                found = pa.array([match(content) for content in contents], pa.list_(pa.int64()))
+                answers = listed(match(Documents(contents))) or [()] * len(contents)
                 yield pa.RecordBatch.from_arrays(
-                    [batch.column("document"), found], names=["document", "matches"]
+                    [batch.column("document"), pa.array(answers, pa.list_(pa.int64()))],
+                    names=["document", "matches"],
                 )
 
         return documents.mapInArrow(answer, "document long, matches array<long>")
@@ -107,27 +106,35 @@ def _twigcast_match(documents: DataFrame, expressions: Sequence[str]) -> DataFra
     return documents.select("document", ids.cast("array<long>").alias("matches"))
 
 
-def _twigcast_run(documents: DataFrame, expressions: Sequence[str]) -> Outcome:
+def _run(documents: DataFrame, expressions: Sequence[str], sample: int) -> Outcome:
+    """Our job, with what was used until each of its stages began."""
+    stages: dict[str, Used] = {}
+    walls: dict[str, float] = {}
+
+    def listen(progress: Progress) -> None:
+        if progress.stage not in stages:
+            stages[progress.stage] = used()
+            walls[progress.stage] = time.perf_counter()
+
+    session = documents.sparkSession
     with TemporaryDirectory() as folder:
-        out = f"{folder}/out"
-        session = documents.sparkSession
-        run, run_s = timed(
-            lambda: run_batch(dict(enumerate(expressions)), documents, out, spark=session),
-            time.perf_counter,
-        )
-        compile_s = run.seconds["subscriptions"]
-        answers: Answers = {}
-        for row in session.read.parquet(f"{out}/deliveries").collect():
+        out, begun = f"{folder}/out", used()
+        subscriptions = dict(enumerate(expressions))
+        run = run_batch(subscriptions, documents, out, spark=session, progress=listen)
+        ended, wall_s = used(), time.perf_counter() - walls["matching"]
+        deliveries = session.read.parquet(f"{out}/deliveries")
+        few = deliveries.where(functions.col("document").cast("long") < sample)
+        answers: dict[int, list[int]] = {}
+        for row in few.select("document", "subscription").collect():
             answers.setdefault(int(row["document"]), []).append(int(row["subscription"]))
-        return compile_s, run_s - compile_s, answers
-
-
-def _table(session: SparkSession, documents: Sequence[bytes]) -> DataFrame:
-    """The documents in memory, spread over the cores, so that nobody pays for reading files."""
-    arrow = pa.table({"document": range(len(documents)), "content": list(documents)})
-    table = session.createDataFrame(arrow).repartition(PARTITIONS).cache()
-    table.count()
-    return table
+    return Outcome(
+        compiling=stages["matching"] - begun,
+        matching=stages["writing"] - stages["matching"],
+        whole=ended - stages["matching"],
+        whole_wall_s=wall_s,
+        matches=run.deliveries,
+        sample=answers,
+    )
 
 
 SPARK_ENGINES: dict[str, SparkEngine] = {
@@ -135,5 +142,5 @@ SPARK_ENGINES: dict[str, SparkEngine] = {
     "spark xpath_boolean": _planned(_xpath_boolean),
     "spark one by one": _planned(_in_python("one by one")),
     "spark twigcast_match": _planned(_twigcast_match),
-    "spark twigcast run": _twigcast_run,
+    "spark run": _run,
 }

@@ -1,18 +1,43 @@
-"""The expressions and documents that a definition asks for."""
+"""The expressions and documents that a definition asks for.
+
+Workloads are named ``SOURCE/SET``:
+
+- ``news/…`` and ``drawn/…``: expressions drawn by our own generators with the definition's seed,
+  from our news format with our own documents, or from NITF's DTD with those of the corpus;
+- ``nitf/…``: a set of the shared corpus, of which the first expressions are taken.
+
+What takes long to draw is kept in a folder that the processes of one run share.
+"""
 
 from __future__ import annotations
 
+import atexit
 import gzip
+import os
+import shutil
 import tarfile
+import tempfile
 from dataclasses import dataclass
-from itertools import islice
+from functools import cache
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
+
+from lxml import etree
 
 from benchmarks.definitions import Definition
 
 ROOT = Path(__file__).resolve().parents[1]
 NITF = ROOT.parent / "shared" / "bench" / "nitf"
+CACHE_VARIABLE = "TWIGCAST_BENCHMARK_CACHE"
+
+SHAPES: dict[str, dict[str, float]] = {
+    "mixed": {"wildcard": 0.1, "descendant": 0.1, "nested": 0.1, "predicates": 0.5},
+    "paths": {"wildcard": 0.2, "descendant": 0.2},
+    "values": {"wildcard": 0.2, "descendant": 0.2, "predicates": 1.0},
+    "branches": {"wildcard": 0.2, "descendant": 0.2, "nested": 0.2},
+}
+"""What is drawn: a little of everything the papers vary, and the shapes of the shared sets."""
 
 
 class MissingWorkloadError(Exception):
@@ -32,46 +57,113 @@ class Workload:
 
 def load(definition: Definition) -> Workload:
     """The workload in full size; MissingWorkloadError when its corpus is not here."""
-    kind, _, name = definition.workload.partition("/")
-    if kind == "nitf":
-        workload = _nitf(name, definition)
+    require(definition)
+    source, _, name = definition.workload.partition("/")
+    if source == "nitf":
+        expressions = _nitf_expressions(name, definition.subscriptions)
     else:
-        assert kind == "news", definition.workload
-        workload = _news(definition)
+        expressions = _drawn(definition, source, name)
+    workload = Workload(expressions, documents_of(definition))
     assert len(workload.expressions) == definition.subscriptions
     assert len(workload.documents) == definition.documents
     return workload
 
 
-def _nitf(name: str, definition: Definition) -> Workload:
-    queries = NITF / "queries" / f"{name}.txt.gz"
-    if not queries.exists():
+def require(definition: Definition) -> None:
+    """MissingWorkloadError unless the definition's workload can be had here."""
+    source = definition.workload.partition("/")[0]
+    assert source in {"news", "drawn", "nitf"}, definition.workload
+    if source != "news" and not NITF.exists():
         raise MissingWorkloadError("../shared/bench/nitf is not here")
-    with gzip.open(queries, "rt", encoding="utf-8") as lines:
-        expressions = tuple(line.rstrip("\n") for line in islice(lines, definition.subscriptions))
+
+
+def documents_of(definition: Definition) -> tuple[bytes, ...]:
+    """The documents; the shared ones begin anew when there are not enough of them."""
+    if definition.workload.startswith("news/"):
+        from twigcast.files.schemas import shipped_schema
+        from twigcast.workload import generate_documents
+
+        rng = Random(definition.seed + 1)
+        count = definition.documents
+        return tuple(generate_documents(shipped_schema("news"), rng=rng, count=count))
+    named = islice(cycle(_nitf_documents().values()), definition.documents)
+    return tuple(named)
+
+
+def known_answers(definition: Definition) -> list[tuple[int, ...]] | None:
+    """What libxml2 said about the set before this project began, if somebody asked it."""
+    source, _, name = definition.workload.partition("/")
+    path = NITF / "expected" / f"{name}.{definition.subscriptions}.txt.gz"
+    if source != "nitf" or not path.exists():
+        return None
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = {row[0]: tuple(map(int, row[1:])) for row in map(str.split, lines)}
+    return [rows[name] for name in islice(cycle(_nitf_documents()), definition.documents)]
+
+
+def large_document(bytes_max: int) -> bytes:
+    """One NITF document: what many of the corpus have below their roots, under one root.
+
+    They are taken in their order, and from the first again, while they fit.
+    """
+    head, foot = b'<?xml version="1.0"?>\n<nitf>', b"</nitf>\n"
+    parts, size = [head], len(head) + len(foot)
+    for content in cycle(_nitf_documents().values()):
+        root = etree.fromstring(content)
+        part = b"".join(etree.tostring(child, encoding="UTF-8") for child in root)
+        part = part.replace(b"<?xml version='1.0' encoding='UTF-8'?>\n", b"")
+        size += len(part)
+        if size > bytes_max:
+            return b"".join([*parts, foot])
+        parts.append(part)
+    raise AssertionError("a cycle does not end")
+
+
+def cache_folder() -> Path:
+    """Where processes of one run keep what takes long to make."""
+    return Path(os.environ.get(CACHE_VARIABLE) or _own_folder())
+
+
+@cache
+def _own_folder() -> str:
+    folder = tempfile.mkdtemp(prefix="twigcast-benchmarks-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _drawn(definition: Definition, source: str, shape: str) -> tuple[str, ...]:
+    """Expressions drawn from a schema, or what was drawn earlier in the run."""
+    kept = cache_folder() / f"{source}-{shape}-{definition.seed}-{definition.subscriptions}.txt"
+    if not kept.exists():
+        from twigcast.files.schemas import read_schema, shipped_schema
+        from twigcast.workload import generate_patterns
+
+        schema = (
+            shipped_schema("news")
+            if source == "news"
+            else read_schema(NITF / "nitf-2-5.dtd", root="nitf")
+        )
+        patterns = generate_patterns(
+            schema,
+            rng=Random(definition.seed),
+            count=definition.subscriptions,
+            **SHAPES[shape],  # type: ignore[arg-type]
+        )
+        unfinished = kept.with_suffix(".tmp")
+        unfinished.write_text("\n".join(patterns), encoding="utf-8")
+        unfinished.replace(kept)
+    return tuple(kept.read_text(encoding="utf-8").split("\n"))
+
+
+def _nitf_expressions(name: str, count: int) -> tuple[str, ...]:
+    with gzip.open(NITF / "queries" / f"{name}.txt.gz", "rt", encoding="utf-8") as lines:
+        return tuple(line.rstrip("\n") for line in islice(lines, count))
+
+
+@cache
+def _nitf_documents() -> dict[str, bytes]:
+    """The shared documents in the order of their names."""
     with tarfile.open(NITF / "documents.tar.gz") as archive:
         members = sorted((m for m in archive if m.isfile()), key=lambda member: member.name)
-        files = (archive.extractfile(member) for member in members[: definition.documents])
-        documents = tuple(file.read() for file in files if file)
-    return Workload(expressions, documents)
-
-
-def _news(definition: Definition) -> Workload:
-    """Patterns and documents of our news format, with a little of everything the papers vary."""
-    from twigcast.files.schemas import shipped_schema
-    from twigcast.workload import generate_documents, generate_patterns
-
-    schema = shipped_schema("news")
-    patterns = generate_patterns(
-        schema,
-        rng=Random(definition.seed),
-        count=definition.subscriptions,
-        wildcard=0.1,
-        descendant=0.1,
-        nested=0.1,
-        predicates=0.5,
-    )
-    documents = generate_documents(
-        schema, rng=Random(definition.seed + 1), count=definition.documents
-    )
-    return Workload(tuple(patterns), tuple(documents))
+        files = ((member.name, archive.extractfile(member)) for member in members)
+        return {Path(name).name: file.read() for name, file in files if file}

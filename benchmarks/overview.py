@@ -1,0 +1,138 @@
+"""All records at a glance: which bars were met, and how cost grows with the subscriptions.
+
+The overview (``records/README.md``) and the table of figures in the project's README are made from
+the newest record of each definition. Nobody types them; a test holds the README to them. What was
+measured elsewhere, by others, stands in ``elsewhere.json`` and is marked in the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.bars import Bar, judged, shown
+from benchmarks.workloads import ROOT
+
+README = ROOT / "README.md"
+ELSEWHERE = Path(__file__).with_name("elsewhere.json")
+BEGIN, END = "<!-- figures: python -m benchmarks --readme -->\n", "<!-- end of figures -->\n"
+
+KINDS = ("paths", "values", "branches")
+SIZES = ("1k", "10k", "100k")
+ENGINES = {
+    "native": "`native`",
+    "streaming": "`streaming`",
+    "one by one": "lxml, one by one",
+}
+
+Record = Mapping[str, Any]
+
+
+def newest_records(folder: Path) -> dict[str, Record]:
+    """The newest record of each definition, by name."""
+    records: dict[str, Record] = {}
+    for path in sorted(folder.glob("*.json")):  # Names begin with the date.
+        record = json.loads(path.read_text(encoding="utf-8"))
+        records[record["definition"]["name"]] = record
+    return records
+
+
+def write_overview(folder: Path) -> Path:
+    """Write the overview into the folder of the records; gives its path."""
+    records = newest_records(folder)
+    path = folder / "README.md"
+    page = ["# The newest record of each benchmark", _growth(records), _bars(records)]
+    path.write_text("\n\n".join(filter(None, page)) + "\n", encoding="utf-8")
+    return path
+
+
+def write_readme(folder: Path) -> None:
+    """Put the table of figures between its two marks in the README."""
+    text = README.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    README.write_text(f"{before}{BEGIN}{figures(folder)}{END}{after}", encoding="utf-8")
+
+
+def figures(folder: Path) -> str:
+    """The README's table: CPU microseconds per document, warm, parsing included."""
+    records = newest_records(folder)
+    head = ["", *(f"{kind} {size}" for kind in KINDS for size in SIZES)]
+    rows = [
+        [name, *(_warm(records, kind, size, engine) for kind in KINDS for size in SIZES)]
+        for engine, name in ENGINES.items()
+    ]
+    rows.append(
+        ["lxml, parse alone", *(_parse(records, kind, size) for kind in KINDS for size in SIZES)]
+    )
+    for name, told in json.loads(ELSEWHERE.read_text(encoding="utf-8")).items():
+        rows.append([f"{name}, measured elsewhere", *(_elsewhere(told, kind) for kind in KINDS)])
+    return _table(head, rows)
+
+
+def _elsewhere(told: Mapping[str, Any], kind: str) -> str:
+    return " | ".join(shown(1_000 * value) for value in told[kind])
+
+
+def _warm(records: Mapping[str, Record], kind: str, size: str, engine: str) -> str:
+    return _median(records.get(f"nitf-{kind}-{size}"), engine, "warm_us")
+
+
+def _parse(records: Mapping[str, Record], kind: str, size: str) -> str:
+    return _median(records.get(f"nitf-{kind}-{size}"), "native", "parse_us")
+
+
+def _median(record: Record | None, engine: str, figure: str) -> str:
+    values = [run[figure] for run in _runs(record).get(engine, ()) if figure in run]
+    return shown(median(values)) if values else "–"
+
+
+def _runs(record: Record | None) -> dict[str, list[Mapping[str, float]]]:
+    runs: dict[str, list[Mapping[str, float]]] = {}
+    for measurement in record["measurements"] if record else ():
+        if "figures" in measurement:
+            runs.setdefault(measurement["engine"], []).append(measurement["figures"])
+    return runs
+
+
+def _growth(records: Mapping[str, Record]) -> str:
+    """What a document costs against the number of path subscriptions."""
+    sizes = {"100": 100, "1k": 1_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
+    present = [size for size in sizes if f"nitf-paths-{size}" in records]
+    rows = [
+        [
+            f"{sizes[size]:,}",
+            *(_warm(records, "paths", size, engine) for engine in ENGINES),
+            _parse(records, "paths", size),
+        ]
+        for size in present
+    ]
+    head = ["paths", *ENGINES.values(), "lxml, parse alone"]
+    said = (
+        "CPU microseconds per document of 6 KB, seen before, against the number of subscriptions:"
+    )
+    return f"{said}\n\n{_table(head, rows)}" if rows else ""
+
+
+def _bars(records: Mapping[str, Record]) -> str:
+    lines = []
+    for name, record in records.items():
+        bars = [Bar(**_bar(told)) for told in record["definition"].get("bars", ())]
+        lines += [
+            f"- `{name}`, {record['date']}: {verdict.text}"
+            for verdict in judged(bars, _runs(record))
+        ]
+    return "\n".join(lines)
+
+
+def _bar(told: Mapping[str, Any]) -> dict[str, Any]:
+    over = told["over"]
+    return {**told, "over": over and (over[0], over[1])}
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [" | ".join(head), "---" + " | ---:" * (len(head) - 1), *(" | ".join(r) for r in rows)]
+    return "".join(f"| {line} |\n" for line in lines)
