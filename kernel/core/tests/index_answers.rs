@@ -6,6 +6,7 @@ use support::chance::Chance;
 use support::conditions::random_set;
 use support::documents::{Document, Shape};
 use support::naive::satisfied;
+use support::shorthand::{always, below, element};
 use support::trial::matched;
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::matching::{BUDGET, Workspace};
@@ -44,6 +45,104 @@ fn a_set_of_patterns_matches_what_its_conditions_mean() {
 }
 
 #[test]
+fn a_condition_that_is_read_back_means_the_same() {
+    for seed in 0..40 {
+        let mut chance = Chance::new(seed);
+        let set = random_set(&mut chance, 30);
+        let shape = Shape::any(&mut chance);
+        let document = Document::grown(&mut chance, shape);
+        let mut index = Index::default();
+        for (id, condition) in set.iter().enumerate() {
+            assert_eq!(index.add(id as i64, condition, false), Ok(()));
+        }
+        for (id, condition) in set.iter().enumerate() {
+            let number = index.find(id as i64).expect("just added");
+            let back = index.condition(number);
+            let answers = [condition, &back].map(|it| satisfied(&document, it));
+            assert_eq!(answers[0], answers[1], "{condition:?}\n{back:?}");
+        }
+    }
+}
+
+#[test]
+fn readers_on_several_threads_give_the_same_answers() {
+    let mut chance = Chance::new(77);
+    let set = random_set(&mut chance, 60);
+    let mut index = Index::default();
+    for (id, condition) in set.iter().enumerate() {
+        assert_eq!(index.add(id as i64, condition, false), Ok(()));
+    }
+    let documents: Vec<Document> = (0..60)
+        .map(|_| {
+            let shape = Shape::any(&mut chance);
+            Document::grown(&mut chance, shape)
+        })
+        .collect();
+    let (index, set, documents) = (&index, &set, &documents);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                let (mut chance, mut workspace) = (Chance::new(thread), Workspace::default());
+                for document in documents {
+                    let content = document.written(&mut chance);
+                    let holding = (0..set.len()).filter(|&id| satisfied(document, &set[id]));
+                    let expected: Vec<i64> = holding.map(|id| id as i64).collect();
+                    let budget = 3_000 * thread as usize;
+                    let found = matched(&mut workspace, index, content.as_bytes(), budget, &[]);
+                    assert_eq!(found.0, expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn what_a_reader_remembers_stays_near_its_budget() {
+    let mut chance = Chance::new(5);
+    let set = random_set(&mut chance, 50);
+    let mut index = Index::default();
+    for (id, condition) in set.iter().enumerate() {
+        assert_eq!(index.add(id as i64, condition, false), Ok(()));
+    }
+    let (mut workspace, budget) = (Workspace::default(), 40_000);
+    let shape = Shape {
+        elements: 70,
+        depth: 12,
+        width: 5,
+    };
+    for _ in 0..100 {
+        let document = Document::grown(&mut chance, shape);
+        let content = document.written(&mut chance);
+        matched(&mut workspace, &index, content.as_bytes(), budget, &[]);
+        let counters = workspace.counters();
+        assert!(counters.bytes < 2 * budget as u64, "{counters:?}");
+    }
+    assert!(workspace.counters().forgotten > 0);
+}
+
+#[test]
+fn names_that_a_reader_forgot_are_told_apart_again() {
+    let named = |number: usize| below(element(&format!("n{number}")), always());
+    let mut index = Index::default();
+    for number in 0..10 {
+        assert_eq!(index.add(number as i64, &named(number), false), Ok(()));
+    }
+    let mut workspace = Workspace::default();
+    let many: String = (0..70_000).rev().map(|it| format!("<n{it}/>")).collect();
+    let documents = [
+        "<n3/>",
+        &format!("<r>{many}</r>"),
+        "<n7><n4/></n7>",
+        "<n3/>",
+    ];
+    let expected = [vec![3], (0..10).collect(), vec![4, 7], vec![3]];
+    for (document, expected) in documents.iter().zip(expected) {
+        let found = matched(&mut workspace, &index, document.as_bytes(), BUDGET, &[]);
+        assert_eq!(found.0, expected);
+    }
+}
+
+#[test]
 fn written_documents_are_read_as_they_were_grown() {
     for seed in 0..1_000 {
         let mut chance = Chance::new(seed);
@@ -62,6 +161,7 @@ fn random_patterns_are_neither_all_true_nor_all_false() {
     let shape = Shape {
         elements: 20,
         depth: 5,
+        width: 5,
     };
     let documents: Vec<_> = (0..10)
         .map(|_| Document::grown(&mut chance, shape))

@@ -83,6 +83,7 @@ fn an_index_from_which_all_is_removed_is_as_empty_as_a_new_one() {
         trial.remove_all();
         assert_eq!(trial.index.node_count(), empty.node_count(), "{seed}");
         assert_eq!((trial.index.len(), trial.index.residual()), (0, 0));
+        assert_eq!((trial.index.distinct(), trial.index.unfiltered()), (0, 0));
         assert_eq!(trial.index.all_ids(), [0; 0]);
         trial.check_document();
         let held = trial.index.held();
@@ -103,6 +104,8 @@ fn an_index_has_the_nodes_of_one_built_afresh_from_what_is_left() {
         trial.index.to_bytes(); // pours the fresh layer out
         assert_eq!(trial.index.node_count(), afresh.node_count(), "{seed}");
         assert_eq!(trial.index.residual(), afresh.residual());
+        assert_eq!(trial.index.distinct(), afresh.distinct());
+        assert_eq!(trial.index.unfiltered(), afresh.unfiltered());
         let mut ids = [trial.index.all_ids(), afresh.all_ids()];
         ids.iter_mut().for_each(|it| it.sort_unstable());
         assert_eq!(ids[0], ids[1]);

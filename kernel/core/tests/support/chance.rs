@@ -2,25 +2,32 @@
 
 /// A small generator (xorshift with a multiplication behind it); its seed may be any number.
 #[derive(Clone, Debug)]
-pub struct Chance(u64);
+pub struct Chance {
+    state: u64,
+    /// How many words of a list are in use.
+    variety: usize,
+}
 
 impl Chance {
     /// Chance from a seed.
     pub fn new(seed: u64) -> Self {
         // Neighbouring seeds must not give similar cases, and no state may be zero.
         let mixed = (seed ^ 0x5851_F42D_4C95_7F2D).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut chance = Chance((mixed ^ mixed >> 31) | 1);
+        let mut chance = Chance {
+            state: (mixed ^ mixed >> 31) | 1,
+            variety: 1,
+        };
         chance.next();
-        chance.next();
+        chance.variety = chance.pick(&[1, 2, 2, 3, 4, 20]);
         chance
     }
 
     /// Any number.
     pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
     /// A number below `end`, which is not 0.
@@ -36,5 +43,11 @@ impl Chance {
     /// One of some things.
     pub fn pick<T: Copy>(&mut self, things: &[T]) -> T {
         things[self.below(things.len())]
+    }
+
+    /// One of the first few words of a list; how few depends on the seed, so that in some cases
+    /// everything speaks of the same things, and in others hardly anything does.
+    pub fn word(&mut self, words: &[&'static str]) -> &'static str {
+        self.pick(&words[..words.len().min(self.variety)])
     }
 }

@@ -3,7 +3,7 @@
 use twigcast_kernel_core::pattern::{Condition, Constant, Kind, Label, Operator, Step, Test};
 
 use super::chance::Chance;
-use super::documents::{NAMES, NAMESPACES, VALUES};
+use super::documents::{ATTRIBUTES, ELEMENTS, NAMESPACES, VALUES};
 use super::naive::asks_document_value;
 
 /// A set of conditions that an index takes. Every third is an earlier one with a part exchanged, so
@@ -31,8 +31,9 @@ pub fn random_condition(chance: &mut Chance) -> Condition {
         0 => condition(chance, 3, None),
         1 => many_alternatives(chance),
         2 => many_branches(chance),
-        3..=9 => path(chance, 4),
-        10..=13 => twig(chance, 3),
+        3 => overlapping_twigs(chance),
+        4..=9 => path(chance, 4),
+        10..=15 => twig(chance, 2),
         _ => Condition::Exists(Box::new(step(chance, 3))),
     }
 }
@@ -77,18 +78,26 @@ fn path(chance: &mut Chance, length: usize) -> Condition {
 
 /// Elements with branches, and nothing an index would have to look for but their joins.
 fn twig(chance: &mut Chance, depth: usize) -> Condition {
-    let mut label = label(chance);
-    label.kind = Kind::Element;
     let branches = 1 + chance.below(3);
-    let mut branch = |_| {
-        if depth > 0 && chance.one_in(3) {
-            twig(chance, depth - 1)
-        } else {
-            path(chance, 2)
-        }
-    };
-    let then = Condition::All((0..branches).map(&mut branch).collect());
-    named(chance.one_in(2), label, then)
+    let then = Condition::All((0..branches).map(|_| branch(chance, depth)).collect());
+    named(chance.one_in(2), element(chance), then)
+}
+
+fn branch(chance: &mut Chance, depth: usize) -> Condition {
+    match chance.below(4) {
+        0 if depth > 0 => twig(chance, depth - 1),
+        1 => path(chance, 2),
+        _ => named(chance.one_in(4), element(chance), always()),
+    }
+}
+
+/// Twigs at one element that have a branch in common, so that their joins have one node.
+fn overlapping_twigs(chance: &mut Chance) -> Condition {
+    let (far, label) = (chance.one_in(2), element(chance));
+    let [one, middle, other] = [(); 3].map(|()| branch(chance, 0));
+    let twigs = [vec![one, middle.clone()], vec![middle, other]];
+    let twigs = twigs.map(|parts| named(far, label.clone(), Condition::All(parts)));
+    Condition::All(twigs.into())
 }
 
 fn many_alternatives(chance: &mut Chance) -> Condition {
@@ -101,14 +110,11 @@ fn many_alternatives(chance: &mut Chance) -> Condition {
     if chance.one_in(2) {
         return all;
     }
-    let mut label = label(chance);
-    label.kind = Kind::Element;
-    named(true, label, all)
+    named(true, element(chance), all)
 }
 
 fn many_branches(chance: &mut Chance) -> Condition {
-    let mut label = label(chance);
-    label.kind = Kind::Element;
+    let label = element(chance);
     let count = 4 + chance.below(7);
     let then = Condition::All((0..count).map(|_| path(chance, 1)).collect());
     named(chance.one_in(2), label, then)
@@ -141,6 +147,15 @@ fn step(chance: &mut Chance, depth: usize) -> Step {
     }
 }
 
+fn element(chance: &mut Chance) -> Label {
+    loop {
+        let label = label(chance);
+        if label.kind == Kind::Element {
+            return label;
+        }
+    }
+}
+
 fn label(chance: &mut Chance) -> Label {
     let kind = chance.pick(&[
         Kind::Element,
@@ -162,12 +177,16 @@ fn label(chance: &mut Chance) -> Label {
         1 | 2 => None,
         _ => Some(""),
     };
-    let names = if kind == Kind::Element {
-        &NAMES[..5]
+    let names: &[&str] = if kind == Kind::Element {
+        &ELEMENTS
     } else {
-        &NAMES[2..]
+        &ATTRIBUTES
     };
-    let local = (!chance.one_in(5)).then(|| chance.pick(names));
+    let local = match chance.below(20) {
+        0..=3 => None,
+        4 => Some("z"), // which no document has
+        _ => Some(chance.word(names)),
+    };
     Label {
         kind,
         namespace: namespace.map(Into::into),
@@ -182,7 +201,7 @@ fn test(chance: &mut Chance) -> Test {
         let value = if chance.one_in(12) {
             ""
         } else {
-            chance.pick(&VALUES)
+            chance.word(&VALUES)
         };
         Constant::Text(value.into())
     } else {

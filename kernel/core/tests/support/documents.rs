@@ -1,12 +1,15 @@
 //! Random documents: first the nodes, then one of the many ways to write them as XML.
 
+use twigcast_kernel_core::build::Event;
 use twigcast_kernel_core::pattern::Kind;
 use twigcast_kernel_core::read::{self, Unsure};
 
 use super::chance::Chance;
 
-/// Names of elements and attributes; some are both.
-pub const NAMES: [&str; 6] = ["a", "b", "c", "d", "x", "y"];
+/// Names of elements.
+pub const ELEMENTS: [&str; 4] = ["a", "b", "c", "d"];
+/// Names of attributes; one is an element's too.
+pub const ATTRIBUTES: [&str; 3] = ["x", "a", "y"];
 /// Namespaces; most names have none.
 pub const NAMESPACES: [&str; 3] = ["", "urn:p", "urn:q"];
 /// Values of attributes and texts: numbers, what nearly is one, and words that begin alike.
@@ -44,28 +47,27 @@ pub struct Shape {
     pub elements: usize,
     /// How many may be inside each other.
     pub depth: usize,
+    /// One more than an element has children.
+    pub width: usize,
 }
 
 impl Shape {
     /// Small documents mostly; now and then a larger or a deep one.
     pub fn any(chance: &mut Chance) -> Self {
-        match chance.below(8) {
-            0 => Shape {
-                elements: 70,
-                depth: 6,
-            },
-            1 => Shape {
-                elements: 30,
-                depth: 30,
-            },
-            2 => Shape {
-                elements: 1,
-                depth: 1,
-            },
-            _ => Shape {
-                elements: 14,
-                depth: 5,
-            },
+        let (elements, depth, width) = chance.pick(&[
+            (14, 5, 5),
+            (14, 5, 5),
+            (14, 5, 5),
+            (25, 3, 9),
+            (25, 3, 9),
+            (70, 6, 5),
+            (30, 30, 5),
+            (1, 1, 5),
+        ]);
+        Shape {
+            elements,
+            depth,
+            width,
         }
     }
 }
@@ -76,7 +78,8 @@ impl Document {
         let mut document = Document { nodes: Vec::new() };
         document.put(None, "", "");
         let mut left = shape.elements.saturating_sub(1);
-        document.element(chance, 0, shape.depth, &mut left);
+        let name = random_name(chance);
+        document.element(chance, 0, name, shape, &mut left);
         document.fill_values(0);
         document
     }
@@ -119,6 +122,30 @@ impl Document {
         Ok(document)
     }
 
+    /// What happens in the document, as another parser would tell it.
+    pub fn events(&self) -> Vec<Event> {
+        let mut events = Vec::new();
+        self.tell(self.nodes[0].children[0], &mut events);
+        events
+    }
+
+    fn tell(&self, node: usize, events: &mut Vec<Event>) {
+        let Node {
+            namespace, local, ..
+        } = self.nodes[node].clone();
+        let value = || self.nodes[node].value.clone();
+        match self.nodes[node].kind {
+            Some(Kind::Attribute) => events.push(Event::Attribute(namespace, local, value())),
+            Some(Kind::Text) => events.push(Event::Text(value())),
+            _ => {
+                events.push(Event::Start(namespace, local));
+                let children = &self.nodes[node].children;
+                children.iter().for_each(|&child| self.tell(child, events));
+                events.push(Event::End);
+            }
+        }
+    }
+
     fn put(&mut self, kind: Option<Kind>, namespace: &str, local: &str) -> usize {
         self.nodes.push(Node {
             kind,
@@ -136,24 +163,38 @@ impl Document {
         self.nodes[owner].children.push(made);
     }
 
-    fn element(&mut self, chance: &mut Chance, above: usize, depth: usize, left: &mut usize) {
-        let namespace = random_namespace(chance);
-        let local = chance.pick(&NAMES[..4]);
+    /// An element and what is inside. Many have children of one name, like the records of a table.
+    fn element(
+        &mut self,
+        chance: &mut Chance,
+        above: usize,
+        (namespace, local): (&str, &str),
+        shape: Shape,
+        left: &mut usize,
+    ) {
         let made = self.put(Some(Kind::Element), namespace, local);
         self.nodes[above].children.push(made);
-        for &local in &NAMES[3..] {
+        for local in ATTRIBUTES {
             if chance.one_in(4) {
                 let name = (random_namespace(chance), local);
-                self.leaf(made, Kind::Attribute, name, chance.pick(&VALUES));
+                self.leaf(made, Kind::Attribute, name, chance.word(&VALUES));
             }
         }
-        let children = chance.below(5).max(usize::from(depth > 6));
+        let least = if above == 0 {
+            3
+        } else {
+            usize::from(shape.depth > 6)
+        };
+        let children = chance.below(shape.width).max(least);
+        let record = chance.one_in(2).then(|| random_name(chance));
         for _ in 0..children {
             if chance.one_in(3) {
-                self.leaf(made, Kind::Text, ("", ""), chance.pick(&VALUES));
-            } else if *left > 0 && depth > 1 {
+                self.leaf(made, Kind::Text, ("", ""), chance.word(&VALUES));
+            } else if *left > 0 && shape.depth > 1 {
                 *left -= 1;
-                self.element(chance, made, depth - 1, left);
+                let name = record.unwrap_or_else(|| random_name(chance));
+                let depth = shape.depth - 1;
+                self.element(chance, made, name, Shape { depth, ..shape }, left);
             }
         }
     }
@@ -258,8 +299,12 @@ impl Document {
     }
 }
 
+fn random_name(chance: &mut Chance) -> (&'static str, &'static str) {
+    (random_namespace(chance), chance.word(&ELEMENTS))
+}
+
 fn random_namespace(chance: &mut Chance) -> &'static str {
-    if chance.one_in(4) {
+    if chance.one_in(8) {
         chance.pick(&NAMESPACES)
     } else {
         ""

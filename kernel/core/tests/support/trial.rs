@@ -263,7 +263,19 @@ impl Trial {
         let skip = self.skip();
         let place = self.chance.below(self.readers.len());
         let (workspace, budget) = &mut self.readers[place];
-        let given = matched(workspace, &self.index, content, *budget, &skip);
+        let given = if self.chance.one_in(4) {
+            let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+            let found = Found {
+                matches: &mut matches,
+                candidates: &mut candidates,
+            };
+            let (events, bounds) = (document.events(), bounds(*budget));
+            let read = workspace.matched_events(&self.index, &events, &bounds, &skip, found);
+            assert_eq!(read, Ok(()), "{events:?}");
+            (matches, candidates)
+        } else {
+            matched(workspace, &self.index, content, *budget, &skip)
+        };
         let told = |residual: bool| -> Vec<i64> {
             let those = truth.iter().filter(|(id, held, holds)| {
                 *holds && held.residual == residual && skip.binary_search(id).is_err()
