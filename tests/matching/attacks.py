@@ -109,6 +109,11 @@ ATTACKS: Final[dict[str, tuple[Maker, str | None]]] = {
         lambda _: b"<a %s/>" % b" ".join(b"xmlns:a%d='u'" % n for n in range(100_000)),
         None,
     ),
+    "100,000 elements in a namespace of 4,000 characters": (
+        lambda _: b"<a xmlns:p='%s'>%s</a>" % (b"u" * 4_000, b"<p:b/>" * 100_000),
+        None,
+    ),
+    "a million processing instructions in front": (lambda _: b"<?p?>" * 1_000_000 + b"<a/>", None),
     "200,000 names": (
         lambda _: b"<a>%s</a>" % b"".join(b"<n%d/>" % n for n in range(200_000)),
         None,

@@ -20,17 +20,17 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
-from twigcast.language.condition import Kind, Label
+from twigcast.language.condition import Label
+from twigcast.language.label_counts import label_counts, split_tag
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
@@ -162,15 +162,17 @@ class Document:
 
         Elements and attributes, by their full name and also by their local name in any namespace.
         """
-        elements = _elements(self.tree)
-        tags = Counter([str(element.tag) for element in elements])
-        attributes = Counter([str(key) for element in elements for key in element.keys()])  # noqa: SIM118
-        found: dict[Label, int] = {}
-        for kind, counts in ((Kind.ELEMENT, tags), (Kind.ATTRIBUTE, attributes)):
-            for tag, count in counts.items():
-                for label in _labels_of(kind, tag):
-                    found[label] = found.get(label, 0) + count
-        return found
+        return label_counts(self.tree)
+
+    @cached_property
+    def attributes_each(self) -> int:
+        """How many attributes one element has at most."""
+        return max(len(element.keys()) for element in _elements(self.tree))
+
+    @property
+    def grows(self) -> bool:
+        """Whether entities can make the document larger than its text looks."""
+        return self.tree.docinfo.internalDTD is not None
 
     @cached_property
     def breadth(self) -> int:
@@ -187,13 +189,11 @@ class Document:
         return deepest
 
     def _check_limits(self, limits: DocumentLimits) -> None:
-        # Only entities can make a document larger than its text looks.
-        grows = self.tree.docinfo.internalDTD is not None
+        grows = self.grows
         if grows or self.content.count(b"<") > limits.elements_max:
             self._check("elements", "elements_max", self.element_count, limits.elements_max)
         if grows or self.content.count(b"=") > limits.attributes_max:
-            most = max((len(element.attrib) for element in _elements(self.tree)), default=0)
-            self._check("attributes", "attributes_max", most, limits.attributes_max)
+            self._check("attributes", "attributes_max", self.attributes_each, limits.attributes_max)
         if limits.depth_max < _DEPTH_OF_LIBXML2:
             self._check("levels", "depth_max", self.depth, limits.depth_max)
 
@@ -233,22 +233,6 @@ def new_parser(
         recover=lenient,
         target=target,  # type: ignore[arg-type]  # None is allowed.
     )
-
-
-def split_tag(tag: str) -> tuple[str, str]:
-    """Namespace and local name of a tag as lxml writes it.
-
-    >>> split_tag("{urn:x}a"), split_tag("a")
-    (('urn:x', 'a'), ('', 'a'))
-    """
-    namespace, _, local = tag[1:].rpartition("}") if tag.startswith("{") else ("", "", tag)
-    return namespace, local
-
-
-@lru_cache(maxsize=4096)  # More names than any vocabulary has, so feeds never miss.
-def _labels_of(kind: Kind, tag: str) -> tuple[Label, Label]:
-    namespace, local = split_tag(tag)
-    return Label(kind, namespace, local), Label(kind, None, local)
 
 
 class _Parsers(threading.local):

@@ -41,6 +41,7 @@ __all__ = [
     "Step",
     "Type",
     "Union",
+    "direct",
     "is_positional",
     "tidy",
     "type_of",
@@ -189,6 +190,21 @@ def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
         else:
             idle = step.axis is Axis.SELF and step == CONTEXT_NODE
         if not idle:
+            kept.append(step)
+    return tuple(kept)
+
+
+def direct(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """With ``//a`` as one step ``descendant::a``, where no position makes a difference.
+
+    The nodes are the same, found in one go and in document order.
+    """
+    kept: list[Step] = []
+    for step in steps:
+        below = kept[-1:] == [ANYWHERE_BELOW] and step.axis is Axis.CHILD
+        if below and not any(map(is_positional, step.predicates)):
+            kept[-1] = Step(Axis.DESCENDANT, step.test, step.predicates)
+        else:
             kept.append(step)
     return tuple(kept)
 

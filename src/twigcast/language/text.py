@@ -53,6 +53,7 @@ from twigcast.language.syntax import (
     Path,
     Step,
     Union,
+    direct,
 )
 
 __all__ = ["JudgeWriter", "Writer", "canonical_text", "ends_in_value", "part_text", "step_text"]
@@ -289,7 +290,7 @@ class JudgeWriter(Writer):
 
     def condition(self, condition: Condition, base: str) -> tuple[str, int]:
         """The text of a condition on the context node, and its level."""
-        if isinstance(condition, Not) and isinstance(condition.part, Exists):
+        if isinstance(condition, Not) and isinstance(condition.part, Exists | Residual):
             # As the argument of a function the nodes would all be found, then sorted; as a
             # predicate the first will do.
             return f"not(self::node()[{self.condition(condition.part, base)[0]}])", _PATH
@@ -303,6 +304,9 @@ class JudgeWriter(Writer):
         if reach is Reach.DESCENDANT and label.kind is not Kind.ATTRIBUTE:
             return f"{base}descendant::"
         return super()._lead(reach, label, base)
+
+    def _path(self, start: str, steps: tuple[Step, ...]) -> str:
+        return super()._path(start, direct(steps))
 
     def _name(self, namespace: str | None, local: str | None) -> str:
         if namespace is None:

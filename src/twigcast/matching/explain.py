@@ -43,9 +43,10 @@ from twigcast.language.syntax import (
     type_of,
 )
 from twigcast.language.text import Writer
-from twigcast.matching.cost import Sizes, condition_cost
+from twigcast.matching.cost import condition_cost
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.sizes import sizes_of
 from twigcast.matching.surroundings import Found, Probe
 
 __all__ = ["Explanation", "explain"]
@@ -124,8 +125,7 @@ def explain(
         return Explanation(text, None, reasons=(reason,))
     limits = CANONICAL_LIMITS if isinstance(xpath, Pattern) else PATTERN_LIMITS
     expression = rooted(parse_expression(text, bound, limits))
-    sizes = Sizes(read.element_count, read.depth, read.breadth, len(read.content), read.labels)
-    if condition_cost(Residual(expression), sizes) > _PATIENCE * COST_MAX:
+    if condition_cost(Residual(expression), sizes_of(read)) > _PATIENCE * COST_MAX:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))
     story = _Story(Probe(read, bound), bound)

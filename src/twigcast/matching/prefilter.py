@@ -13,7 +13,7 @@ Cost: per document, one look-up per label and one subset test per pattern in an 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable
 from functools import reduce
 from typing import Generic, TypeVar, assert_never
 
@@ -100,11 +100,14 @@ class LabelIndex(Generic[_T]):
         if not self._drawer_of:
             self._numbers.clear()
 
-    def candidates(self, labels: Iterable[Label]) -> list[_T]:
+    def candidates(self, labels: Collection[Label]) -> list[_T]:
         """The things whose required labels are all among these."""
         found = list(self._drawers.get(None, ()))
         numbers = self._numbers
-        present = {numbers[label] for label in labels if label in numbers}
+        if len(labels) <= len(numbers):
+            present = {numbers[label] for label in labels if label in numbers}
+        else:
+            present = {number for label, number in numbers.items() if label in labels}
         for number in sorted(present):
             drawer = self._drawers.get(number)
             if drawer:

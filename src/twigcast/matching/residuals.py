@@ -14,6 +14,7 @@ is decided by :mod:`~twigcast.matching.walk` instead, any other stays undecided.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Final
@@ -22,8 +23,9 @@ from lxml import etree
 
 from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
-from twigcast.matching.cost import Sizes, condition_cost
+from twigcast.matching.cost import condition_cost
 from twigcast.matching.engine import Decision
+from twigcast.matching.sizes import SCALES, scale, sizes_at_scale, sizes_of
 from twigcast.matching.walk import holds
 
 __all__ = ["COMPILED_MAX", "COST_MAX", "Residuals"]
@@ -34,28 +36,31 @@ COST_MAX: Final = 10_000_000
 COMPILED_MAX: Final = 100_000
 """Compiled expressions kept, at about 2 KB each."""
 
-_PROBES: Final = (100, 1_000, 10_000, 100_000, 1_000_000)
-_PROBE_DEPTH = 32
-_BYTES_PER_NODE = 64
-"""Assumptions under which "small enough not to estimate" is worked out, once per pattern."""
-
 
 class _Compiled:
-    """A compiled expression, and the size of documents up to which its cost is no question."""
+    """A compiled expression, and up to which scale of documents its cost is no question."""
 
-    __slots__ = ("safe_nodes", "xpath")
+    __slots__ = ("_safe", "_unsafe", "xpath")
 
-    def __init__(self, pattern: Pattern, cost_max: int) -> None:
+    def __init__(self, pattern: Pattern) -> None:
         text, namespaces = pattern.for_libxml2()
         # As a predicate the first node found will do; boolean(…) would find and sort them all.
         whole = f"boolean(/self::node()[{text}])"
         self.xpath = etree.XPath(whole, namespaces=namespaces, regexp=False)
-        self.safe_nodes = 0
-        for nodes in _PROBES:
-            sizes = Sizes(nodes, _PROBE_DEPTH, nodes, nodes * _BYTES_PER_NODE)
-            if condition_cost(pattern.condition, sizes) > cost_max:
-                break
-            self.safe_nodes = nodes
+        self._safe, self._unsafe = 0.0, math.inf
+
+    def is_safe(self, pattern: Pattern, size: float, cost_max: int) -> bool:
+        """Whether no document of the scale can cost more; tried at most once for each."""
+        if size <= self._safe:
+            return True
+        tried = next((one for one in SCALES if one >= size), math.inf)
+        if tried >= self._unsafe:
+            return False
+        if condition_cost(pattern.condition, sizes_at_scale(int(tried))) > cost_max:
+            self._unsafe = tried
+            return False
+        self._safe = tried
+        return True
 
 
 class Residuals:
@@ -112,8 +117,8 @@ class Residuals:
         self.decided += 1
         compiled = self._compiled.get(pattern) or self._compile(pattern)
         if (
-            _size(document) > compiled.safe_nodes
-            and condition_cost(pattern.condition, _sizes(document)) > self._cost_max
+            not compiled.is_safe(pattern, scale(document), self._cost_max)
+            and condition_cost(pattern.condition, sizes_of(document)) > self._cost_max
         ):
             if not pattern.exact:
                 return None
@@ -134,25 +139,10 @@ class Residuals:
         return len(self._compiled)
 
     def _compile(self, pattern: Pattern) -> _Compiled:
-        compiled = _Compiled(pattern, self._cost_max)
+        compiled = _Compiled(pattern)
         with self._lock:
             self._compiled[pattern] = compiled
             if len(self._compiled) > self.compiled_max:
                 # The one compiled longest ago; keeping track of use would cost every evaluation.
                 del self._compiled[next(iter(self._compiled))]
         return compiled
-
-
-def _size(document: Document) -> int:
-    """The document's size in nodes, one with much text counted as if it had more of them."""
-    return max(document.element_count, len(document.content) // _BYTES_PER_NODE)
-
-
-def _sizes(document: Document) -> Sizes:
-    return Sizes(
-        nodes=document.element_count,
-        depth=document.depth,
-        breadth=document.breadth,
-        characters=len(document.content),
-        labels=document.labels,
-    )

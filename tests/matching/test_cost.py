@@ -1,0 +1,230 @@
+"""What an expression may cost is known before libxml2 is asked.
+
+Each expression of ``RUNAWAYS`` keeps libxml2 busy for longer than it may, most of them for seconds
+and some for hours, on a document of less than a megabyte: by nodes that are no elements, by
+namespaces, by long or repetitive texts.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import weakref
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from twigcast.language import Document, Pattern
+from twigcast.language.condition import Kind, Label
+from twigcast.matching import Matcher
+from twigcast.matching.cost import condition_cost
+from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.searching import looking_for, looking_in
+from twigcast.matching.sizes import SCALES, scale, sizes_at_scale, sizes_of
+
+Maker = Callable[[int], bytes]
+
+
+def cost(xpath: str, content: bytes) -> float:
+    return condition_cost(Pattern.parse(xpath).condition, sizes_of(Document.parse(content)))
+
+
+def inside(content: bytes) -> bytes:
+    return b"<a>%s</a>" % content
+
+
+def instructions(n: int) -> bytes:
+    return inside(b"<?p?>" * n)
+
+
+def instructions_in_front(n: int) -> bytes:
+    return b"<?p?>" * n + b"<a/>"
+
+
+def comments(n: int) -> bytes:
+    return inside(b"<!--c-->" * n)
+
+
+def attributes(n: int) -> bytes:
+    each = b" ".join(b"x%d=''" % place for place in range(n // 20))
+    return inside(b"<b %s/>" % each * 100)
+
+
+def namespaces(n: int) -> bytes:
+    declared = b" ".join(b"xmlns:n%d='u%d'" % (place, place) for place in range(n // 10))
+    return b"<a %s>%s</a>" % (declared, b"<b/>" * n)
+
+
+def one_long_namespace(n: int) -> bytes:
+    return b"<a xmlns:p='%s'>%s</a>" % (b"u" * (n // 2), b"<p:b/>" * n)
+
+
+def texts(n: int) -> bytes:
+    return inside(b"t<b/>" * n)
+
+
+def text_of_one_letter(n: int) -> bytes:
+    return inside(b"a" * (50 * n))
+
+
+def levels(n: int) -> bytes:
+    depth = min(250, max(1, n // 80))
+    return b"<a>" * depth + b"<b>7</b>" * n + b"</a>" * depth
+
+
+def identified(n: int) -> bytes:
+    elements = b"".join(b"<b i='n%d'>n%d </b>" % (place, place) for place in range(n))
+    return b"<!DOCTYPE a [<!ATTLIST b i ID #IMPLIED>]>" + inside(elements)
+
+
+RUNAWAYS = [
+    ("//node()[count(preceding-sibling::node()) = 99999999]", instructions),
+    ("//node()[count(preceding-sibling::node()) = 99999999]", instructions_in_front),
+    ("//node()[count(following::node()) = 99999999]", comments),
+    ("//comment()[count(preceding-sibling::comment()) = 99999999]", comments),
+    ("(//node())[last()] = 'q'", instructions),
+    ("//@*[count(../@*) = 99999999]", attributes),
+    ("//@* != //@*", attributes),
+    ("//@*[count(self::node() | ../@*) = 99999999]", attributes),
+    ("//*[count(namespace::*) = 99999999]", namespaces),
+    ("count(//namespace::*) = 5", namespaces),
+    ("//*[namespace-uri() = concat('u', 'v')]", one_long_namespace),
+    ("//b[count(preceding::text()) = 99999999]", texts),
+    ("//text()[count(../text()) = 99999999]", texts),
+    ("count(//text() | //b) = 7", texts),
+    ("//node()[normalize-space(..) = 'q']", texts),
+    (f"concat({','.join(['/'] * 60)}) = 'q'", text_of_one_letter),
+    (f"substring-before(/, '{'a' * 2_000}b') = 'q'", text_of_one_letter),
+    (f"contains(concat(/, /), '{'a' * 2_000}b')", text_of_one_letter),
+    (f"translate(/, '{'é' * 1_000}', '') = 'q'", text_of_one_letter),
+    ("//*[sum(.//b) = 7]", levels),
+    ("//*[count(.//*[count(.//*) = 7]) = 7]", levels),
+    ("//*[count(*:zz[position() = 7]/ancestor::*:zz) = count(.//*:b)]", levels),
+    ("id(/) = 'q'", identified),
+    ("//b[id(..)]", identified),
+]
+
+
+@pytest.mark.parametrize(("xpath", "document"), RUNAWAYS)
+def test_what_would_keep_libxml2_busy_is_undecided(xpath: str, document: Maker) -> None:
+    matcher = Matcher("lxml")
+    matcher.add(1, xpath)
+    assert matcher.decide(document(20_000)).undecided == (1,)
+
+
+@pytest.mark.parametrize(("xpath", "document"), RUNAWAYS)
+def test_the_same_on_a_small_document_is_decided(xpath: str, document: Maker) -> None:
+    matcher = Matcher("lxml")
+    matcher.add(1, xpath)
+    assert matcher.decide(document(100)).undecided == ()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        instructions, instructions_in_front, comments, attributes, namespaces, one_long_namespace,
+        texts, text_of_one_letter, levels, identified,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "xpath",
+    [
+        "//b[2]", "//a[count(b) = 7]", "//b[@i = @j]", "//b[. = 'q'][2]", "string(/a/@x) = 'q'",
+        "//b[position() = last() and . = 'q']", "count(/a/b) = 7", "//*[lang('en')]",
+        "/a/b[7]/following-sibling::*[1][self::c]", "//a[string-length(@x) > 7]",
+    ],
+)  # fmt: skip
+def test_ordinary_expressions_are_decided_whatever_the_document(
+    xpath: str, document: Maker
+) -> None:
+    assert cost(xpath, document(20_000)) <= COST_MAX
+
+
+def test_an_exact_pattern_is_decided_at_any_cost() -> None:
+    matcher = Matcher("lxml")
+    matcher.add(1, f"contains(/, '{'a' * 2_000}b')")
+    matcher.add(2, f"contains(/, '{'a' * 2_000}')")
+    assert matcher.decide(text_of_one_letter(20_000)).matches == (2,)
+    assert matcher.statistics().details.walked == 2
+
+
+@pytest.mark.parametrize(
+    ("xpath", "growth"),
+    [
+        ("//node()[@x][2]", 1),
+        ("//b[. = 'q'][2]", 1),
+        ("//node()[count(preceding-sibling::node()) = 7]", 2),
+        ("//node()[following::node() = 'q']", 2),
+        ("//node()[count(preceding::node()[following::node()]) = 7]", 3),
+    ],
+)
+def test_the_estimate_grows_as_the_work_does(xpath: str, growth: int) -> None:
+    small, large = cost(xpath, texts(1_000)), cost(xpath, texts(2_000))
+    assert 0.9 * 2**growth < large / small < 1.1 * 2**growth
+
+
+# Sizes.
+
+
+def test_nodes_of_every_kind_are_counted() -> None:
+    content = (
+        b"<?p?><!--c--><a x='1' y='2'><!--c--><!--c--><?p?><b xmlns='uvw' z=''>text</b>"
+        b"<a><a>t</a></a></a><!--c-->"
+    )
+    sizes = sizes_of(Document.parse(content))
+    assert (sizes.nodes, sizes.elements, sizes.attributes) == (12, 4, 3)
+    assert (sizes.attributes_each, sizes.depth, sizes.namespaces) == (2, 3, 2)
+    assert sizes.namespace_length == 3
+    assert sizes.breadth >= 5
+    assert sizes.between >= 3
+    label = Label(Kind.ELEMENT, "", "a")
+    assert (sizes.count(label), sizes.nested(label)) == (3, 3)
+
+
+def test_texts_from_entities_count_as_they_are_read() -> None:
+    entity = b"<!DOCTYPE a [<!ENTITY e '%s'>]><a x='&e;'>&e;&e;&e;</a>" % (b"x" * 1_000)
+    assert sizes_of(Document.parse(entity)).characters >= 4_000
+
+
+def test_a_document_that_nobody_holds_is_not_held_by_its_sizes() -> None:
+    document = Document.parse(texts(5))
+    sizes_of(document)
+    scale(document)
+    gone = weakref.ref(document)
+    del document
+    gc.collect()
+    assert gone() is None
+
+
+@THOROUGH
+@given(subscriptions(), documents())
+def test_no_document_costs_more_than_the_largest_of_its_scale(said: Said, content: bytes) -> None:
+    document = Document.parse(content)
+    condition = Pattern.parse(said.text, NAMESPACES).condition
+    least = next(one for one in SCALES if scale(document) <= one)
+    assert condition_cost(condition, sizes_of(document)) <= condition_cost(
+        condition, sizes_at_scale(least)
+    )
+
+
+def test_a_deep_document_and_one_with_many_namespaces_have_no_scale() -> None:
+    assert scale(Document.parse(levels(800))) < math.inf
+    assert scale(Document.parse(levels(2_000))) == math.inf
+    assert scale(Document.parse(namespaces(1_000))) == math.inf
+
+
+# Looking for one string in another.
+
+
+def test_a_string_that_overlaps_with_itself_is_costly_to_look_for() -> None:
+    assert looking_for("needle") == looking_for("n")
+    assert looking_for("a" * 100) > 20 * looking_for("needle")
+    assert looking_for("ab" * 50) > 10 * looking_for("needle")
+
+
+@given(st.text(alphabet="ab", min_size=1, max_size=30))
+def test_looking_in_a_text_costs_at_least_its_length(text: str) -> None:
+    assert looking_in(text) >= looking_in("a") / 2 * len(text)
