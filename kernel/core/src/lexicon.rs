@@ -364,7 +364,9 @@ mod tests {
     fn labels_come_back_from_what_is_stored_of_them() {
         let mut labels = Labels::default();
         let (a, b) = (label(None, Some("a")), label(Some("u"), None));
-        (labels.take(&a), labels.take(&b), labels.take(&b));
+        for label in [&a, &b, &b] {
+            labels.take(label);
+        }
         labels.release(0);
         labels.sweep();
         let all = labels.all().map(|(label, uses)| (label.clone(), uses));
