@@ -42,7 +42,7 @@ fn answers_stay_right_while_the_fresh_layer_fills_and_is_poured_out() {
 #[test]
 fn a_full_fresh_layer_answers_as_the_one_before_and_the_one_after() {
     let (mut index, mut workspace) = (Index::default(), Workspace::default());
-    let named = |id: usize| child(element(if id % 3 == 0 { "a" } else { "b" }), always());
+    let named = |id: usize| child(element(["a", "b", "b"][id % 3]), always());
     for id in 0..2 * FRESH_MAX + 2 {
         assert_eq!(index.add(id as i64, &named(id), false), Ok(()));
         if id % FRESH_MAX < 2 || id % FRESH_MAX > FRESH_MAX - 3 {

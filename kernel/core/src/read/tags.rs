@@ -254,10 +254,10 @@ impl Pass<'_> {
     /// The number of the raw name at a place, and the place behind it.
     #[inline]
     fn raw_name(&mut self, start: usize) -> Result<(u32, usize), Unsure> {
-        if let Some((name, length)) = short_name(self.input, start) {
-            if let Some(number) = self.reader.raw_names.find(name) {
-                return Ok((number, start + length));
-            }
+        if let Some((name, length)) = short_name(self.input, start)
+            && let Some(number) = self.reader.raw_names.find(name)
+        {
+            return Ok((number, start + length));
         }
         self.new_raw_name(start)
     }
