@@ -169,7 +169,7 @@ impl Index {
         (record.layer as usize, Place::from_packed(record.place))
     }
 
-    /// Changes with every add and remove.
+    /// Changes whenever patterns come, go, or get other places.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -273,6 +273,7 @@ impl Index {
         self.clauses.labels.sweep();
         self.clauses.tests.spare.settle();
         self.epoch += 1;
+        self.version += 1; // patterns have other places now
         self.used.store(false, Ordering::Relaxed);
         let slots = fresh.slots.iter().map(|it| it.pattern);
         let twigs = fresh.twigs.iter().map(|it| it.pattern);

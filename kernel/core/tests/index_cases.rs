@@ -3,8 +3,9 @@
 mod support;
 
 use support::shorthand::{attribute, below, child, element, number, text};
-use support::trial::matched;
+use support::trial::{bounds, matched};
 use twigcast_kernel_core::index::Index;
+use twigcast_kernel_core::links::Links;
 use twigcast_kernel_core::matching::{BUDGET, Workspace};
 use twigcast_kernel_core::pattern::{Condition, Constant, Operator, Test};
 
@@ -51,6 +52,22 @@ fn an_id_below_zero_skips_no_other() {
         let found = matched(&mut Workspace::default(), &index, b"<a/>", BUDGET, &[skip]);
         assert_eq!(found.0, [0], "{skip}");
     }
+}
+
+#[test]
+fn links_made_before_an_index_is_written_are_made_ready_again() {
+    let named = |name| child(element(name), Condition::All(Vec::new()));
+    let mut index = index_of(&[named("a")]);
+    let mut workspace = Workspace::default();
+    matched(&mut workspace, &index, b"<a/>", BUDGET, &[]);
+    assert_eq!(index.add(1, &named("b"), false), Ok(())); // to the fresh layer
+    let mut links = Links::new(&index, vec![vec![0], vec![1]]);
+    index.to_bytes(); // which pours it out
+    if !links.is_current(&index) {
+        links = links.renewed(&index);
+    }
+    let decided = workspace.linked(&index, b"<b/>", &bounds(BUDGET), &links, &[]);
+    assert_eq!(decided, Ok(vec![Some(false), Some(true)]));
 }
 
 #[test]

@@ -215,7 +215,6 @@ impl Trial {
             self.reload(shift);
         } else {
             self.index.to_bytes();
-            self.links = None;
         }
     }
 
