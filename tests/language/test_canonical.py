@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.judge import judge
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.language import Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS
 
 
 def parsed(xpath: str) -> Pattern:
-    return Pattern.parse(xpath, {**NAMESPACES, "same": "urn:p"})
+    return Pattern.parse(xpath, {**NAMESPACES, "same": "urn:p"}, CANONICAL_LIMITS)
 
 
 SAME = [
