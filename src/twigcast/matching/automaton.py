@@ -42,7 +42,7 @@ from twigcast.language.condition import (
 from twigcast.language.document import split_tag
 from twigcast.language.pattern import Pattern
 
-__all__ = ["Automaton", "Leaf", "State", "labels_of"]
+__all__ = ["Automaton", "Leaf", "State", "key_of", "keys_of"]
 
 
 class Leaf:
@@ -82,17 +82,17 @@ class State:
         self.parent = parent
         self.step = step
         """The edge that leads here; none to the document node and to a fork."""
-        self.near: dict[Label, State] = {}
-        self.far: dict[Label, State] = {}
+        self.near: dict[str, State] = {}
+        self.far: dict[str, State] = {}
         """Edges to elements: children, and descendants."""
-        self.near_leaves: dict[Label, State] = {}
-        self.far_leaves: dict[Label, State] = {}
+        self.near_leaves: dict[str, State] = {}
+        self.far_leaves: dict[str, State] = {}
         """Edges to attributes and texts: of the node itself, and of its descendants too."""
         self.leaves: dict[Condition, Leaf] = {}
         self.fork: State | None = None
 
-    def edges(self, reach: Reach, kind: Kind) -> dict[Label, State]:
-        """The edges of one sort, by label."""
+    def edges(self, reach: Reach, kind: Kind) -> dict[str, State]:
+        """The edges of one sort, by the keys of their labels."""
         if kind is Kind.ELEMENT:
             return self.near if reach is Reach.CHILD else self.far
         return self.near_leaves if reach is Reach.CHILD else self.far_leaves
@@ -183,9 +183,10 @@ class Automaton:
 
     def _step(self, state: State, reach: Reach, label: Label) -> State:
         edges = state.edges(reach, label.kind)
-        found = edges.get(label)
+        key = key_of(label)
+        found = edges.get(key)
         if found is None:
-            found = edges[label] = State(state, (reach, label))
+            found = edges[key] = State(state, (reach, label))
             self.states += 1
             self._mention(label, 1)
         return found
@@ -214,7 +215,7 @@ class Automaton:
                 parent.fork = None
             else:
                 reach, label = state.step
-                del parent.edges(reach, label.kind)[label]
+                del parent.edges(reach, label.kind)[key_of(label)]
                 self._mention(label, -1)
             self.states -= 1
             state = parent
@@ -287,14 +288,22 @@ def _is_late(where: Condition) -> bool:
 
 
 @lru_cache(maxsize=4096)  # More names than any vocabulary has, so feeds never miss.
-def labels_of(kind: Kind, tag: str) -> tuple[Label, ...]:
-    """The labels that a node with this tag has, from its full name to the wildcard."""
+def key_of(label: Label) -> str:
+    """A label as a string, which dictionaries find much faster.
+
+    >>> key_of(Label(Kind.ELEMENT, "urn:x", "a")), key_of(Label(Kind.ATTRIBUTE))
+    ('{urn:x}a', '@{*}*')
+    """
+    mark = {Kind.ELEMENT: "", Kind.ATTRIBUTE: "@", Kind.TEXT: "#"}[label.kind]
+    space = "*" if label.namespace is None else label.namespace
+    return f"{mark}{{{space}}}{label.local or '*'}"
+
+
+@lru_cache(maxsize=4096)  # Likewise.
+def keys_of(kind: Kind, tag: str) -> tuple[str, ...]:
+    """The keys of the labels that a node with this tag has, from its full name to the wildcard."""
     if kind is Kind.TEXT:
-        return (Label(kind),)
+        return (key_of(Label(kind)),)
     namespace, local = split_tag(tag)
-    return (
-        Label(kind, namespace, local),
-        Label(kind, None, local),
-        Label(kind, namespace, None),
-        Label(kind, None, None),
-    )
+    spaces, names = (namespace, None), (local, None)
+    return tuple(key_of(Label(kind, space, name)) for space in spaces for name in names)

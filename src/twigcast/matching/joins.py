@@ -25,7 +25,7 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.matching.automaton import Leaf, labels_of
+from twigcast.matching.automaton import Leaf, key_of, keys_of
 from twigcast.matching.values import passes
 
 __all__ = ["holds_at"]
@@ -62,7 +62,7 @@ def holds_at(
                 answer = known(part)
                 return None if answer is None else not answer
             case SelfIs(label):
-                return label in labels_of(kind, tag)
+                return key_of(label) in keys_of(kind, tag)
             case ValueTest():
                 return None if value is None else passes(where, value())
             case FirstValue() | AtDocument() | Residual():

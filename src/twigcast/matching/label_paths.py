@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from twigcast.language.condition import TRUE, Kind, Label, Operator, ValueTest
+from twigcast.language.condition import TRUE, Kind, Operator, ValueTest
 from twigcast.language.syntax import Literal
-from twigcast.matching.automaton import Automaton, Leaf, State, labels_of
+from twigcast.matching.automaton import Automaton, Leaf, State, keys_of
 from twigcast.matching.joins import holds_at
 from twigcast.matching.values import constant_number, number_of
 
@@ -134,14 +134,14 @@ class LabelPath:
 
     def tests(self, kind: Kind, tag: str) -> Tests:
         """What is asked of the attributes with this tag, or of texts."""
-        labels = labels_of(kind, tag)
+        keys = keys_of(kind, tag)
         found = (
-            (edges[label], origins) for edges, origins in self.owners for label in labels
-            if label in edges
+            (edges[key], origins) for edges, origins in self.owners for key in keys
+            if key in edges
         )  # fmt: skip
         return Tests(kind, tag, found)
 
-    def _owners(self) -> tuple[tuple[dict[Label, State], _Origins], ...]:
+    def _owners(self) -> tuple[tuple[dict[str, State], _Origins], ...]:
         if not self.depth:
             return ()  # The document node has neither attributes nor texts.
         near = [
@@ -191,7 +191,7 @@ class LabelPaths:
         alike = self._automaton.seen_as(tag)
         found = path.children.get(alike)
         if found is None:
-            found = LabelPath(path, alike, _advanced(path, labels_of(Kind.ELEMENT, alike)))
+            found = LabelPath(path, alike, _advanced(path, keys_of(Kind.ELEMENT, alike)))
             if self._has_room(found.cells, path):
                 path.children[alike] = found
         if tag != alike and self._has_room(1, path):
@@ -251,19 +251,19 @@ class _Gathered:
         return sum(map(len, self._by_depth.values()))
 
 
-def _advanced(path: LabelPath, labels: tuple[Label, ...]) -> dict[State, _Origins]:
+def _advanced(path: LabelPath, keys: tuple[str, ...]) -> dict[State, _Origins]:
     """The states of the elements with these labels, one level below a path."""
     found: dict[State, _Origins] = {}
     for state, origins in _with_forks(path.states, path.depth):
         if near := state.near:
-            for label in labels:
-                if label in near:
-                    found[near[label]] = origins
+            for key in keys:
+                if key in near:
+                    found[near[key]] = origins
     for state, origins in path.far_on_the_way():
         if far := state.far:
-            for label in labels:
-                if label in far:
-                    reached = far[label]
+            for key in keys:
+                if key in far:
+                    reached = far[key]
                     found[reached] = _union(found.get(reached, ()), origins)
     return found
 

@@ -19,6 +19,7 @@ the leaves that hold there and are new to their frames.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from lxml import etree
@@ -132,7 +133,7 @@ class Reading:
         for depth, leaves in path.sure:
             self._mark(depth, leaves)
 
-    def _mark(self, depth: int, leaves: frozenset[Leaf]) -> None:
+    def _mark(self, depth: int, leaves: AbstractSet[Leaf]) -> None:
         """The leaves hold below the open element (or the document node) of that depth."""
         frame = self._frames[depth]
         new = leaves - frame.found
@@ -141,19 +142,25 @@ class Reading:
         frame.found |= new
         if not depth:
             self._decided(new)
-        for leaf in new:
-            for join in leaf.joins:
-                self._try(join, frame)
+        touched = {join for leaf in new for join in leaf.joins}
+        if touched:
+            # What has reached the document node is decided for good.
+            self._try(touched - self._frames[0].found, frame)
 
-    def _try(self, join: Leaf, frame: _Frame) -> None:
-        """See whether a branch that is new to a frame completes a join there."""
-        if join.needs is None:
-            complete = holds_at(join, Kind.ELEMENT, frame.path.tag, found=frame.found)
-        else:
-            complete = join.needs <= frame.found
-        if complete:
-            for depth in frame.path.states[join.state]:
-                self._mark(depth, frozenset((join,)))
+    def _try(self, joins: set[Leaf], frame: _Frame) -> None:
+        """See which joins are complete with what is new to a frame."""
+        found, path = frame.found, frame.path
+        complete: dict[int, set[Leaf]] = {}
+        for join in joins:
+            if (
+                holds_at(join, Kind.ELEMENT, path.tag, found=found)
+                if join.needs is None
+                else join.needs <= found
+            ):
+                for depth in path.states[join.state]:
+                    complete.setdefault(depth, set()).add(join)
+        for depth, leaves in complete.items():
+            self._mark(depth, leaves)
 
     def _settle(self, frame: _Frame) -> None:
         """What could not be known before the end of an element is known now."""
@@ -162,9 +169,9 @@ class Reading:
                 if holds_at(
                     leaf, Kind.ELEMENT, frame.path.tag, found=frame.found, value=frame.value
                 ):
-                    self._mark(depth, frozenset((leaf,)))
+                    self._mark(depth, {leaf})
 
-    def _decided(self, leaves: frozenset[Leaf]) -> None:
+    def _decided(self, leaves: AbstractSet[Leaf]) -> None:
         moment = self.moment
         self.moments.update(dict.fromkeys(leaves, moment))
         if self._on_found:
