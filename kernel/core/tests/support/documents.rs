@@ -122,6 +122,17 @@ impl Document {
         Ok(document)
     }
 
+    /// The same document with some of its texts empty, as only another parser can tell it.
+    pub fn emptied(mut self, chance: &mut Chance) -> Self {
+        for node in &mut self.nodes {
+            if node.kind == Some(Kind::Text) && chance.one_in(2) {
+                node.value.clear();
+            }
+        }
+        self.fill_values(0);
+        self
+    }
+
     /// What happens in the document, as another parser would tell it.
     pub fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();

@@ -83,6 +83,25 @@ pub fn matched(
     (matches, candidates)
 }
 
+/// The same for a document that another parser has read.
+fn told(
+    workspace: &mut Workspace,
+    index: &Index,
+    document: &Document,
+    budget: usize,
+    skip: &[i64],
+) -> (Vec<i64>, Vec<i64>) {
+    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+    let found = Found {
+        matches: &mut matches,
+        candidates: &mut candidates,
+    };
+    let events = document.events();
+    let read = workspace.matched_events(index, &events, &bounds(budget), skip, found);
+    assert_eq!(read, Ok(()), "{events:?}");
+    (matches, candidates)
+}
+
 impl Trial {
     /// An empty index; what happens to it depends on the seed alone.
     pub fn new(seed: u64) -> Self {
@@ -135,7 +154,8 @@ impl Trial {
                 let place = self.chance.below(self.readers.len());
                 self.readers[place] = reader;
             }
-            24..=29 => self.check_document(),
+            24..=28 => self.check_document(),
+            29 => self.check_told_document(),
             30 | 31 => self.check_changed_document(),
             _ => self.check_links(),
         }
@@ -256,34 +276,40 @@ impl Trial {
         assert_eq!((matches, candidates), (vec![7], vec![8]));
     }
 
-    /// This document gives the matches and candidates it should.
+    /// So does a document with empty texts, which only another parser can tell.
+    pub fn check_told_document(&mut self) {
+        let shape = Shape::any(&mut self.chance);
+        let document = Document::grown(&mut self.chance, shape).emptied(&mut self.chance);
+        self.check(&document, b"");
+    }
+
+    /// This document gives the matches and candidates it should, whether it is read here or, as now
+    /// and then and always without content, told by another parser.
     pub fn check(&mut self, document: &Document, content: &[u8]) {
         let truth = self.truth(document);
         let skip = self.skip();
         let place = self.chance.below(self.readers.len());
         let (workspace, budget) = &mut self.readers[place];
-        let given = if self.chance.one_in(4) {
-            let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-            let found = Found {
-                matches: &mut matches,
-                candidates: &mut candidates,
-            };
-            let (events, bounds) = (document.events(), bounds(*budget));
-            let read = workspace.matched_events(&self.index, &events, &bounds, &skip, found);
-            assert_eq!(read, Ok(()), "{events:?}");
-            (matches, candidates)
+        let told_by_another = content.is_empty() || self.chance.one_in(4);
+        let given = if told_by_another {
+            told(workspace, &self.index, document, *budget, &skip)
         } else {
             matched(workspace, &self.index, content, *budget, &skip)
         };
-        let told = |residual: bool| -> Vec<i64> {
-            let those = truth.iter().filter(|(id, held, holds)| {
+        let those = |residual: bool| -> Vec<i64> {
+            let found = truth.iter().filter(|(id, held, holds)| {
                 *holds && held.residual == residual && skip.binary_search(id).is_err()
             });
-            those.map(|it| it.0).collect()
+            found.map(|it| it.0).collect()
         };
-        let expected = (told(false), told(true));
+        let expected = (those(false), those(true));
         if given != expected {
-            self.explain(&truth, &given, &expected, content);
+            let shown = if content.is_empty() {
+                format!("{:?}", document.events())
+            } else {
+                String::from_utf8_lossy(content).into_owned()
+            };
+            self.explain(&truth, &given, &expected, &shown);
         }
         self.pairs += 1;
     }
@@ -369,9 +395,8 @@ impl Trial {
         truth: &Truth,
         given: &(Vec<i64>, Vec<i64>),
         expected: &(Vec<i64>, Vec<i64>),
-        content: &[u8],
+        content: &str,
     ) -> ! {
-        let content = String::from_utf8_lossy(content);
         let differs = |id: &i64| {
             given.0.contains(id) != expected.0.contains(id)
                 || given.1.contains(id) != expected.1.contains(id)
