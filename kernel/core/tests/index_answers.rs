@@ -2,12 +2,12 @@
 
 mod support;
 
+use support::asking::matched;
 use support::chance::Chance;
 use support::conditions::random_set;
 use support::documents::{Document, Shape};
 use support::naive::satisfied;
 use support::shorthand::{always, below, element};
-use support::trial::matched;
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::matching::{BUDGET, Workspace};
 

@@ -2,8 +2,8 @@
 
 mod support;
 
+use support::asking::{bounds, matched};
 use support::shorthand::{attribute, below, child, element, number, text};
-use support::trial::{bounds, matched};
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::links::Links;
 use twigcast_kernel_core::matching::{BUDGET, Workspace};

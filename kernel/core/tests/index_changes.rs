@@ -3,9 +3,10 @@
 
 mod support;
 
+use support::asking::matched;
 use support::chance::Chance;
 use support::shorthand::{always, attribute, below, both, child, element, string};
-use support::trial::{Ids, Trial, matched};
+use support::trial::{Ids, Trial};
 use twigcast_kernel_core::index::{FRESH_MAX, Index};
 use twigcast_kernel_core::matching::{BUDGET, Workspace};
 use twigcast_kernel_core::pattern::{Condition, Operator};

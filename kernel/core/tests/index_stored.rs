@@ -2,8 +2,9 @@
 
 mod support;
 
+use support::asking::shifted;
 use support::chance::Chance;
-use support::trial::{Ids, Trial, shifted};
+use support::trial::{Ids, Trial};
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::stored::Damaged;
 

@@ -352,3 +352,20 @@ fn escaped(chance: &mut Chance, text: &str) -> String {
     }
     out
 }
+
+/// Some bytes copied to elsewhere, cut out or exchanged: markup gets into new places.
+pub fn changed(chance: &mut Chance, mut content: Vec<u8>) -> Vec<u8> {
+    for _ in 0..=chance.below(3) {
+        let (from, to) = (chance.below(content.len()), chance.below(content.len()));
+        let end = (from + 1 + chance.below(12)).min(content.len());
+        match chance.below(4) {
+            0 => content[to] = chance.pick(b"<>&'\"/ =;ab1\n-]"),
+            1 if end - from < content.len() => drop(content.drain(from..end)),
+            _ => {
+                let piece = content[from..end].to_vec();
+                content.splice(to..to, piece);
+            }
+        }
+    }
+    content
+}

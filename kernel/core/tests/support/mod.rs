@@ -6,6 +6,7 @@
 
 #![allow(dead_code)] // each test uses its own part of this
 
+pub mod asking;
 pub mod chance;
 pub mod conditions;
 pub mod documents;

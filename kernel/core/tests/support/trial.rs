@@ -5,18 +5,16 @@
 //! meaning no more than some dozens do.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::{Index, Refused};
 use twigcast_kernel_core::links::Links;
-use twigcast_kernel_core::matching::{BUDGET, Bounds, Found, Workspace};
+use twigcast_kernel_core::matching::{BUDGET, Found, Workspace};
 use twigcast_kernel_core::pattern::Condition;
-use twigcast_kernel_core::read::Limits;
 
+use super::asking::{bounds, matched, shifted, told};
 use super::chance::Chance;
 use super::conditions::{random_condition, random_set};
-use super::documents::{Document, Shape};
+use super::documents::{Document, Shape, changed};
 use super::naive::{asks_document_value, satisfied};
 
 /// Which numbers patterns have.
@@ -55,52 +53,6 @@ pub struct Trial {
 
 /// What every pattern does with a document, in the order of ids.
 type Truth = Vec<(i64, Held, bool)>;
-
-/// The limits that documents are read with, and this budget for paths.
-pub fn bounds(budget: usize) -> Bounds {
-    Bounds {
-        limits: Limits::default(),
-        budget,
-    }
-}
-
-/// The matches and the candidates.
-pub fn matched(
-    workspace: &mut Workspace,
-    index: &Index,
-    content: &[u8],
-    budget: usize,
-    skip: &[i64],
-) -> (Vec<i64>, Vec<i64>) {
-    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-    let found = Found {
-        matches: &mut matches,
-        candidates: &mut candidates,
-    };
-    let read = workspace.matched(index, content, &bounds(budget), skip, found);
-    let shown = String::from_utf8_lossy(content);
-    assert_eq!(read, Ok(()), "{shown}");
-    (matches, candidates)
-}
-
-/// The same for a document that another parser has read.
-fn told(
-    workspace: &mut Workspace,
-    index: &Index,
-    document: &Document,
-    budget: usize,
-    skip: &[i64],
-) -> (Vec<i64>, Vec<i64>) {
-    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-    let found = Found {
-        matches: &mut matches,
-        candidates: &mut candidates,
-    };
-    let events = document.events();
-    let read = workspace.matched_events(index, &events, &bounds(budget), skip, found);
-    assert_eq!(read, Ok(()), "{events:?}");
-    (matches, candidates)
-}
 
 impl Trial {
     /// An empty index; what happens to it depends on the seed alone.
@@ -463,41 +415,6 @@ impl Trial {
                 self.chance.pick(&ends) + small
             }
         }
-    }
-}
-
-/// Some bytes copied to elsewhere, cut out or exchanged: markup gets into new places.
-fn changed(chance: &mut Chance, mut content: Vec<u8>) -> Vec<u8> {
-    for _ in 0..=chance.below(3) {
-        let (from, to) = (chance.below(content.len()), chance.below(content.len()));
-        let end = (from + 1 + chance.below(12)).min(content.len());
-        match chance.below(4) {
-            0 => content[to] = chance.pick(b"<>&'\"/ =;ab1\n-]"),
-            1 if end - from < content.len() => drop(content.drain(from..end)),
-            _ => {
-                let piece = content[from..end].to_vec();
-                content.splice(to..to, piece);
-            }
-        }
-    }
-    content
-}
-
-/// The bytes in a buffer, so many bytes behind where the allocator put it.
-pub fn shifted(bytes: &[u8], shift: usize) -> Arc<dyn Buffer> {
-    let mut content = vec![0; shift];
-    content.extend_from_slice(bytes);
-    Arc::new(Shifted { content, shift })
-}
-
-struct Shifted {
-    content: Vec<u8>,
-    shift: usize,
-}
-
-impl Buffer for Shifted {
-    fn bytes(&self) -> &[u8] {
-        &self.content[self.shift..]
     }
 }
 

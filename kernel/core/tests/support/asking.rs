@@ -1,0 +1,74 @@
+//! How an index is asked in tests, and where its bytes may lie.
+
+use std::sync::Arc;
+
+use twigcast_kernel_core::column::Buffer;
+use twigcast_kernel_core::index::Index;
+use twigcast_kernel_core::matching::{Bounds, Found, Workspace};
+use twigcast_kernel_core::read::Limits;
+
+use super::documents::Document;
+
+/// The limits that documents are read with, and this budget for paths.
+pub fn bounds(budget: usize) -> Bounds {
+    Bounds {
+        limits: Limits::default(),
+        budget,
+    }
+}
+
+/// The matches and the candidates.
+pub fn matched(
+    workspace: &mut Workspace,
+    index: &Index,
+    content: &[u8],
+    budget: usize,
+    skip: &[i64],
+) -> (Vec<i64>, Vec<i64>) {
+    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+    let found = Found {
+        matches: &mut matches,
+        candidates: &mut candidates,
+    };
+    let read = workspace.matched(index, content, &bounds(budget), skip, found);
+    let shown = String::from_utf8_lossy(content);
+    assert_eq!(read, Ok(()), "{shown}");
+    (matches, candidates)
+}
+
+/// The same for a document that another parser has read.
+pub fn told(
+    workspace: &mut Workspace,
+    index: &Index,
+    document: &Document,
+    budget: usize,
+    skip: &[i64],
+) -> (Vec<i64>, Vec<i64>) {
+    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+    let found = Found {
+        matches: &mut matches,
+        candidates: &mut candidates,
+    };
+    let events = document.events();
+    let read = workspace.matched_events(index, &events, &bounds(budget), skip, found);
+    assert_eq!(read, Ok(()), "{events:?}");
+    (matches, candidates)
+}
+
+/// The bytes in a buffer, so many bytes behind where the allocator put it.
+pub fn shifted(bytes: &[u8], shift: usize) -> Arc<dyn Buffer> {
+    let mut content = vec![0; shift];
+    content.extend_from_slice(bytes);
+    Arc::new(Shifted { content, shift })
+}
+
+struct Shifted {
+    content: Vec<u8>,
+    shift: usize,
+}
+
+impl Buffer for Shifted {
+    fn bytes(&self) -> &[u8] {
+        &self.content[self.shift..]
+    }
+}
