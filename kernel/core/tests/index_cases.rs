@@ -2,12 +2,15 @@
 
 mod support;
 
+use std::collections::HashMap;
+
 use support::asking::{bounds, matched};
-use support::shorthand::{attribute, below, child, element, number, text};
+use support::shorthand::{attribute, below, child, element, number, string, text};
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::links::Links;
 use twigcast_kernel_core::matching::{BUDGET, Workspace};
 use twigcast_kernel_core::pattern::{Condition, Constant, Operator, Test};
+use twigcast_kernel_core::table::hash_of;
 
 fn index_of(patterns: &[Condition]) -> Index {
     let mut index = Index::default();
@@ -68,6 +71,23 @@ fn links_made_before_an_index_is_written_are_made_ready_again() {
     }
     let decided = workspace.linked(&index, b"<b/>", &bounds(BUDGET), &links, &[]);
     assert_eq!(decided, Ok(vec![Some(false), Some(true)]));
+}
+
+#[test]
+fn strings_with_one_hash_are_told_apart() {
+    let mut seen = HashMap::new();
+    let found = (0..2_000_000).find_map(|number: u32| {
+        let text = number.to_string();
+        let before = seen.insert(hash_of(text.as_bytes()), text.clone())?;
+        Some([before, text])
+    });
+    let [one, other] = found.expect("two of so many strings have one hash");
+    let equals = |text: &str| below(element("a"), string(Operator::Equal, text));
+    let patterns = [equals(&one), equals(&other)];
+    let documents = [&one, &other].map(|text| format!("<a>{text}</a>"));
+    assert_eq!(matches(&patterns, &documents[0]), [0]);
+    assert_eq!(matches(&patterns, &documents[1]), [1]);
+    assert_eq!(matches(&patterns[..1], &documents[1]), []);
 }
 
 #[test]
