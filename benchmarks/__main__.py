@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         versions=versions(),
     )
     with TemporaryDirectory(prefix="twigcast-benchmarks-") as folder:
-        os.environ[CACHE_VARIABLE] = folder
+        os.environ.setdefault(CACHE_VARIABLE, folder)
         turns = 1 if options.quick else options.turns
         records = None if options.quick else options.records
         return race(chosen, turns=turns, records=records, setting=setting)

@@ -313,7 +313,7 @@ def _spark() -> tuple[Definition, Definition]:
             "spark one by one",
             "spark xpath_boolean",
         ),
-        sampled={"spark one by one": 1_000, "spark xpath_boolean": 20},
+        sampled={"spark one by one": 1_000, "spark xpath_boolean": 10},
         expected={"all": 489_000, "sample": 0},
         bars=(
             Bar(
