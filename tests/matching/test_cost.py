@@ -166,6 +166,12 @@ def test_the_estimate_grows_as_the_work_does(xpath: str, growth: int) -> None:
     assert 0.9 * 2**growth < large / small < 1.1 * 2**growth
 
 
+def test_a_namespace_node_costs_as_much_as_many_visits_since_it_is_copied() -> None:
+    assert cost("count(//b/namespace::*) = 9", texts(1_000)) > 50 * 1_000
+    assert cost("count(//b/namespace::*) = 9", texts(200_000)) > COST_MAX
+    assert cost("count(//b/@*) = 9", texts(200_000)) <= COST_MAX
+
+
 # Sizes.
 
 

@@ -19,7 +19,8 @@ _COMPARED = 5
 """Comparing the places of two nodes in the document."""
 _MERGED = 0.1
 """Finding that two nodes are not the same."""
-_NAMESPACE_PAIR = 0.5
+_NAMESPACES, _NAMESPACE, _NAMESPACE_PAIR = 20, 40, 0.5
+"""Gathering the namespaces of an element, a copy of each, and comparing each with each."""
 _ASKED = 20
 """Asking a node for its name, in a predicate."""
 _LETTER = 0.06
@@ -104,7 +105,8 @@ class NodeSets:
                 found = Nodes(
                     pairs * spaces, pairs, 1, size * spaces, kind=Kind.TEXT, ordered=False
                 )
-                return pairs * (sizes.depth + spaces * spaces * _NAMESPACE_PAIR), found
+                each = _NAMESPACES + spaces * (_NAMESPACE + spaces * _NAMESPACE_PAIR)
+                return pairs * (sizes.depth + each), found
             case _:
                 visits = most = pairs * (sizes.nodes + sizes.depth)
                 seen = pairs
