@@ -86,7 +86,7 @@ class Witness:
                     before += 1
                     yield Binding(before, (str(found.tag),))
                 yield from self._bound(where, found, before)
-            case SelfIs(label) if _is_wildcard(label) and node is not None:
+            case SelfIs(label) if _is_own_wildcard(label) and node is not None:
                 yield Binding(before + 1, (str(node.tag),))
             case AllOf(parts):
                 for part in parts:
@@ -135,7 +135,7 @@ def _substituted(condition: Condition, bound: dict[int, tuple[str, ...]], before
                 rebuilt.append(_substituted(part, bound, before))
                 before += _count(part)
             return all_of(rebuilt) if isinstance(condition, AllOf) else any_of(rebuilt)
-        case SelfIs(label) if _is_wildcard(label) and before + 1 in bound:
+        case SelfIs(label) if _is_own_wildcard(label) and before + 1 in bound:
             return SelfIs(_label(label.kind, bound[before + 1][0]))
         case AtDocument(inner):
             return at_document(_substituted(inner, bound, before))
@@ -155,7 +155,7 @@ def _count(condition: Condition) -> int:
         case Not(part) | AtDocument(part):
             return _count(part)
         case SelfIs(label):
-            return int(_is_wildcard(label))
+            return int(_is_own_wildcard(label))
         case _:
             return 0
 
@@ -166,6 +166,11 @@ def _count_step(reach: Reach, label: Label) -> int:
 
 def _is_wildcard(label: Label) -> bool:
     return label.local is None and label.kind is not Kind.TEXT
+
+
+def _is_own_wildcard(label: Label) -> bool:
+    """Whether a node's own label is written as ``self::p:*``; an attribute's never is."""
+    return label.local is None and label.kind is Kind.ELEMENT
 
 
 def _between(above: _Element | LeafNode | None, below: _Element | LeafNode) -> tuple[str, ...]:
