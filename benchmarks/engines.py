@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 from lxml import etree
@@ -44,11 +44,17 @@ Match = Callable[[Documents], Answers]
 Engine = Callable[[Sequence[str]], Match]
 
 
-def listed(answers: Answers) -> list[tuple[int, ...]]:
-    """The answers as plain tuples."""
-    if isinstance(answers, pa.RecordBatch):
-        return [tuple(row or ()) for row in answers.column("matches").to_pylist()]
-    return [tuple(answer) for answer in answers]
+def listed(answers: Answers) -> Sequence[Sequence[int]]:
+    """The answers, a sequence of numbers for each document.
+
+    Of a million expressions a hundred thousand match a document, so those in Arrow stay there.
+    """
+    if not isinstance(answers, pa.RecordBatch):
+        return answers
+    column = cast("pa.ListArray[Any]", answers.column("matches"))
+    ends = column.offsets.to_pylist()
+    numbers = memoryview(column.values.buffers()[1] or b"").cast("B").cast("q")
+    return [numbers[start:end] for start, end in pairwise(cast("list[int]", ends))]
 
 
 def parse(expressions: Sequence[str]) -> Match:

@@ -21,7 +21,8 @@ ELSEWHERE = Path(__file__).with_name("elsewhere.json")
 BEGIN, END = "<!-- figures: python -m benchmarks --readme -->\n", "<!-- end of figures -->\n"
 
 KINDS = ("paths", "values", "branches")
-SIZES = ("1k", "10k", "100k")
+SIZES = {"100": 100, "1k": 1_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
+PARSE = "lxml, parse alone"
 ENGINES = {
     "native": "`native`",
     "streaming": "`streaming`",
@@ -60,21 +61,30 @@ def write_readme(folder: Path) -> None:
 def figures(folder: Path) -> str:
     """The README's table: CPU microseconds per document, warm, parsing included."""
     records = newest_records(folder)
-    head = ["", *(f"{kind} {size}" for kind in KINDS for size in SIZES)]
+    elsewhere = json.loads(ELSEWHERE.read_text(encoding="utf-8"))
+    head = ["", *ENGINES.values(), PARSE, *(f"{name}, measured elsewhere" for name in elsewhere)]
     rows = [
-        [name, *(_warm(records, kind, size, engine) for kind in KINDS for size in SIZES)]
-        for engine, name in ENGINES.items()
+        [
+            f"{SIZES[size]:,} {kind}",
+            *(_warm(records, kind, size, engine) for engine in ENGINES),
+            _parse(records, kind, size),
+            *(shown(1_000 * told["milliseconds"][kind][size]) for told in elsewhere.values()),
+        ]
+        for kind in KINDS
+        for size in ("1k", "10k", "100k")
     ]
-    rows.append(
-        ["lxml, parse alone", *(_parse(records, kind, size) for kind in KINDS for size in SIZES)]
-    )
-    for name, told in json.loads(ELSEWHERE.read_text(encoding="utf-8")).items():
-        rows.append([f"{name}, measured elsewhere", *(_elsewhere(told, kind) for kind in KINDS)])
-    return _table(head, rows)
+    return f"{_table(head, rows)}\n{_made(records)}\n"
 
 
-def _elsewhere(told: Mapping[str, Any], kind: str) -> str:
-    return " | ".join(shown(1_000 * value) for value in told[kind])
+def _made(records: Mapping[str, Record]) -> str:
+    """When, where and by what the table's records were made."""
+    named = [name for name in records if name.startswith(tuple(f"nitf-{kind}-" for kind in KINDS))]
+    told = {
+        f"{record['date']}, commit {record['commit'][:7]}, {record['machine']['processor']}, "
+        f"{record['machine']['cores']} cores"
+        for record in map(records.__getitem__, named)
+    }
+    return f"Made by `make bench`: {'; '.join(sorted(told))}."
 
 
 def _warm(records: Mapping[str, Record], kind: str, size: str, engine: str) -> str:
@@ -100,17 +110,16 @@ def _runs(record: Record | None) -> dict[str, list[Mapping[str, float]]]:
 
 def _growth(records: Mapping[str, Record]) -> str:
     """What a document costs against the number of path subscriptions."""
-    sizes = {"100": 100, "1k": 1_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
-    present = [size for size in sizes if f"nitf-paths-{size}" in records]
+    present = [size for size in SIZES if f"nitf-paths-{size}" in records]
     rows = [
         [
-            f"{sizes[size]:,}",
+            f"{SIZES[size]:,}",
             *(_warm(records, "paths", size, engine) for engine in ENGINES),
             _parse(records, "paths", size),
         ]
         for size in present
     ]
-    head = ["paths", *ENGINES.values(), "lxml, parse alone"]
+    head = ["paths", *ENGINES.values(), PARSE]
     said = (
         "CPU microseconds per document of 6 KB, seen before, against the number of subscriptions:"
     )

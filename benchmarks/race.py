@@ -75,8 +75,8 @@ def raced(definition: Definition, engine: str, workload: Workload) -> Measuremen
 
 
 def parts(
-    answers: list[tuple[int, ...]], definition: Definition
-) -> Iterator[tuple[str, list[tuple[int, ...]]]]:
+    answers: Sequence[Sequence[int]], definition: Definition
+) -> Iterator[tuple[str, Sequence[Sequence[int]]]]:
     """The answers to all documents, if there are as many, and those to the sample."""
     if len(answers) == definition.documents:
         yield "all", answers

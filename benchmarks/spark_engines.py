@@ -20,7 +20,7 @@ from typing import cast
 import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 
-from benchmarks.engines import ENGINES, Documents, listed
+from benchmarks.engines import ENGINES, Documents
 from benchmarks.processes import Used, used
 from twigcast.spark import Progress, matches, run_batch
 
@@ -90,7 +90,7 @@ def _in_python(engine: str) -> Plan:
             match = ENGINES[engine](chosen)
             for batch in batches:
                 contents = cast("list[bytes]", batch.column("content").to_pylist())
-                answers = listed(match(Documents(contents))) or [()] * len(contents)
+                answers = match(Documents(contents)) or [()] * len(contents)
                 yield pa.RecordBatch.from_arrays(
                     [batch.column("document"), pa.array(answers, pa.list_(pa.int64()))],
                     names=["document", "matches"],
