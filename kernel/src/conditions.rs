@@ -166,7 +166,9 @@ pub fn tell<'py>(py: Python<'py>, condition: &Condition) -> PyResult<Bound<'py, 
     let list = |parts: &[Condition]| parts.iter().map(told).collect::<PyResult<Vec<_>>>();
     let step = |step: &Step| Ok::<_, PyErr>((step.far, named(&step.label), tell(py, &step.then)?));
     Ok(match condition {
-        Condition::Exists(it) => ("exists", it.far, named(&it.label), told(&it.then)?).into_pyobject(py)?.into_any(),
+        Condition::Exists(it) => ("exists", it.far, named(&it.label), told(&it.then)?)
+            .into_pyobject(py)?
+            .into_any(),
         Condition::SelfIs(label) => ("self", named(label)).into_pyobject(py)?.into_any(),
         Condition::Value(test) => {
             let (operator, constant) = compared(py, test)?;
@@ -174,7 +176,9 @@ pub fn tell<'py>(py: Python<'py>, condition: &Condition) -> PyResult<Bound<'py, 
         }
         Condition::First(steps, test) => {
             let steps = steps.iter().map(step).collect::<PyResult<Vec<_>>>()?;
-            ("first", steps, compared(py, test)?).into_pyobject(py)?.into_any()
+            ("first", steps, compared(py, test)?)
+                .into_pyobject(py)?
+                .into_any()
         }
         Condition::All(parts) => ("all", list(parts)?).into_pyobject(py)?.into_any(),
         Condition::Any(parts) => ("any", list(parts)?).into_pyobject(py)?.into_any(),

@@ -11,7 +11,7 @@ use twigcast_kernel_core::build::Event;
 use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
 use twigcast_kernel_core::links::Links as CoreLinks;
-use twigcast_kernel_core::matching::{BUDGET, Bounds, Counters, Found, Workspace};
+use twigcast_kernel_core::matching::{BUDGET, Bounds, Counters, Found, LARGE_FROM, Workspace};
 use twigcast_kernel_core::read::{Limits, Node};
 
 use crate::batch::{self, Batch};
@@ -148,12 +148,23 @@ impl Index {
     /// The same for a document that libxml2 has read: tuples of up to three strings in document order,
     /// an element's end being an empty one, a text's the text alone, an element's start its namespace
     /// and local name, and an attribute its namespace, local name and value.
-    fn match_events(&self, py: Python<'_>, events: &Bound<'_, PyList>, skip: Vec<i64>) -> PyResult<(Vec<i64>, Vec<i64>)> {
-        let events: Vec<Event> = events.iter().map(|event| read_event(&event)).collect::<PyResult<_>>()?;
+    fn match_events(
+        &self,
+        py: Python<'_>,
+        events: &Bound<'_, PyList>,
+        skip: Vec<i64>,
+    ) -> PyResult<(Vec<i64>, Vec<i64>)> {
+        let events: Vec<Event> = events
+            .iter()
+            .map(|event| read_event(&event))
+            .collect::<PyResult<_>>()?;
         py.detach(|| {
             guarded(|| {
                 let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-                let found = Found { matches: &mut matches, candidates: &mut candidates };
+                let found = Found {
+                    matches: &mut matches,
+                    candidates: &mut candidates,
+                };
                 let taken = self.with_workspace(|core, workspace| {
                     workspace.matched_events(core, &events, &self.bounds, &skip, found)
                 });
@@ -229,7 +240,12 @@ impl Index {
         let core = self.read();
         let unfiltered = guarded(|| Ok(core.unfiltered()))?;
         let mut sum = Counters::default();
-        for workspace in self.pool.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        for workspace in self
+            .pool
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+        {
             let one = workspace.counters();
             sum.documents += one.documents;
             sum.candidates += one.candidates;
@@ -276,6 +292,7 @@ impl Index {
                     attributes_max,
                 },
                 budget,
+                large_from: LARGE_FROM,
             },
         }
     }

@@ -45,13 +45,21 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
                 let start = tree.values.len() as u32;
                 tree.values.extend_from_slice(value.as_bytes());
                 let end = tree.values.len() as u32;
-                tree.attributes.push(Attribute { name: number(names, namespace, local)?, start, end });
+                tree.attributes.push(Attribute {
+                    name: number(names, namespace, local)?,
+                    start,
+                    end,
+                });
             }
             Event::Text(value) => {
                 let &owner = open.last().ok_or(Unsure::Nesting)?;
                 let start = tree.text.len() as u32;
                 tree.text.extend_from_slice(value.as_bytes());
-                tree.texts.push(TextNode { owner, start, end: tree.text.len() as u32 });
+                tree.texts.push(TextNode {
+                    owner,
+                    start,
+                    end: tree.text.len() as u32,
+                });
             }
             Event::End => {
                 let element = open.pop().ok_or(Unsure::Nesting)?;
@@ -62,10 +70,18 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
             }
         }
     }
-    if open.is_empty() && !tree.elements.is_empty() { Ok(()) } else { Err(Unsure::Nesting) }
+    if open.is_empty() && !tree.elements.is_empty() {
+        Ok(())
+    } else {
+        Err(Unsure::Nesting)
+    }
 }
 
 fn number(names: &mut Names, namespace: &str, local: &str) -> Result<u32, Unsure> {
-    let namespace = names.namespace(namespace.as_bytes()).ok_or(Unsure::Crowded)?;
-    names.intern(namespace, local.as_bytes()).ok_or(Unsure::Crowded)
+    let namespace = names
+        .namespace(namespace.as_bytes())
+        .ok_or(Unsure::Crowded)?;
+    names
+        .intern(namespace, local.as_bytes())
+        .ok_or(Unsure::Crowded)
 }

@@ -2,6 +2,8 @@
 
 use crate::index::Index;
 use crate::layer::{NEEDS, NONE, Need, Twig, What};
+use crate::paths::Known;
+use crate::postings::Seen;
 use crate::side::Side;
 use crate::verify::{At, Verifier};
 
@@ -13,6 +15,8 @@ pub struct Judge<'a> {
     pub sides: &'a mut [Side; 2],
     /// Looks where the marks do not tell.
     pub verifier: Verifier<'a>,
+    /// Whether the places of leaves were kept.
+    pub is_large: bool,
     /// How many twigs it had to look for.
     pub verified: u64,
 }
@@ -58,19 +62,40 @@ impl Judge<'_> {
     }
 
     /// Looks at the elements of the joins in doubt; at the whole document if that is not enough.
-    fn look(&mut self, layer: usize, twig: &Twig, doubts: &[(u32, u32)]) -> bool {
+    fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> bool {
         self.verified += 1;
         let Side {
             paths,
             marks,
             element_paths,
             instances,
+            hits,
+            postings,
             fresh_from,
-        } = &mut self.sides[layer];
+        } = &mut self.sides[number];
+        let (tree, layer) = (self.verifier.tree, &self.index.layers[number]);
         if twig.verify != 0 || *fresh_from > 0 {
-            return self
-                .verifier
-                .holds(self.index.pattern(twig.pattern).clause, At::Document);
+            let clause = self.index.pattern(twig.pattern).clause;
+            return self.verifier.holds(clause, At::Document);
+        }
+        if self.is_large && twig.tangled == 0 {
+            let known = Known {
+                layer,
+                clauses: self.verifier.clauses,
+                classes: self.verifier.classes,
+            };
+            let seen = Seen {
+                known,
+                tree,
+                paths,
+                element_paths,
+                hits,
+            };
+            let joins = doubts
+                .iter()
+                .map(|&(join, clause)| (layer.joins[join as usize][1], clause));
+            let joins: Vec<(u32, u32)> = joins.collect();
+            return postings.agree(seen, &layer.leaves(twig), &joins, &mut self.verifier);
         }
         doubts.iter().all(|&(join, clause)| {
             let mut elements = instances.of(join, paths, element_paths, marks);

@@ -27,10 +27,11 @@ pub const NONE: u32 = u32::MAX;
 pub const ROOT: u32 = 0;
 /// How many leaves, and joins with their clauses, a twig's record has room for; one with more is
 /// verified.
-pub const NEEDS: usize = 6;
+pub const NEEDS: usize = 8;
 /// Marks a need that is a join; the clause that must hold at an element there follows it.
 pub const JOIN: u32 = 1 << 31;
-const VALUED: u32 = 1 << 31;
+/// Marks the owner of entries, or of an atom's bit, that is a test at a node rather than a node.
+pub const VALUED: u32 = 1 << 31;
 
 /// A node of the trie.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -140,7 +141,9 @@ pub struct Twig {
     /// Bits of atoms it needs, and joins that must be unique; NONE behind the last.
     pub needs: [u32; NEEDS],
     /// 1 if it must be verified in any case.
-    pub verify: u32,
+    pub verify: u16,
+    /// 1 if its joins cannot be read off the trie.
+    pub tangled: u16,
     entry: u32,
     /// The pattern's next place.
     pub sibling: u32,
@@ -317,6 +320,7 @@ impl Layer {
             key: NONE,
             needs: [NONE; NEEDS],
             verify: 0,
+            tangled: 0,
             entry: NONE,
             sibling: NONE,
         };
@@ -325,7 +329,8 @@ impl Layer {
         let mut twig = Twig {
             pattern,
             key,
-            verify: u32::from(alternative.verify),
+            verify: u16::from(alternative.verify),
+            tangled: u16::from(alternative.tangled),
             sibling,
             ..blank
         };
@@ -376,6 +381,16 @@ impl Layer {
         };
         self.unhang(entry);
         Place::from_packed(sibling)
+    }
+
+    /// The atoms a twig needs, its access first, as their owners.
+    pub fn leaves(&self, twig: &Twig) -> Vec<u32> {
+        let access = self.entries[twig.entry as usize].owner;
+        let others = twig.needs().filter_map(|need| match need {
+            Need::Atom(bit) => Some(self.atoms[bit as usize][1]),
+            Need::Join(..) => None,
+        });
+        std::iter::once(access).chain(others).collect()
     }
 
     /// Whether every document is a candidate for a twig.

@@ -20,6 +20,7 @@ pub mod matching;
 pub mod paths;
 pub mod pattern;
 pub mod plan;
+pub mod postings;
 pub mod read;
 pub mod side;
 pub mod stored;

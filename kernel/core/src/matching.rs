@@ -17,6 +17,10 @@ use crate::verify::{Remembered, Verifier};
 /// of one kind need a tenth of it.
 pub const BUDGET: usize = 256 << 20;
 
+/// A document with so many elements is large by default: twigs are decided by joining the places of
+/// their leaves, which pays for itself from about here on.
+pub const LARGE_FROM: usize = 1024;
+
 /// How a reader fared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
@@ -47,6 +51,7 @@ pub struct Workspace {
     found: Vec<i64>,
     bitmap: Vec<u64>,
     counters: Counters,
+    is_large: bool,
 }
 
 /// Where the ids of patterns go.
@@ -64,6 +69,8 @@ pub struct Bounds {
     pub limits: Limits,
     /// Bytes of paths.
     pub budget: usize,
+    /// Elements that make a document large.
+    pub large_from: usize,
 }
 
 impl Workspace {
@@ -78,7 +85,7 @@ impl Workspace {
         found: Found,
     ) -> Result<(), Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
-        self.scan(index, bounds.budget);
+        self.scan(index, bounds);
         self.collect(index, skip, found);
         Ok(())
     }
@@ -93,7 +100,7 @@ impl Workspace {
         found: Found,
     ) -> Result<(), Unsure> {
         self.reader.take(events, &mut self.tree)?;
-        self.scan(index, bounds.budget);
+        self.scan(index, bounds);
         self.collect(index, skip, found);
         Ok(())
     }
@@ -108,7 +115,7 @@ impl Workspace {
         skip: &[i64],
     ) -> Result<Vec<Option<bool>>, Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
-        self.scan(index, bounds.budget);
+        self.scan(index, bounds);
         let mut judge = self.judge(index);
         let decided = links.decide(&mut judge, skip);
         let verified = judge.verified;
@@ -127,7 +134,8 @@ impl Workspace {
     }
 
     /// Marks what fires in the document that was read.
-    fn scan(&mut self, index: &Index, budget: usize) {
+    fn scan(&mut self, index: &Index, bounds: &Bounds) {
+        self.is_large = self.tree.elements.len() >= bounds.large_from;
         self.counters.documents += 1;
         index.used.store(true, Ordering::Relaxed);
         let names = self.reader.names();
@@ -151,9 +159,10 @@ impl Workspace {
             classes,
             element_classes: &self.element_classes,
             attribute_classes: &self.attribute_classes,
+            is_large: self.is_large,
         };
         for (number, side) in self.sides.iter_mut().enumerate() {
-            side.scan(index, number, read, renumbered, budget);
+            side.scan(index, number, read, renumbered, bounds.budget);
         }
     }
 
@@ -170,6 +179,7 @@ impl Workspace {
             index,
             sides: &mut self.sides,
             verifier,
+            is_large: self.is_large,
             verified: 0,
         }
     }

@@ -49,6 +49,8 @@ struct Lists {
 #[derive(Clone, Copy)]
 struct Path {
     above: u32,
+    class: u32,
+    depth: u32,
     fired: Span,
     lists: Lists,
     /// The tests that must be asked one by one.
@@ -187,8 +189,15 @@ impl Paths {
         self.paths[path as usize].valued
     }
 
-    /// A value was met there: marks what the tests it passes fire.
-    pub fn value(&mut self, path: u32, text: &[u8], clauses: &Clauses, marks: &mut Marks) {
+    /// A value was met there: marks what the tests it passes fire. Gives the tests for equality among
+    /// them, a number's and a string's.
+    pub fn value(
+        &mut self,
+        path: u32,
+        text: &[u8],
+        clauses: &Clauses,
+        marks: &mut Marks,
+    ) -> [Option<u32>; 2] {
         let Path {
             numeric,
             textual,
@@ -196,16 +205,17 @@ impl Paths {
             ..
         } = self.paths[path as usize];
         let mut value = Value::new(text);
+        let mut passed = [None; 2];
         if numeric {
             let number = value.number();
-            if let Some(&test) = self.numbers.get(&(path, bits_of(number))) {
-                self.fire(test, marks);
-            }
+            passed[0] = self.numbers.get(&(path, bits_of(number))).copied();
         }
-        if textual
-            && let Some(&test) = self.strings.get(&(path, hash_of(text)))
-            && clauses.tests.text(self.tests[test as usize].test) == text
-        {
+        if textual {
+            let found = self.strings.get(&(path, hash_of(text))).copied();
+            passed[1] =
+                found.filter(|&it| clauses.tests.text(self.tests[it as usize].test) == text);
+        }
+        for test in passed.into_iter().flatten() {
             self.fire(test, marks);
         }
         for test in tests.start..tests.end {
@@ -214,6 +224,52 @@ impl Paths {
                 self.fire(test, marks);
             }
         }
+        passed
+    }
+
+    /// The path above, if there is one.
+    pub fn above(&self, path: u32) -> Option<u32> {
+        Some(self.paths[path as usize].above).filter(|&above| above != NONE)
+    }
+
+    /// The class of the nodes there; the document node has none.
+    pub fn class(&self, path: u32) -> Option<u32> {
+        Some(self.paths[path as usize].class).filter(|&class| class != NONE)
+    }
+
+    /// How many steps it has.
+    pub fn depth(&self, path: u32) -> u32 {
+        self.paths[path as usize].depth
+    }
+
+    /// The nodes of the trie that fire there.
+    pub fn fired(&self, path: u32) -> &[u32] {
+        &self.nodes[self.paths[path as usize].fired.range()]
+    }
+
+    /// Whether this document has such a path.
+    pub fn is_seen(&self, path: u32) -> bool {
+        self.paths[path as usize].seen == self.document
+    }
+
+    /// The number under which a test for equality is kept at a path.
+    pub fn equality(&self, path: u32, test: u32, clauses: &Clauses) -> Option<u32> {
+        let record = clauses.tests.record(test);
+        if record.operator() != Operator::Equal {
+            return None;
+        }
+        let kept = if record.is_numeric() {
+            self.numbers.get(&(path, bits_of(record.number)))
+        } else {
+            self.strings.get(&(path, hash_of(clauses.tests.text(test))))
+        };
+        kept.copied()
+            .filter(|&it| self.tests[it as usize].test == test)
+    }
+
+    /// How many tests are kept at all paths.
+    pub fn test_count(&self) -> usize {
+        self.tests.len()
     }
 
     /// Learns the path of a node of some class below a path.
@@ -237,7 +293,8 @@ impl Paths {
             end: self.nodes.len() as u32,
         };
         let made = self.paths.len() as u32;
-        self.paths.push(blank(path, fired));
+        let depth = self.paths[path as usize].depth + 1;
+        self.paths.push(blank(path, class, depth, fired));
         self.compile(made, known);
         self.kids.insert(key(path, class), made);
         made
@@ -276,7 +333,8 @@ impl Paths {
             ..Paths::default()
         };
         self.nodes.push(ROOT);
-        self.paths.push(blank(NONE, Span { start: 0, end: 1 }));
+        self.paths
+            .push(blank(NONE, NONE, 0, Span { start: 0, end: 1 }));
     }
 
     #[inline]
@@ -434,9 +492,11 @@ impl Paths {
     }
 }
 
-fn blank(above: u32, fired: Span) -> Path {
+fn blank(above: u32, class: u32, depth: u32, fired: Span) -> Path {
     Path {
         above,
+        class,
+        depth,
         fired,
         lists: Lists::default(),
         tests: Span::default(),

@@ -39,6 +39,9 @@ pub struct Alternative {
     pub joins: Vec<Join>,
     /// Whether there is more to it.
     pub verify: bool,
+    /// Whether a leaf lies below a join of the trie that it has no part in, as in `a[b[c][d]][b/e]`:
+    /// the joins cannot be read off the trie then.
+    pub tangled: bool,
     /// Whether there is a leaf at or below the node in question (absolute paths lie elsewhere).
     below: bool,
 }
@@ -76,6 +79,7 @@ impl Alternative {
             both.join(join);
         }
         both.verify |= other.verify;
+        both.tangled |= other.tangled;
         both.below |= other.below;
         both
     }
@@ -135,10 +139,16 @@ impl Planner<'_> {
                     return narrower(left, right);
                 }
                 let join = Join { node, clause };
-                let pairs = left
+                let mut both: Vec<Alternative> = Vec::new();
+                for (one, other) in left
                     .iter()
-                    .flat_map(|one| right.iter().map(move |other| one.with(other, join)));
-                let mut both: Vec<Alternative> = pairs.collect();
+                    .flat_map(|one| right.iter().map(move |other| (one, other)))
+                {
+                    let mut pair = one.with(other, join);
+                    pair.tangled |=
+                        self.is_tangled(one, other, node) || self.is_tangled(other, one, node);
+                    both.push(pair);
+                }
                 if !self.is_element(node) {
                     // Several tests of one attribute or text: the elements at joins are elements.
                     both.iter_mut().for_each(|it| it.verify = true);
@@ -156,7 +166,9 @@ impl Planner<'_> {
             }
             Form::AtDocument(part) => {
                 let mut found = self.alternatives(part, ROOT);
-                found.iter_mut().for_each(|it| it.below = false);
+                for it in &mut found {
+                    (it.below, it.tangled) = (false, true);
+                }
                 found
             }
             Form::First(chain) => {
@@ -180,6 +192,18 @@ impl Planner<'_> {
         let mut found = self.first(next, child);
         found.iter_mut().for_each(|it| it.arrive(child));
         found
+    }
+
+    /// Whether a leaf of the one lies below a join of the other that is itself below a node.
+    fn is_tangled(&self, one: &Alternative, other: &Alternative, top: u32) -> bool {
+        let joins = |node: u32| other.joins.iter().any(|join| join.node == node);
+        one.leaves.iter().any(|leaf| {
+            let mut node = leaf.node;
+            while node != ROOT && node != top && !joins(node) {
+                node = self.layer.nodes[node as usize].parent;
+            }
+            node != ROOT && node != top
+        })
     }
 
     fn is_element(&self, node: u32) -> bool {

@@ -5,6 +5,7 @@ use crate::index::Index;
 use crate::instances::Instances;
 use crate::marks::Marks;
 use crate::paths::{Known, Paths};
+use crate::postings::{Hits, Postings};
 use crate::tree::{NONE, Tree};
 
 /// What is known of a document with regard to one layer.
@@ -18,6 +19,10 @@ pub struct Side {
     pub element_paths: Vec<u32>,
     /// The elements at ambiguous joins.
     pub instances: Instances,
+    /// What else happened in a large document.
+    pub hits: Hits,
+    /// Where atoms fired in a large document.
+    pub postings: Postings,
     /// Elements before this one have paths that were forgotten since.
     pub fresh_from: u32,
 }
@@ -33,6 +38,8 @@ pub struct Read<'a> {
     pub element_classes: &'a [u32],
     /// The class of each attribute.
     pub attribute_classes: &'a [u32],
+    /// Whether the places of leaves are kept.
+    pub is_large: bool,
 }
 
 impl Side {
@@ -49,6 +56,8 @@ impl Side {
         self.paths.begin(layer, renumbered, budget);
         self.marks.begin(layer);
         self.instances.begin();
+        self.hits.begin();
+        self.postings.begin();
         self.element_paths.clear();
         self.fresh_from = 0;
         if layer.patterns > 0 {
@@ -57,11 +66,13 @@ impl Side {
                 clauses: &index.clauses,
                 classes: read.classes,
             };
+            let large = read.is_large;
             Walk {
                 side: self,
                 known,
                 read,
                 budget,
+                large,
             }
             .run();
         }
@@ -73,6 +84,7 @@ struct Walk<'a> {
     known: Known<'a>,
     read: Read<'a>,
     budget: usize,
+    large: bool,
 }
 
 impl Walk<'_> {
@@ -88,9 +100,7 @@ impl Walk<'_> {
             let path = self.element(element as u32, record.parent);
             if self.side.paths.is_valued(path) {
                 let value = &tree.text[record.text_start as usize..record.text_end as usize];
-                self.side
-                    .paths
-                    .value(path, value, self.known.clauses, &mut self.side.marks);
+                self.value(path, element as u32, value);
             }
             let next = tree.elements.get(element + 1);
             let end = next.map_or(tree.attributes.len(), |it| it.attributes as usize);
@@ -134,10 +144,24 @@ impl Walk<'_> {
     fn leaf(&mut self, owner: u32, class: u32, value: &[u8]) {
         let path = self.step(owner, class);
         self.side.paths.touch(path, &mut self.side.marks);
+        if self.large {
+            self.side.hits.leaves.push((path, owner));
+        }
         if self.side.paths.is_valued(path) {
-            self.side
-                .paths
-                .value(path, value, self.known.clauses, &mut self.side.marks);
+            self.value(path, owner, value);
+        }
+    }
+
+    #[inline]
+    fn value(&mut self, path: u32, element: u32, value: &[u8]) {
+        let side = &mut *self.side;
+        let passed = side
+            .paths
+            .value(path, value, self.known.clauses, &mut side.marks);
+        if self.large {
+            side.hits
+                .tests
+                .extend(passed.into_iter().flatten().map(|test| (test, element)));
         }
     }
 

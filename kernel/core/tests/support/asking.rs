@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::matching::{Bounds, Found, Workspace};
+use twigcast_kernel_core::matching::{Bounds, Found, LARGE_FROM, Workspace};
 use twigcast_kernel_core::read::Limits;
 
 use super::documents::Document;
 
-/// The limits that documents are read with, and this budget for paths.
+/// The limits that documents are read with, and this budget for paths. With an odd budget every
+/// document counts as large.
 pub fn bounds(budget: usize) -> Bounds {
     Bounds {
         limits: Limits::default(),
         budget,
+        large_from: if budget % 2 == 1 { 0 } else { LARGE_FROM },
     }
 }
 
