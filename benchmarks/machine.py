@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.workloads import ROOT
 
-LIBRARIES = ("twigcast", "lxml", "pyarrow", "pandas", "pyspark")
+LIBRARIES = ("twigcast", "twigcast-kernel", "lxml", "pyarrow", "pandas", "pyspark")
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -30,7 +30,7 @@ def commit() -> str:
     head = _git("rev-parse", "HEAD")
     if head is None:
         return "unknown"
-    return f"{head} with changes" if _git("status", "--porcelain", "--", "src") else head
+    return f"{head} with changes" if _git("status", "--porcelain", "--", "src", "kernel") else head
 
 
 def _git(*arguments: str) -> str | None:

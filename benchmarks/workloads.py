@@ -14,16 +14,15 @@ from __future__ import annotations
 import atexit
 import gzip
 import os
+import re
 import shutil
 import tarfile
 import tempfile
 from dataclasses import dataclass
-from functools import cache
-from itertools import cycle, islice
+from functools import cache, partial
+from itertools import count, cycle, islice
 from pathlib import Path
 from random import Random
-
-from lxml import etree
 
 from benchmarks.definitions import Definition
 
@@ -84,8 +83,8 @@ def documents_of(definition: Definition) -> tuple[bytes, ...]:
         from twigcast.workload import generate_documents
 
         rng = Random(definition.seed + 1)
-        count = definition.documents
-        return tuple(generate_documents(shipped_schema("news"), rng=rng, count=count))
+        schema = shipped_schema("news")
+        return tuple(generate_documents(schema, rng=rng, count=definition.documents))
     named = islice(cycle(_nitf_documents().values()), definition.documents)
     return tuple(named)
 
@@ -104,19 +103,30 @@ def known_answers(definition: Definition) -> list[tuple[int, ...]] | None:
 def large_document(bytes_max: int) -> bytes:
     """One NITF document: what many of the corpus have below their roots, under one root.
 
-    They are taken in their order, and from the first again, while they fit.
+    They are taken in their order, and from the first again, while they fit; each time they come
+    again, their attributes, numbers from 0 to 20, have other values.
     """
     head, foot = b'<?xml version="1.0"?>\n<nitf>', b"</nitf>\n"
     parts, size = [head], len(head) + len(foot)
-    for content in cycle(_nitf_documents().values()):
-        root = etree.fromstring(content)
-        part = b"".join(etree.tostring(child, encoding="UTF-8") for child in root)
-        part = part.replace(b"<?xml version='1.0' encoding='UTF-8'?>\n", b"")
-        size += len(part)
-        if size > bytes_max:
-            return b"".join([*parts, foot])
-        parts.append(part)
-    raise AssertionError("a cycle does not end")
+    for time in count():
+        for content in _nitf_documents().values():
+            inside = _INSIDE_ROOT.search(content)
+            assert inside is not None
+            part = _ATTRIBUTE_NUMBER.sub(partial(_shifted, time), inside[1])
+            size += len(part)
+            if size > bytes_max:
+                return b"".join([*parts, foot])
+            parts.append(part)
+    raise AssertionError("there is always a next time")
+
+
+_INSIDE_ROOT = re.compile(rb"<nitf[^>]*>(.*)</nitf>", re.DOTALL)
+_ATTRIBUTE_NUMBER = re.compile(rb'(?<==")[0-9]+(?=")')
+_NUMBERS = 21
+
+
+def _shifted(time: int, number: re.Match[bytes]) -> bytes:
+    return b"%d" % ((int(number[0]) + time) % _NUMBERS)
 
 
 def cache_folder() -> Path:
