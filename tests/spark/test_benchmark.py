@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks.spark_engines import SPARK_ENGINES
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 DOCUMENTS = (b"<a><b/></a>", b"<a><c/></a>", b"<d/>")
 EXPRESSIONS = ("/a", "//b", "/a/c")
