@@ -6,7 +6,9 @@ import os
 import platform
 import shutil
 import subprocess
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.workloads import ROOT
@@ -21,8 +23,19 @@ def machine() -> dict[str, object]:
 
 
 def versions() -> dict[str, str]:
-    """Python and every library that has a part in a measurement."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}}
+    """Python, every library that has a part in a measurement, and which kernel is loaded."""
+    libraries = {name: _version(name) for name in LIBRARIES}
+    return {"python": platform.python_version(), **libraries, "kernel file": _kernel_digest()}
+
+
+def _kernel_digest() -> str:
+    """A fingerprint of the kernel that would be loaded: its version alone does not tell builds."""
+    found = find_spec("twigcast_kernel")
+    if found is None or found.origin is None:
+        return "absent"
+    origin = Path(found.origin)
+    built = [origin] if origin.suffix == ".so" else sorted(origin.parent.glob("*.so"))
+    return sha256(b"".join(file.read_bytes() for file in built)).hexdigest()[:12]
 
 
 def commit() -> str:

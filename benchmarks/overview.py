@@ -22,6 +22,7 @@ BEGIN, END = "<!-- figures: python -m benchmarks --readme -->\n", "<!-- end of f
 
 KINDS = ("paths", "values", "branches")
 SIZES = {"100": 100, "1k": 1_000, "10k": 10_000, "100k": 100_000, "1m": 1_000_000}
+README_SIZES = ("1k", "10k", "100k")
 PARSE = "lxml, parse alone"
 ENGINES = {
     "native": "`native`",
@@ -71,20 +72,40 @@ def figures(folder: Path) -> str:
             *(shown(1_000 * told["milliseconds"][kind][size]) for told in elsewhere.values()),
         ]
         for kind in KINDS
-        for size in ("1k", "10k", "100k")
+        for size in README_SIZES
     ]
     return f"{_table(head, rows)}\n{_made(records)}\n"
 
 
 def _made(records: Mapping[str, Record]) -> str:
-    """When, where and by what the table's records were made."""
-    named = [name for name in records if name.startswith(tuple(f"nitf-{kind}-" for kind in KINDS))]
+    """How the table's records were made: turns, commits (also changed ones), machine, samples."""
+    shown_here = [
+        record
+        for name, record in records.items()
+        if name in {f"nitf-{kind}-{size}" for kind in KINDS for size in README_SIZES}
+    ]
+    turns = min((len(_runs(record).get("native", ())) for record in shown_here), default=0)
     told = {
-        f"{record['date']}, commit {record['commit'][:7]}, {record['machine']['processor']}, "
-        f"{record['machine']['cores']} cores"
-        for record in map(records.__getitem__, named)
+        f"{record['date']}, commit {_short(record['commit'])}, "
+        f"{record['machine']['processor']}, {record['machine']['cores']} cores"
+        for record in shown_here
     }
-    return f"Made by `make bench`: {'; '.join(sorted(told))}."
+    few = {
+        f"{record['definition']['sampled'].get('one by one', 0)} at "
+        f"{record['definition']['subscriptions']:,}": record["definition"]["subscriptions"]
+        for record in shown_here
+    }
+    samples = ", ".join(sorted(few, key=few.__getitem__))
+    return (
+        f"Medians of {turns} turns or more: {'; '.join(sorted(told))}. `streaming` and lxml one by "
+        f"one got a sample of the documents: {samples}."
+    )
+
+
+def _short(commit: str) -> str:
+    """A commit in seven digits; that files had changed since stays in it."""
+    number, space, rest = commit.partition(" ")
+    return f"{number[:7]}{space}{rest}"
 
 
 def _warm(records: Mapping[str, Record], kind: str, size: str, engine: str) -> str:

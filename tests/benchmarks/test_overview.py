@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.overview import figures, newest_records, write_overview
+from benchmarks.__main__ import RECORDS
+from benchmarks.overview import BEGIN, END, README, figures, newest_records, write_overview
 
 
 def record(folder: Path, date: str, name: str, native_us: float) -> None:
     content = {
         "definition": {
             "name": name,
+            "subscriptions": 10_000,
+            "sampled": {"one by one": 50},
             "bars": [
                 {
                     "says": "at most twice the parse",
@@ -24,6 +27,8 @@ def record(folder: Path, date: str, name: str, native_us: float) -> None:
             ],
         },
         "date": date,
+        "commit": "0123abcdef with changes",
+        "machine": {"processor": "a chip", "cores": 2},
         "measurements": [
             {"engine": "native", "figures": {"warm_us": native_us, "parse_us": 80.0}},
             {"engine": "one by one", "figures": {"warm_us": 4000.0}},
@@ -52,5 +57,15 @@ def test_the_overview_tells_each_bar_and_how_cost_grows(tmp_path: Path) -> None:
 def test_the_table_of_figures_marks_what_was_measured_elsewhere(tmp_path: Path) -> None:
     record(tmp_path, "2001-01-02", "nitf-values-10k", 70)
     lines = figures(tmp_path).splitlines()
-    assert "| `native` | – | – | – | – | 70 | – | – | – | – |" in lines
-    assert lines[-1].startswith("| YFilter 1.0 (Java), measured elsewhere | 420 | 1,570 | 21,700 |")
+    assert lines[0].endswith("| lxml, parse alone | YFilter 1.0 (Java), measured elsewhere |")
+    assert "| 10,000 values | 70 | – | 4,000 | 80 | 1,720 |" in lines
+    assert "| 100,000 values | – | – | – | – | 17,500 |" in lines
+    assert lines[-1] == (
+        "Medians of 1 turns or more: 2001-01-02, commit 0123abc with changes, a chip, 2 cores. "
+        "`streaming` and lxml one by one got a sample of the documents: 50 at 10,000."
+    )
+
+
+def test_the_readme_shows_the_newest_records() -> None:
+    shown = README.read_text().partition(BEGIN)[2].partition(END)[0]
+    assert shown == figures(RECORDS), "run python -m benchmarks --readme"
