@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use crate::pages::advise;
+
 /// Bytes that stay where they are for as long as anybody holds this.
 pub trait Buffer: Send + Sync {
     /// The bytes.
@@ -81,6 +83,7 @@ impl<T: Pod> Column<T> {
         let records = self.edit();
         if records.len() == records.capacity() {
             records.reserve_exact((records.len() / 8).max(64));
+            advise(records);
         }
         records.push(record);
     }

@@ -1,7 +1,7 @@
 //! What the marks mean: which twigs match.
 
 use crate::index::Index;
-use crate::layer::{NEEDS, NONE, Need, Twig, What};
+use crate::layer::{JOIN, NEEDS, NONE, Twig, What};
 use crate::paths::Known;
 use crate::postings::Seen;
 use crate::side::Side;
@@ -26,18 +26,21 @@ impl Judge<'_> {
     #[inline]
     pub fn holds(&mut self, layer: usize, twig: &Twig) -> bool {
         let marks = &self.sides[layer].marks;
-        let mut doubts = [(0, 0); NEEDS];
-        let mut count = 0;
-        for need in twig.needs() {
-            match need {
-                Need::Atom(atom) if !marks.fired(atom) => return false,
-                Need::Atom(_) => {}
-                Need::Join(join, clause) => {
-                    if marks.is_ambiguous(join) {
-                        doubts[count] = (join, clause);
-                        count += 1;
-                    }
+        let mut doubts = [(0, 0); NEEDS / 2];
+        let (mut count, mut place) = (0, 0);
+        while place < NEEDS && twig.needs[place] != NONE {
+            let need = twig.needs[place];
+            if need & JOIN == 0 {
+                if !marks.fired(need) {
+                    return false;
                 }
+                place += 1;
+            } else {
+                if marks.is_ambiguous(need & !JOIN) {
+                    doubts[count] = (need & !JOIN, twig.needs[place + 1]);
+                    count += 1;
+                }
+                place += 2;
             }
         }
         if twig.verify == 0 && count == 0 {

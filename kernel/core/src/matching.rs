@@ -6,8 +6,9 @@ use crate::build::Event;
 use crate::classes::Classes;
 use crate::index::Index;
 use crate::judge::Judge;
-use crate::layer::NONE;
+use crate::layer::{NONE, Twig};
 use crate::links::Links;
+use crate::prefetch::prefetch;
 use crate::read::{Limits, Reader, Unsure};
 use crate::side::{Read, Side};
 use crate::tree::Tree;
@@ -20,6 +21,9 @@ pub const BUDGET: usize = 256 << 20;
 /// A document with so many elements is large by default: twigs are decided by joining the places of
 /// their leaves, which pays for itself from about here on.
 pub const LARGE_FROM: usize = 1024;
+
+/// How many candidates ahead a record is fetched.
+const AHEAD: usize = 12;
 
 /// How a reader fared.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +54,7 @@ pub struct Workspace {
     remembered: Remembered,
     found: Vec<i64>,
     bitmap: Vec<u64>,
+    chosen: Vec<u32>,
     counters: Counters,
     is_large: bool,
 }
@@ -194,22 +199,31 @@ impl Workspace {
             found: std::mem::take(&mut self.found),
         };
         sink.begin();
+        let chosen = std::mem::take(&mut self.chosen);
         let mut judge = self.judge(index);
         let mut candidates = 0;
+        let mut chosen = chosen;
         for (number, layer) in index.layers.iter().enumerate() {
             sink.reports(number, &judge.sides[number].marks.reports);
-            let words = std::mem::take(&mut judge.sides[number].marks.candidates);
-            let always = judge.always(number);
-            for twig in bits(&words).chain(always) {
-                let twig = &layer.twigs[twig as usize];
-                candidates += 1;
+            let mut twigs = std::mem::take(&mut chosen);
+            twigs.extend(bits(&judge.sides[number].marks.candidates));
+            twigs.extend(judge.always(number));
+            candidates += twigs.len() as u64;
+            let records: &[Twig] = &layer.twigs;
+            for (place, &twig) in twigs.iter().enumerate() {
+                if let Some(&soon) = twigs.get(place + AHEAD) {
+                    prefetch(records, soon as usize);
+                }
+                let twig = &records[twig as usize];
                 if twig.pattern != NONE && judge.holds(number, twig) {
                     sink.report(twig.pattern, twig.key);
                 }
             }
-            judge.sides[number].marks.candidates = words;
+            twigs.clear();
+            chosen = twigs;
         }
         let verified = judge.verified;
+        self.chosen = chosen;
         self.counters.candidates += candidates;
         self.counters.verified += verified;
         sink.hand_over(skip, found);

@@ -21,6 +21,7 @@ use crate::classes::Classes;
 use crate::clause::Clauses;
 use crate::layer::{Layer, NONE, Node, ROOT, What, edge};
 use crate::marks::Marks;
+use crate::pages::{advise_moved, seat};
 use crate::pattern::Operator;
 use crate::table::hash_of;
 use crate::value::Value;
@@ -274,6 +275,8 @@ impl Paths {
 
     /// Learns the path of a node of some class below a path.
     pub fn learn(&mut self, path: u32, class: u32, known: Known) -> u32 {
+        let nodes_before = seat(&self.nodes);
+        let (words_before, masks_before) = (seat(&self.words), seat(&self.masks));
         let far = self.far(path, class, known);
         let nodes: &[Node] = &known.layer.nodes;
         let labels = known.classes.labels(class);
@@ -297,6 +300,9 @@ impl Paths {
         self.paths.push(blank(path, class, depth, fired));
         self.compile(made, known);
         self.kids.insert(key(path, class), made);
+        advise_moved(&self.nodes, nodes_before);
+        advise_moved(&self.words, words_before);
+        advise_moved(&self.masks, masks_before);
         made
     }
 

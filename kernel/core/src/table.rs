@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 
 use crate::column::Column;
+use crate::pages::advise;
 
 const EMPTY: u64 = u64::MAX;
 const SMALLEST: usize = 16;
@@ -130,10 +131,7 @@ impl Table {
     }
 
     fn resize(&mut self, size: usize) {
-        let old = std::mem::replace(
-            &mut self.entries,
-            Column::Owned(vec![EMPTY; size.max(SMALLEST)]),
-        );
+        let old = std::mem::replace(&mut self.entries, Column::Owned(empty(size.max(SMALLEST))));
         for &entry in old.iter().filter(|&&entry| entry != EMPTY) {
             self.place(entry);
         }
@@ -148,6 +146,13 @@ impl Table {
         }
         entries[place] = entry;
     }
+}
+
+fn empty(size: usize) -> Vec<u64> {
+    let mut entries = Vec::with_capacity(size);
+    advise(&entries); // before the pages are there
+    entries.resize(size, EMPTY);
+    entries
 }
 
 #[inline]

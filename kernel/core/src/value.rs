@@ -64,7 +64,11 @@ pub fn number(value: &[u8]) -> f64 {
     if negative {
         result = -result;
     }
-    result * 10f64.powf(f64::from(exponent))
+    if exponent == 0 {
+        result
+    } else {
+        result * 10f64.powf(f64::from(exponent))
+    }
 }
 
 struct Cursor<'a>(&'a [u8]);
