@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.engines import NATIVE
 from twigcast import __version__
 from twigcast.cli import about, doctor
 from twigcast.errors import UsageError
+from twigcast.matching import Matcher, native
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
@@ -34,6 +36,12 @@ def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
 
 
+@pytest.fixture
+def without_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "AVAILABLE", False)
+    monkeypatch.setattr("twigcast.matching.matcher.AVAILABLE", False)
+
+
 def results(twigcast: Twigcast, *words: str) -> dict[str, str]:
     lines = twigcast("doctor", *words, "--json").stdout.splitlines()
     return {told["check"]: told["result"] for told in map(json.loads, lines)}
@@ -44,8 +52,23 @@ def test_about_tells_versions_and_the_engine(twigcast: Twigcast) -> None:
     assert result.exit_code == 0
     lines = {line.split()[0]: line for line in result.stdout.splitlines()}
     assert __version__ in lines["twigcast"]
-    assert "engine streaming" in lines["twigcast"]
-    assert {"Python", "lxml", "libxml2", "pyarrow", "pyspark", "Java"} <= set(lines)
+    assert f"engine {Matcher().statistics().engine}" in lines["twigcast"]
+    assert {"Python", "lxml", "libxml2", "kernel", "pyarrow", "pyspark", "Java"} <= set(lines)
+
+
+@NATIVE
+def test_about_tells_the_version_of_the_kernel(twigcast: Twigcast) -> None:
+    lines = {line.split()[0]: line for line in twigcast("about").stdout.splitlines()}
+    assert lines["kernel"].split()[1] == native.version()
+    assert lines["twigcast"].endswith("engine native")
+
+
+@pytest.mark.usefixtures("without_kernel")
+def test_about_tells_how_to_get_the_kernel(twigcast: Twigcast) -> None:
+    lines = {line.split()[0]: line for line in twigcast("about").stdout.splitlines()}
+    assert lines["kernel"].split()[1] == "missing"
+    assert "make setup" in lines["kernel"]
+    assert lines["twigcast"].endswith("engine streaming")
 
 
 @pytest.mark.usefixtures("without_java")
@@ -76,6 +99,30 @@ def test_a_sound_set_up_passes_and_the_slow_check_is_left_out(twigcast: Twigcast
     last = result.stdout.splitlines()[-1]
     assert last.startswith("skipped   Spark")
     assert "--spark" in last
+
+
+@NATIVE
+def test_the_kernel_is_tried(twigcast: Twigcast) -> None:
+    assert results(twigcast)["kernel"] == "ok"
+    assert f"version {native.version()}\n" in twigcast("doctor").stdout
+
+
+@pytest.mark.usefixtures("without_kernel")
+def test_the_kernel_is_optional(twigcast: Twigcast) -> None:
+    found = results(twigcast)
+    assert (found["kernel"], found["a match"]) == ("skipped", "ok")
+    result = twigcast("doctor")
+    assert "skipped   kernel          not installed, so matching is slower" in result.stdout
+    assert result.exit_code == 0
+
+
+@NATIVE
+def test_a_kernel_that_matches_wrongly_fails(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("twigcast.matching.Matcher.match", lambda *_: [1, 2])
+    found = results(twigcast)
+    assert (found["kernel"], found["a match"]) == ("FAILED", "ok")
 
 
 @pytest.mark.usefixtures("without_java")

@@ -49,10 +49,21 @@ def parts() -> Iterator[Part]:
     yield Part("lxml", version("lxml"), "parses documents and decides expressions")
     libxml2 = ".".join(map(str, etree.LIBXML_VERSION))
     yield Part("libxml2", libxml2, "inside lxml: the judge of what matches")
+    yield _kernel()
     yield _package("pyarrow", "match_batch and Spark", extra="spark")
     yield _package("pandas", "Spark", extra="spark")
     yield _package("pyspark", "run and demo", extra="spark")
     yield _java()
+
+
+def _kernel() -> Part:
+    from twigcast.matching.native import version
+
+    found = version()
+    if found is None:
+        advice = "optional, makes matching many times faster: make setup builds it, where Rust is"
+        return Part("kernel", None, advice)
+    return Part("kernel", found, "the engine native: reads and matches documents")
 
 
 def _package(name: str, purpose: str, *, extra: str) -> Part:

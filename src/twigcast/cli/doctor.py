@@ -70,6 +70,7 @@ def _checks(*, spark: bool) -> tuple[Check, ...]:
     return (
         Check("Python", _python),
         Check("lxml", _lxml),
+        Check("kernel", _kernel),
         Check("a match", _match),
         Check("disk space", _disk),
         Check("packages", lambda: _packages(needed=spark)),
@@ -102,6 +103,23 @@ def _lxml() -> str:
         ".".join(map(str, numbers)) for numbers in (etree.LXML_VERSION[:3], etree.LIBXML_VERSION)
     )
     return f"{lxml} with libxml2 {libxml2}"
+
+
+def _kernel() -> str:
+    """Whether the kernel is there, and decides a match that needs nobody else."""
+    from twigcast.matching import Matcher
+    from twigcast.matching.native import version
+
+    found = version()
+    if found is None:
+        raise Skipped("not installed, so matching is slower; make setup builds it, where Rust is")
+    matcher = Matcher(engine="native")
+    matcher.add(1, "/shop/item[price > 10]/@id")
+    matcher.add(2, "//item[not(price)]")
+    matches = matcher.match(b"<shop><item id='7'><price>12</price></item></shop>")
+    if matches != [1]:
+        raise UsageError(f"a tiny match gave {matches}, not [1]: please report this")
+    return f"version {found}"
 
 
 def _match() -> str:
