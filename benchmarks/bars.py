@@ -19,7 +19,10 @@ Runs = Mapping[str, Sequence[Mapping[str, float]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One bound: ``at_most`` or ``at_least``."""
+    """One bound: ``at_most`` or ``at_least``.
+
+    A value above ``possible_max`` cannot be, and tells that the machine was disturbed.
+    """
 
     says: str
     engine: str
@@ -27,6 +30,7 @@ class Bar:
     over: tuple[str, str] | None = None
     at_most: float | None = None
     at_least: float | None = None
+    possible_max: float | None = None
 
     def __post_init__(self) -> None:
         assert (self.at_most is None) != (self.at_least is None), self.says
@@ -40,9 +44,15 @@ class Verdict:
     value: float | None
 
     @property
+    def credible(self) -> bool:
+        """Whether the value can be."""
+        limit = self.bar.possible_max
+        return limit is None or self.value is None or self.value <= limit
+
+    @property
     def met(self) -> bool:
-        """Whether the bound was kept."""
-        if self.value is None:
+        """Whether the bound was kept, by a value that can be."""
+        if self.value is None or not self.credible:
             return False
         if self.bar.at_most is not None:
             return self.value <= self.bar.at_most
@@ -54,6 +64,11 @@ class Verdict:
         """One line in plain words: the bar, the value, whether it was met."""
         if self.value is None:
             return f"not measured: {self.bar.says}"
+        if not self.credible:
+            return (
+                f"disturbed: {self.bar.says}; it was {shown(self.value)}, which cannot be: "
+                "measure again on a quiet machine"
+            )
         word = "met" if self.met else "missed"
         return f"{word}: {self.bar.says}; it was {shown(self.value)}"
 

@@ -307,6 +307,7 @@ def _spark_many() -> Definition:
                 figure="documents_per_s",
                 over=("spark run, one core", "documents_per_s"),
                 at_least=1.5,
+                possible_max=2.2,
             ),
         ),
         turns=FEWER_TURNS,

@@ -84,7 +84,7 @@ def _made(records: Mapping[str, Record]) -> str:
         for name, record in records.items()
         if name in {f"nitf-{kind}-{size}" for kind in KINDS for size in README_SIZES}
     ]
-    turns = min((len(_runs(record).get("native", ())) for record in shown_here), default=0)
+    turns = min(map(_turns, shown_here), default=0)
     told = {
         f"{record['date']}, commit {_short(record['commit'])}, "
         f"{record['machine']['processor']}, {record['machine']['cores']} cores"
@@ -100,6 +100,10 @@ def _made(records: Mapping[str, Record]) -> str:
         f"Medians of {turns} turns or more: {'; '.join(sorted(told))}. `streaming` and lxml one by "
         f"one got a sample of the documents: {samples}."
     )
+
+
+def _turns(record: Record) -> int:
+    return min(map(len, _runs(record).values()), default=0)
 
 
 def _short(commit: str) -> str:
@@ -152,7 +156,7 @@ def _bars(records: Mapping[str, Record]) -> str:
     for name, record in records.items():
         bars = [Bar(**_bar(told)) for told in record["definition"].get("bars", ())]
         lines += [
-            f"- `{name}`, {record['date']}: {verdict.text}"
+            f"- `{name}`, {record['date']}, turns: {_turns(record)}: {verdict.text}"
             for verdict in judged(bars, _runs(record))
         ]
     return "\n".join(lines)

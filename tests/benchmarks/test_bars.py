@@ -37,3 +37,8 @@ def test_what_was_not_measured_is_not_met() -> None:
 def test_a_bar_has_one_bound(bounds: dict[str, float]) -> None:
     with pytest.raises(AssertionError):
         Bar(says="this", engine="fast", figure="warm_us", **bounds)  # type: ignore[arg-type]
+
+
+def test_a_value_that_cannot_be_meets_nothing() -> None:
+    said = told(engine="slow", over=("fast", "warm_us"), at_least=1, possible_max=2)
+    assert said.startswith("disturbed: this; it was 3, which cannot be")

@@ -50,8 +50,8 @@ def test_the_overview_tells_each_bar_and_how_cost_grows(tmp_path: Path) -> None:
     assert "| 1,000 | 20 | – | 4,000 | 80 |" in lines
     assert "| 10,000 | 200 | – | 4,000 | 80 |" in lines
     told = "at most twice the parse; it was"
-    assert f"- `nitf-paths-1k`, 2001-01-02: met: {told} 0.250" in lines
-    assert f"- `nitf-paths-10k`, 2001-01-02: missed: {told} 2.50" in lines
+    assert f"- `nitf-paths-1k`, 2001-01-02, turns: 1: met: {told} 0.250" in lines
+    assert f"- `nitf-paths-10k`, 2001-01-02, turns: 1: missed: {told} 2.50" in lines
 
 
 def test_the_table_of_figures_marks_what_was_measured_elsewhere(tmp_path: Path) -> None:

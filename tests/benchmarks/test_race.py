@@ -90,7 +90,7 @@ def test_a_right_count_ends_well_and_leaves_a_record(tmp_path: Path) -> None:
     page = (tmp_path / "2001-02-03-tiny.md").read_text()
     assert "| one by one | 2 |" in page
     assert "- met: never slow; it was " in page
-    assert "- `tiny`, 2001-02-03: met: never slow" in (tmp_path / "README.md").read_text()
+    assert "- `tiny`, 2001-02-03, turns: 2: met: never slow" in (tmp_path / "README.md").read_text()
 
 
 def test_a_wrong_count_fails_the_run_and_leaves_no_record(
