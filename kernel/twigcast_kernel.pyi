@@ -1,6 +1,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
+__all__ = ["Index", "Links", "Slab", "__version__", "number", "outline"]
+
 __version__: str
 
 _Limits = tuple[int, int, int, int]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
+from math import isinf
+from typing import Any, Final
 
 from twigcast.language.build import all_of, any_of
 from twigcast.language.condition import (
@@ -26,8 +27,12 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.syntax import Literal, Number
+from twigcast.matching.values import constant_number
 
 __all__ = ["condition_of"]
+
+_BEYOND: Final = "1" + "0" * 309
+"""More than the largest number of 64 bits, which libxml2 reads as infinity."""
 
 
 def condition_of(told: tuple[Any, ...]) -> Condition:
@@ -70,6 +75,16 @@ def _test(told: Iterable[Any]) -> ValueTest:
     operator, constant = told
     if isinstance(constant, str):
         return ValueTest(Operator(operator), Literal(constant))
-    # XPath has no exponents, and whole numbers are written without a point.
-    text = format(Decimal(repr(constant)), "f")
-    return ValueTest(Operator(operator), Number(text.removesuffix(".0")))
+    return ValueTest(Operator(operator), Number(_written(constant)))
+
+
+def _written(number: float) -> str:
+    """A number as XPath writes it, such that libxml2 reads it back.
+
+    There are no exponents and no infinity, and whole numbers are written without a point. Where
+    libxml2 rounds the shortest writing to a neighbour, all digits are written.
+    """
+    if isinf(number):
+        return ("-" if number < 0 else "") + _BEYOND
+    short = format(Decimal(repr(number)), "f").removesuffix(".0")
+    return short if constant_number(Number(short)) == number else format(Decimal(number), "f")

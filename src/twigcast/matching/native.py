@@ -17,6 +17,7 @@ This module alone imports the kernel; :data:`AVAILABLE` tells whether there is o
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -184,7 +185,7 @@ class NativeEngine:
         """Everything as bytes that :meth:`from_buffer` uses where they lie."""
         held = [[one, self._patterns[one].text] for one in sorted(self._patterns)]
         texts = json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
-        head = _HEADER + len(texts).to_bytes(8, "little") + texts
+        head = _HEADER + len(texts).to_bytes(8, "little") + _checked(texts) + texts
         return head + bytes(-len(head) % _ALIGNMENT) + self._index.to_bytes()
 
     @staticmethod
@@ -196,10 +197,13 @@ class NativeEngine:
     def from_buffer(cls, buffer: memoryview) -> Self:
         """The engine that was written. Raises :class:`UsageError` if the bytes are damaged."""
         engine = cls()
-        start = len(_HEADER) + 8
-        end = start + int.from_bytes(buffer[len(_HEADER) : start], "little")
+        sizes, start = len(_HEADER) + 8, len(_HEADER) + 12
+        end = start + int.from_bytes(buffer[len(_HEADER) : sizes], "little")
+        texts = bytes(buffer[start:end])
+        if buffer[sizes:start] != _checked(texts):
+            raise UsageError("stored subscriptions are damaged: their check sum is another")
         try:
-            for one, text in json.loads(bytes(buffer[start:end])):
+            for one, text in json.loads(texts):
                 engine._patterns[one] = Pattern.parse(text, None, CANONICAL_LIMITS)
             engine._index = kernel.Index.from_buffer(
                 buffer[end + -end % _ALIGNMENT :], _number, *engine._bounds
@@ -271,13 +275,18 @@ class _Patterns(Mapping[int, Pattern]):
         return self._held.get(id) or Pattern(condition_of(self._index.condition(id)))
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, int) and id in self._index
+        return isinstance(id, int) and -(1 << 63) <= id < 1 << 63 and id in self._index
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._index.ids())
 
     def __len__(self) -> int:
         return len(self._index)
+
+
+def _checked(texts: bytes) -> bytes:
+    """The check sum of the part that is not the kernel's, which has its own."""
+    return zlib.crc32(texts).to_bytes(4, "little")
 
 
 def _ascending(skip: Collection[int]) -> list[int]:

@@ -33,11 +33,12 @@ def decided_rows(
     """A record batch as ``match_batch`` promises it, and how many rows ``decide`` was asked for."""
     import pyarrow as pa
 
+    count = len(documents)
     given = _plain(documents)
-    count = len(given)
+    if given is None or not count:
+        return batch.decided_rows(documents, decide), count
     _, offsets, content = given.buffers()
-    if offsets is None or not count:
-        return batch.decided_rows(given, decide), count
+    assert offsets is not None  # Only an array without rows may have none.
     wide = given.type in {pa.large_binary(), pa.large_string()}
     try:
         ends, ids, candidate_ends, candidates, unsure = engine.match_buffers(
@@ -62,6 +63,9 @@ def decided_rows(
         [matches, pa.nulls(count, pa.string()), undecided], names=["matches", "error", "undecided"]
     )
     alone = set(unsure)
+    if given.null_count:
+        # There may be bytes below a null.
+        alone.update(row for row, null in enumerate(given.is_null().to_pylist()) if null)
     if len(candidates):
         bounds = memoryview(candidate_ends).cast("i").tolist()
         alone.update(row for row in range(count) if bounds[row] != bounds[row + 1])
@@ -89,9 +93,13 @@ def _with(
     return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
 
 
-def _plain(documents: pa.Array[Any]) -> pa.Array[Any]:
-    """The array with a type whose buffers are offsets and content."""
+def _plain(documents: pa.Array[Any]) -> pa.Array[Any] | None:
+    """The array with a type whose buffers are offsets and content; None if it has no such form."""
     import pyarrow as pa
 
+    views = {pa.binary_view(): pa.large_binary(), pa.string_view(): pa.large_string()}
     plain = {pa.binary(), pa.large_binary(), pa.string(), pa.large_string()}
-    return documents if documents.type in plain else documents.cast(pa.large_binary())
+    if documents.type in views:
+        # Strings stay strings: what a document that was decoded declares is not its encoding.
+        return documents.cast(views[documents.type])
+    return documents if documents.type in plain else None
