@@ -39,8 +39,8 @@ pub fn rows<'a>(
 ) -> PyResult<Vec<&'a [u8]>> {
     let width = if wide { 8 } else { 4 };
     let offset = |place: usize| -> Option<usize> {
-        let start = (first + place) * width;
-        let bytes = offsets.get(start..start + width)?;
+        let start = first.checked_add(place)?.checked_mul(width)?;
+        let bytes = offsets.get(start..)?.get(..width)?;
         let number = if wide {
             i64::from_le_bytes(bytes.try_into().ok()?)
         } else {

@@ -54,10 +54,7 @@ impl Index {
         limits: (usize, usize, usize, usize),
         budget: usize,
     ) -> PyResult<Self> {
-        if !buffer.is_c_contiguous() {
-            return Err(PyValueError::new_err("the buffer is not contiguous"));
-        }
-        let held: Arc<dyn Buffer> = Arc::new(Held(buffer));
+        let held: Arc<dyn Buffer> = Arc::new(Held::new(buffer)?);
         let core = Core::from_buffer(&held)
             .map_err(|problem| PyValueError::new_err(problem.to_string()))?;
         Ok(Index::of(core, number, limits, budget))
@@ -220,7 +217,7 @@ impl Index {
         skip: Vec<i64>,
         threads: usize,
     ) -> PyResult<Batch> {
-        let (content, offsets) = (Held(content), Held(offsets));
+        let (content, offsets) = (Held::new(content)?, Held::new(offsets)?);
         py.detach(|| {
             guarded(|| {
                 let rows = batch::rows(content.bytes(), offsets.bytes(), wide, first, count)?;
@@ -346,6 +343,17 @@ impl Links {
 
 /// A buffer of Python's that stays where it is while this is held.
 pub struct Held(PyBuffer<u8>);
+
+impl Held {
+    /// Holds a buffer whose bytes follow each other: any other begins elsewhere than it seems.
+    fn new(buffer: PyBuffer<u8>) -> PyResult<Self> {
+        if buffer.is_c_contiguous() {
+            Ok(Held(buffer))
+        } else {
+            Err(PyValueError::new_err("the buffer is not contiguous"))
+        }
+    }
+}
 
 impl Buffer for Held {
     fn bytes(&self) -> &[u8] {
