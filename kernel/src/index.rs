@@ -1,12 +1,13 @@
 //! The index, as Python sees it.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use twigcast_kernel_core::build::Event;
 use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
@@ -151,10 +152,9 @@ impl Index {
         events: &Bound<'_, PyList>,
         skip: Vec<i64>,
     ) -> PyResult<(Vec<i64>, Vec<i64>)> {
-        let events: Vec<Event> = events
-            .iter()
-            .map(|event| read_event(&event))
-            .collect::<PyResult<_>>()?;
+        let mut names = Events::default();
+        let events = events.iter().map(|event| names.read(&event));
+        let events: Vec<Event> = events.collect::<PyResult<_>>()?;
         py.detach(|| {
             guarded(|| {
                 let (mut matches, mut candidates) = (Vec::new(), Vec::new());
@@ -262,7 +262,7 @@ impl Index {
         found.set_item("verified", sum.verified)?;
         found.set_item("paths", sum.paths)?;
         found.set_item("path_bytes", sum.bytes)?;
-        found.set_item("path_bytes_max", self.bounds.budget)?;
+        found.set_item("path_bytes_max", self.bounds.budget_for(core.len()))?;
         found.set_item("forgotten", sum.forgotten)?;
         Ok(found)
     }
@@ -379,15 +379,44 @@ fn guarded<T>(job: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     })
 }
 
-fn read_event(event: &Bound<'_, PyAny>) -> PyResult<Event> {
-    let parts: Vec<String> = event.extract()?;
-    let mut parts = parts.into_iter();
-    Ok(match (parts.next(), parts.next(), parts.next()) {
-        (Some(namespace), Some(local), Some(value)) => Event::Attribute(namespace, local, value),
-        (Some(namespace), Some(local), None) => Event::Start(namespace, local),
-        (Some(text), None, _) => Event::Text(text),
-        (None, ..) => Event::End,
-    })
+/// Reads the events of a document. A name that comes again is the same object, and is copied once.
+#[derive(Default)]
+struct Events {
+    names: HashMap<usize, Arc<str>>,
+}
+
+impl Events {
+    fn read(&mut self, event: &Bound<'_, PyAny>) -> PyResult<Event> {
+        let parts = event.cast::<PyTuple>()?;
+        let part = |place: usize| -> PyResult<Bound<'_, PyString>> {
+            Ok(parts.get_item(place)?.cast_into::<PyString>()?)
+        };
+        Ok(match parts.len() {
+            0 => Event::End,
+            1 => Event::Text(part(0)?.to_str()?.into()),
+            2 => Event::Start(self.name(&part(0)?)?, self.name(&part(1)?)?),
+            3 => Event::Attribute(
+                self.name(&part(0)?)?,
+                self.name(&part(1)?)?,
+                part(2)?.to_str()?.into(),
+            ),
+            more => {
+                return Err(PyValueError::new_err(format!(
+                    "an event has up to 3 parts, not {more}"
+                )));
+            }
+        })
+    }
+
+    /// A name, by the address of its object: the list of events holds them all.
+    fn name(&mut self, name: &Bound<'_, PyString>) -> PyResult<Arc<str>> {
+        if let Some(known) = self.names.get(&(name.as_ptr() as usize)) {
+            return Ok(known.clone());
+        }
+        let text: Arc<str> = name.to_str()?.into();
+        self.names.insert(name.as_ptr() as usize, text.clone());
+        Ok(text)
+    }
 }
 
 /// A node of an outline as a tuple.

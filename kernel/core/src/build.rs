@@ -1,17 +1,21 @@
 //! A tree from events, for documents that were read by somebody else.
 
+use std::sync::Arc;
+
 use crate::read::Unsure;
 use crate::tree::{Attribute, Element, NONE, Names, TextNode, Tree};
 
 /// What happens in a document, in order. Attributes follow the start of their element.
+///
+/// Names are shared: a document has few, and a namespace can be long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// An element begins.
-    Start(String, String),
+    Start(Arc<str>, Arc<str>),
     /// It has an attribute, with this namespace, local name and value.
-    Attribute(String, String, String),
+    Attribute(Arc<str>, Arc<str>, Box<str>),
     /// A text node, which may be empty.
-    Text(String),
+    Text(Box<str>),
     /// The element ends.
     End,
 }

@@ -1,9 +1,9 @@
 //! What the marks mean: which twigs match.
 
 use crate::index::Index;
-use crate::layer::{JOIN, NEEDS, NONE, Twig, What};
+use crate::layer::{JOIN, NEEDS, NONE, Node, Twig, What};
 use crate::paths::Known;
-use crate::postings::Seen;
+use crate::postings::{Seen, is_below};
 use crate::side::Side;
 use crate::verify::{At, Verifier};
 
@@ -100,7 +100,17 @@ impl Judge<'_> {
             let joins: Vec<(u32, u32)> = joins.collect();
             return postings.agree(seen, &layer.leaves(twig), &joins, &mut self.verifier);
         }
+        // The clause of a join asks for all that is below it, further joins included.
+        let nodes: &[Node] = &layer.nodes;
+        let node = |join: u32| layer.joins[join as usize][1];
+        let is_inner = |join: u32| {
+            let mut others = doubts.iter().filter(|other| other.0 != join);
+            others.any(|other| is_below(nodes, node(join), node(other.0)))
+        };
         doubts.iter().all(|&(join, clause)| {
+            if doubts.len() > 1 && is_inner(join) {
+                return true;
+            }
             let mut elements = instances.of(join, paths, element_paths, marks);
             elements.any(|element| self.verifier.holds(clause, At::Element(element)))
         })

@@ -9,6 +9,7 @@ pub mod build;
 pub mod classes;
 pub mod clause;
 pub mod column;
+mod gather;
 pub mod index;
 pub mod instances;
 pub mod judge;

@@ -18,6 +18,10 @@ use crate::verify::{Remembered, Verifier};
 /// of one kind need a tenth of it.
 pub const BUDGET: usize = 256 << 20;
 
+/// The budget is for so many patterns; with more of them it grows in proportion, as what a path fires
+/// does. A budget that everything does not fit into is worse than none: all is learned over and over.
+pub const BUDGET_PATTERNS: usize = 250_000;
+
 /// A document with so many elements is large by default: twigs are decided by joining the places of
 /// their leaves, which pays for itself from about here on.
 pub const LARGE_FROM: usize = 1024;
@@ -76,6 +80,14 @@ pub struct Bounds {
     pub budget: usize,
     /// Elements that make a document large.
     pub large_from: usize,
+}
+
+impl Bounds {
+    /// How many bytes of paths may be remembered beside so many patterns.
+    pub fn budget_for(&self, patterns: usize) -> usize {
+        let times = patterns.div_ceil(BUDGET_PATTERNS).max(1);
+        self.budget.saturating_mul(times)
+    }
 }
 
 impl Workspace {
@@ -142,6 +154,7 @@ impl Workspace {
     fn scan(&mut self, index: &Index, bounds: &Bounds) {
         self.is_large = self.tree.elements.len() >= bounds.large_from;
         self.counters.documents += 1;
+        let budget = bounds.budget_for(index.len());
         index.used.store(true, Ordering::Relaxed);
         let names = self.reader.names();
         let renumbered = self.classes.update(index, names);
@@ -167,7 +180,7 @@ impl Workspace {
             is_large: self.is_large,
         };
         for (number, side) in self.sides.iter_mut().enumerate() {
-            side.scan(index, number, read, renumbered, bounds.budget);
+            side.scan(index, number, read, renumbered, budget);
         }
     }
 

@@ -19,7 +19,8 @@ use rustc_hash::FxHashMap;
 
 use crate::classes::Classes;
 use crate::clause::Clauses;
-use crate::layer::{Layer, NONE, Node, ROOT, What, edge};
+use crate::gather::Gather;
+use crate::layer::{Layer, NONE, Node, ROOT, edge};
 use crate::marks::Marks;
 use crate::pages::{advise_moved, seat};
 use crate::pattern::Operator;
@@ -56,7 +57,12 @@ struct Path {
     lists: Lists,
     /// The tests that must be asked one by one.
     tests: Span,
+    /// Tests for order: less, at most, greater, at least; in each those passed by more values first.
+    ranges: [Span; 4],
+    /// How many of each have fired in this document.
+    fired_ranges: [u32; 4],
     /// Whether there are tests for a number's equality, for a string's, or of any sort.
+    ordered: bool,
     numeric: bool,
     textual: bool,
     valued: bool,
@@ -157,6 +163,7 @@ impl Paths {
         if here.seen != self.document {
             here.seen = self.document;
             here.again = false;
+            here.fired_ranges = [0; 4];
             let ends = here.lists.ends;
             if ends[0] == ends[4] {
                 return;
@@ -200,6 +207,7 @@ impl Paths {
         marks: &mut Marks,
     ) -> [Option<u32>; 2] {
         let Path {
+            ordered,
             numeric,
             textual,
             tests,
@@ -219,6 +227,9 @@ impl Paths {
         for test in passed.into_iter().flatten() {
             self.fire(test, marks);
         }
+        if ordered {
+            self.fire_ranges(path, &mut value, clauses, marks);
+        }
         for test in tests.start..tests.end {
             let asked = &self.tests[test as usize];
             if asked.seen != self.document && clauses.tests.passes(asked.test, &mut value) {
@@ -226,6 +237,26 @@ impl Paths {
             }
         }
         passed
+    }
+
+    /// Fires the tests for order that a value passes and none before it did: of each kind the first ones,
+    /// as far as it goes.
+    fn fire_ranges(&mut self, path: u32, value: &mut Value, clauses: &Clauses, marks: &mut Marks) {
+        for kind in 0..4 {
+            let Path {
+                ranges,
+                fired_ranges,
+                ..
+            } = self.paths[path as usize];
+            let mut next = ranges[kind].start + fired_ranges[kind];
+            while next < ranges[kind].end
+                && clauses.tests.passes(self.tests[next as usize].test, value)
+            {
+                self.fire(next, marks);
+                next += 1;
+            }
+            self.paths[path as usize].fired_ranges[kind] = next - ranges[kind].start;
+        }
     }
 
     /// The path above, if there is one.
@@ -480,11 +511,41 @@ impl Paths {
                 others.push(asked);
             }
         }
+        self.keep_ranges(path, &mut others, known.clauses);
         let start = self.tests.len() as u32;
         self.tests.append(&mut others);
         Span {
             start,
             end: self.tests.len() as u32,
+        }
+    }
+
+    /// Sets tests for order apart, each kind sorted so that what passes one has passed those before.
+    fn keep_ranges(&mut self, path: u32, others: &mut Vec<PathTest>, clauses: &Clauses) {
+        let kinds = [
+            Operator::Less,
+            Operator::AtMost,
+            Operator::Greater,
+            Operator::AtLeast,
+        ];
+        for (kind, operator) in kinds.into_iter().enumerate() {
+            let record = |asked: &PathTest| clauses.tests.record(asked.test);
+            let is_kind = |asked: &PathTest| {
+                record(asked).operator() == operator && !record(asked).number.is_nan()
+            };
+            let mut found: Vec<PathTest> = others.extract_if(.., |it| is_kind(it)).collect();
+            found.sort_by(|one, other| record(one).number.total_cmp(&record(other).number));
+            if matches!(operator, Operator::Less | Operator::AtMost) {
+                found.reverse();
+            }
+            let start = self.tests.len() as u32;
+            self.tests.append(&mut found);
+            let here = &mut self.paths[path as usize];
+            here.ranges[kind] = Span {
+                start,
+                end: self.tests.len() as u32,
+            };
+            here.ordered |= start < self.tests.len() as u32;
         }
     }
 
@@ -506,6 +567,9 @@ fn blank(above: u32, class: u32, depth: u32, fired: Span) -> Path {
         fired,
         lists: Lists::default(),
         tests: Span::default(),
+        ranges: [Span::default(); 4],
+        fired_ranges: [0; 4],
+        ordered: false,
         numeric: false,
         textual: false,
         valued: false,
@@ -522,77 +586,4 @@ fn bits_of(number: f64) -> u64 {
 #[inline]
 fn key(path: u32, class: u32) -> u64 {
     u64::from(path) << 32 | u64::from(class)
-}
-
-/// Bits gathered into words.
-#[derive(Default)]
-struct Bits {
-    bitmap: Vec<u64>,
-    touched: Vec<u32>,
-}
-
-impl Bits {
-    #[inline]
-    fn set(&mut self, bit: u32) {
-        let word = &mut self.bitmap[bit as usize / 64];
-        if *word == 0 {
-            self.touched.push(bit / 64);
-        }
-        *word |= 1 << (bit % 64);
-    }
-
-    fn write(&mut self, words: &mut Vec<u32>, masks: &mut Vec<u64>) {
-        self.touched.sort_unstable();
-        for word in self.touched.drain(..) {
-            words.push(word);
-            masks.push(std::mem::take(&mut self.bitmap[word as usize]));
-        }
-    }
-}
-
-/// What some atoms fire, on its way to becoming lists.
-#[derive(Default)]
-struct Gather {
-    lists: [Bits; 4],
-}
-
-impl Gather {
-    fn begin(&mut self, layer: &Layer) {
-        let sizes = [
-            layer.slots.len(),
-            layer.twigs.len(),
-            layer.atoms.len(),
-            layer.joins.len(),
-        ];
-        for (bits, size) in self.lists.iter_mut().zip(sizes) {
-            bits.bitmap.resize(size.div_ceil(64), 0);
-        }
-    }
-
-    #[inline]
-    fn atom(&mut self, bit: u32) {
-        if bit != NONE {
-            self.lists[2].set(bit);
-        }
-    }
-
-    #[inline]
-    fn join(&mut self, bit: u32) {
-        if bit != NONE {
-            self.lists[3].set(bit);
-        }
-    }
-
-    fn payload(&mut self, layer: &Layer, head: u32, valued: &mut Vec<(u32, u32)>) {
-        let mut entry = head;
-        while entry != NONE {
-            let record = &layer.entries[entry as usize];
-            match record.what() {
-                What::Slot(slot) => self.lists[0].set(slot),
-                What::Twig(twig) => self.lists[1].set(twig),
-                What::Valued(number) => valued.push((layer.valued[number as usize].test, number)),
-            }
-            entry = record.next;
-        }
-    }
 }

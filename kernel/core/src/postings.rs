@@ -320,7 +320,7 @@ fn node_of(layer: &Layer, owner: u32) -> u32 {
 }
 
 /// Whether a node is another one, or below it.
-fn is_below(nodes: &[Node], node: u32, other: u32) -> bool {
+pub(crate) fn is_below(nodes: &[Node], node: u32, other: u32) -> bool {
     let mut node = node;
     while node != ROOT && node != other {
         node = nodes[node as usize].parent;

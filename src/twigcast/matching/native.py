@@ -47,7 +47,8 @@ __all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistic
 
 REMEMBERED_BYTES_MAX: Final = 256 << 20
 """Bytes of label paths that one reader remembers: 100,000 patterns need a tenth of it on documents
-of one kind. Beyond, everything is forgotten and learned anew."""
+of one kind. Above 250,000 patterns it grows in proportion to their number. Beyond, everything is
+forgotten and learned anew."""
 
 _HEADER: Final = b"twigcast compiled 1\n"
 _ALIGNMENT: Final = 64
@@ -312,11 +313,12 @@ def _events(document: Document) -> Iterator[tuple[str, ...]]:
     texts: dict[tuple[_Element | None, bool], list[str]] = {}
     for text in _all_texts(root):
         texts.setdefault((text.getparent(), bool(text.is_text)), []).append(str(text))
+    names: dict[str, tuple[str, str]] = {}  # A long namespace is not to be there for every element.
     for event, node in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
         if event == "start":
-            yield split_tag(str(node.tag))
+            yield names.setdefault(tag := str(node.tag), split_tag(tag))
             for name, value in node.items():
-                yield (*split_tag(str(name)), str(value))
+                yield (*names.setdefault(key := str(name), split_tag(key)), str(value))
             yield from ((text,) for text in texts.get((node, True), ()))
             continue
         if event == "end":

@@ -146,10 +146,14 @@ impl Document {
         } = self.nodes[node].clone();
         let value = || self.nodes[node].value.clone();
         match self.nodes[node].kind {
-            Some(Kind::Attribute) => events.push(Event::Attribute(namespace, local, value())),
-            Some(Kind::Text) => events.push(Event::Text(value())),
+            Some(Kind::Attribute) => events.push(Event::Attribute(
+                namespace.into(),
+                local.into(),
+                value().into(),
+            )),
+            Some(Kind::Text) => events.push(Event::Text(value().into())),
             _ => {
-                events.push(Event::Start(namespace, local));
+                events.push(Event::Start(namespace.into(), local.into()));
                 let children = &self.nodes[node].children;
                 children.iter().for_each(|&child| self.tell(child, events));
                 events.push(Event::End);

@@ -239,7 +239,7 @@ impl Trial {
     /// and then and always without content, told by another parser.
     pub fn check(&mut self, document: &Document, content: &[u8]) {
         let truth = self.truth(document);
-        let skip = self.ids_to_skip();
+        let skip = self.left_out();
         let place = self.chance.below(self.readers.len());
         let (workspace, budget) = &mut self.readers[place];
         let told_by_another = content.is_empty() || self.chance.one_in(4);
@@ -272,7 +272,7 @@ impl Trial {
         let document = Document::grown(&mut self.chance, shape);
         let content = document.written(&mut self.chance);
         let truth = self.truth(&document);
-        let skip = self.ids_to_skip();
+        let skip = self.left_out();
         let (links, groups) = self.links();
         let place = self.chance.below(self.readers.len());
         let (workspace, budget) = &mut self.readers[place];
@@ -362,7 +362,7 @@ impl Trial {
     }
 
     /// Some ids to be left out, known and unknown, ascending; mostly none.
-    fn ids_to_skip(&mut self) -> Vec<i64> {
+    fn left_out(&mut self) -> Vec<i64> {
         if !self.chance.one_in(3) {
             return Vec::new();
         }
