@@ -10,6 +10,8 @@ use crate::tree::Names;
 /// The class of names that have no label at all.
 pub const NOTHING: u32 = 0;
 const UNKNOWN: u32 = u32::MAX;
+/// Labels beyond this many times 64 are looked up in lists: the table of bits is to stay small.
+const TABLE_WORDS_MAX: usize = 8;
 
 /// Classes, and the class of each name that was met.
 #[derive(Default)]
@@ -18,6 +20,9 @@ pub struct Classes {
     numbers: FxHashMap<Box<[u32]>, u32>,
     elements: Vec<u32>,
     attributes: Vec<u32>,
+    /// Which labels each class has, as bits, while that takes little room.
+    table: Vec<u64>,
+    words: usize,
     text: u32,
     epoch: u64,
     changes: u64,
@@ -33,6 +38,8 @@ impl Classes {
         if renumbered {
             self.sets.clear();
             self.numbers.clear();
+            self.table.clear();
+            self.words = labels.len().div_ceil(64).clamp(1, TABLE_WORDS_MAX);
             self.number(Vec::new());
         }
         if renumbered || self.changes != labels.changes() || self.names != names.generation() {
@@ -85,12 +92,18 @@ impl Classes {
     /// Whether the nodes of a class have a label.
     #[inline]
     pub fn has(&self, class: u32, label: u32) -> bool {
+        let (word, bit) = (label as usize / 64, label % 64);
+        if word < self.words {
+            return self.table[class as usize * self.words + word] >> bit & 1 == 1;
+        }
         self.sets[class as usize].contains(&label)
     }
 
     /// How many bytes it takes, about.
     pub fn held(&self) -> usize {
-        (self.elements.capacity() + self.attributes.capacity()) * 4 + self.sets.len() * 96
+        (self.elements.capacity() + self.attributes.capacity()) * 4
+            + self.sets.len() * 96
+            + self.table.capacity() * 8
     }
 
     fn learn(&mut self, kind: Kind, name: u32, index: &Index, names: &Names) -> u32 {
@@ -110,6 +123,14 @@ impl Classes {
             return class;
         }
         let class = self.sets.len() as u32;
+        self.table.extend(std::iter::repeat_n(0, self.words));
+        let row = class as usize * self.words;
+        for &label in labels
+            .iter()
+            .filter(|&&label| (label as usize) < self.words * 64)
+        {
+            self.table[row + label as usize / 64] |= 1 << (label % 64);
+        }
         self.sets.push(labels.clone().into());
         self.numbers.insert(labels.into(), class);
         class

@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::column::{Column, Spare, store};
 use crate::lexicon::{Labels, Tests};
 use crate::pattern::{Condition, Step};
+use crate::prefetch::prefetch;
 use crate::table::{Table, hash_of};
 
 /// What a clause says.
@@ -146,6 +147,25 @@ impl Clauses {
     #[inline]
     pub fn form(&self, clause: u32) -> Form {
         self.records[clause as usize].form()
+    }
+
+    /// A clause will be asked for soon.
+    #[inline]
+    pub fn expect(&self, clause: u32) {
+        prefetch(&self.records, clause as usize);
+    }
+
+    /// The parts of a clause will be asked for soon.
+    #[inline]
+    pub fn expect_parts(&self, clause: u32) {
+        match self.form(clause) {
+            Form::All(a, b) | Form::Any(a, b) => {
+                self.expect(a);
+                self.expect(b);
+            }
+            Form::Exists { then, .. } => self.expect(then),
+            _ => {}
+        }
     }
 
     /// The clause for a condition, held once more.

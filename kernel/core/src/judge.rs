@@ -7,6 +7,28 @@ use crate::postings::{Seen, is_below};
 use crate::side::Side;
 use crate::verify::{At, Verifier};
 
+/// What the marks alone say about a twig.
+pub enum Glance {
+    /// Whether it matches.
+    Known(bool),
+    /// That depends on these joins, or on more than joins.
+    Doubt(Doubts),
+}
+
+/// Joins that met more than one element, each with the clause that must hold at one of these.
+#[derive(Clone, Copy, Default)]
+pub struct Doubts {
+    joins: [(u32, u32); NEEDS / 2],
+    count: usize,
+}
+
+impl Doubts {
+    /// The joins and their clauses.
+    pub fn joins(&self) -> &[(u32, u32)] {
+        &self.joins[..self.count]
+    }
+}
+
 /// Decides twigs of a document that has been walked.
 pub struct Judge<'a> {
     /// The patterns.
@@ -23,30 +45,39 @@ pub struct Judge<'a> {
 
 impl Judge<'_> {
     /// Whether a twig whose access fired, or that has none, matches.
-    #[inline]
     pub fn holds(&mut self, layer: usize, twig: &Twig) -> bool {
+        match self.glance(layer, twig) {
+            Glance::Known(known) => known,
+            Glance::Doubt(doubts) => self.look(layer, twig, doubts.joins()),
+        }
+    }
+
+    /// What the marks alone say about a twig.
+    #[inline]
+    pub fn glance(&self, layer: usize, twig: &Twig) -> Glance {
         let marks = &self.sides[layer].marks;
-        let mut doubts = [(0, 0); NEEDS / 2];
-        let (mut count, mut place) = (0, 0);
+        let mut doubts = Doubts::default();
+        let mut place = 0;
         while place < NEEDS && twig.needs[place] != NONE {
             let need = twig.needs[place];
             if need & JOIN == 0 {
                 if !marks.fired(need) {
-                    return false;
+                    return Glance::Known(false);
                 }
                 place += 1;
             } else {
                 if marks.is_ambiguous(need & !JOIN) {
-                    doubts[count] = (need & !JOIN, twig.needs[place + 1]);
-                    count += 1;
+                    doubts.joins[doubts.count] = (need & !JOIN, twig.needs[place + 1]);
+                    doubts.count += 1;
                 }
                 place += 2;
             }
         }
-        if twig.verify == 0 && count == 0 {
-            return true;
+        if twig.verify == 0 && doubts.count == 0 {
+            Glance::Known(true)
+        } else {
+            Glance::Doubt(doubts)
         }
-        self.look(layer, twig, &doubts[..count])
     }
 
     /// The twigs of a layer that no leaf selects.
@@ -65,7 +96,7 @@ impl Judge<'_> {
     }
 
     /// Looks at the elements of the joins in doubt; at the whole document if that is not enough.
-    fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> bool {
+    pub fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> bool {
         self.verified += 1;
         let Side {
             paths,

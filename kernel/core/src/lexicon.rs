@@ -12,6 +12,8 @@ use crate::value::{Value, number};
 #[derive(Default)]
 pub struct Labels {
     labels: Vec<Label>,
+    /// The kind of each label: it is asked for more often than the names.
+    kinds: Vec<Kind>,
     uses: Vec<u32>,
     numbers: FxHashMap<Label, u32>,
     idle: usize,
@@ -31,9 +33,11 @@ impl Labels {
         let number = self.free.pop().unwrap_or(self.labels.len() as u32);
         if number as usize == self.labels.len() {
             self.labels.push(label.clone());
+            self.kinds.push(label.kind);
             self.uses.push(1);
         } else {
             self.labels[number as usize] = label.clone();
+            self.kinds[number as usize] = label.kind;
             self.uses[number as usize] = 1;
         }
         self.numbers.insert(label.clone(), number);
@@ -76,6 +80,12 @@ impl Labels {
     /// The number of a label, if it is in use.
     pub fn find(&self, label: &Label) -> Option<u32> {
         self.numbers.get(label).copied()
+    }
+
+    /// What sort of node a label is about.
+    #[inline]
+    pub fn kind(&self, number: u32) -> Kind {
+        self.kinds[number as usize]
     }
 
     /// The label with this number.
@@ -124,6 +134,7 @@ impl Labels {
             } else {
                 labels.numbers.insert(label.clone(), number as u32);
             }
+            labels.kinds.push(label.kind);
             labels.labels.push(label);
             labels.uses.push(uses);
         }

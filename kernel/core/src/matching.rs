@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::build::Event;
 use crate::classes::Classes;
 use crate::index::Index;
-use crate::judge::Judge;
+use crate::judge::{Doubts, Glance, Judge};
 use crate::layer::{NONE, Twig};
 use crate::links::Links;
 use crate::prefetch::prefetch;
@@ -216,6 +216,7 @@ impl Workspace {
         let mut judge = self.judge(index);
         let mut candidates = 0;
         let mut chosen = chosen;
+        let mut doubtful: Vec<(u32, Doubts)> = Vec::new();
         for (number, layer) in index.layers.iter().enumerate() {
             sink.reports(number, &judge.sides[number].marks.reports);
             let mut twigs = std::mem::take(&mut chosen);
@@ -227,11 +228,34 @@ impl Workspace {
                 if let Some(&soon) = twigs.get(place + AHEAD) {
                     prefetch(records, soon as usize);
                 }
-                let twig = &records[twig as usize];
-                if twig.pattern != NONE && judge.holds(number, twig) {
-                    sink.report(twig.pattern, twig.key);
+                let record = &records[twig as usize];
+                if record.pattern == NONE {
+                    continue;
+                }
+                match judge.glance(number, record) {
+                    Glance::Known(false) => {}
+                    Glance::Known(true) => sink.report(record.pattern, record.key),
+                    Glance::Doubt(doubts) => {
+                        doubts
+                            .joins()
+                            .iter()
+                            .for_each(|it| index.clauses.expect(it.1));
+                        doubtful.push((twig, doubts));
+                    }
                 }
             }
+            for (place, (twig, doubts)) in doubtful.iter().enumerate() {
+                if let Some((_, soon)) = doubtful.get(place + AHEAD) {
+                    soon.joins()
+                        .iter()
+                        .for_each(|it| index.clauses.expect_parts(it.1));
+                }
+                let record = &records[*twig as usize];
+                if judge.look(number, record, doubts.joins()) {
+                    sink.report(record.pattern, record.key);
+                }
+            }
+            doubtful.clear();
             twigs.clear();
             chosen = twigs;
         }

@@ -15,7 +15,7 @@ use crate::tree::{NONE, Tree};
 use crate::value::Value;
 
 /// Elements with fewer descendants are looked through again rather than remembered.
-const REMEMBERED_MIN: u32 = 16;
+const REMEMBERED_MIN: u32 = 64;
 
 /// How many answers are remembered for a document: some 100 MB in the worst case.
 const REMEMBERED_MAX: usize = 4_000_000;
@@ -115,7 +115,7 @@ impl Verifier<'_> {
 
     fn search(&mut self, element: u32, far: bool, label: u32, then: u32) -> bool {
         let always = self.clauses.form(then) == Form::True;
-        match self.clauses.labels.label(label).kind {
+        match self.clauses.labels.kind(label) {
             Kind::Element => {
                 let (mut next, end) = self.below(element);
                 while next < end {
@@ -241,7 +241,7 @@ impl Verifier<'_> {
                     then,
                     next,
                 } => {
-                    let kind = self.clauses.labels.label(label).kind;
+                    let kind = self.clauses.labels.kind(label);
                     steps.push(Stride {
                         far,
                         label,
