@@ -1,11 +1,11 @@
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 __all__ = ["Index", "Links", "Slab", "__version__", "number", "outline"]
 
 __version__: str
 
-_Limits = tuple[int, int, int, int]
+_Limits: TypeAlias = tuple[int, int, int, int]
 
 @final
 class Slab:
