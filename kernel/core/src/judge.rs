@@ -131,7 +131,8 @@ impl Judge<'_> {
             let joins: Vec<(u32, u32)> = joins.collect();
             return postings.agree(seen, &layer.leaves(twig), &joins, &mut self.verifier);
         }
-        // The clause of a join asks for all that is below it, further joins included.
+        // The clause of a join asks for all that is below it, further joins included, unless branches
+        // that have no part in it run below it too.
         let nodes: &[Node] = &layer.nodes;
         let node = |join: u32| layer.joins[join as usize][1];
         let is_inner = |join: u32| {
@@ -139,7 +140,7 @@ impl Judge<'_> {
             others.any(|other| is_below(nodes, node(join), node(other.0)))
         };
         doubts.iter().all(|&(join, clause)| {
-            if doubts.len() > 1 && is_inner(join) {
+            if doubts.len() > 1 && twig.tangled == 0 && is_inner(join) {
                 return true;
             }
             let mut elements = instances.of(join, paths, element_paths, marks);

@@ -212,10 +212,9 @@ impl Workspace {
             found: std::mem::take(&mut self.found),
         };
         sink.begin();
-        let chosen = std::mem::take(&mut self.chosen);
+        let mut chosen = std::mem::take(&mut self.chosen);
         let mut judge = self.judge(index);
         let mut candidates = 0;
-        let mut chosen = chosen;
         let mut doubtful: Vec<(u32, Doubts)> = Vec::new();
         for (number, layer) in index.layers.iter().enumerate() {
             sink.reports(number, &judge.sides[number].marks.reports);

@@ -5,7 +5,7 @@ mod support;
 use std::collections::HashMap;
 
 use support::asking::{bounds, matched};
-use support::shorthand::{attribute, below, child, element, number, string, text};
+use support::shorthand::{always, attribute, below, both, child, element, number, string, text};
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::links::Links;
 use twigcast_kernel_core::matching::{BUDGET, Workspace};
@@ -36,6 +36,22 @@ fn matches(patterns: &[Condition], document: &str) -> Vec<i64> {
 fn no_value_is_equal_to_what_is_not_a_number() {
     let nan = below(element("a"), number(Operator::Equal, f64::NAN));
     assert_eq!(matches(&[nan], "<a>x</a>"), []);
+}
+
+#[test]
+fn a_join_below_another_ones_elements_is_looked_at_too() {
+    // //a[b][c] and //a/d[e][f]: the second join lies below the first, which says nothing of it.
+    let leaf = |name| child(element(name), always());
+    let first = below(element("a"), both(leaf("b"), leaf("c")));
+    let second = below(
+        element("a"),
+        child(element("d"), both(leaf("e"), leaf("f"))),
+    );
+    let patterns = [both(first, second)];
+    let apart = "<r><a><b/><c/><d><e/></d></a><a><d><f/></d></a></r>";
+    let together = "<r><a><b/><c/></a><a><d><e/><f/></d><d/></a></r>";
+    assert_eq!(matches(&patterns, apart), []);
+    assert_eq!(matches(&patterns, together), [0]);
 }
 
 #[test]

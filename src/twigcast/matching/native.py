@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self
 
 from lxml import etree
 
@@ -29,9 +28,11 @@ from twigcast.errors import PatternError, UsageError
 from twigcast.language.condition import TRUE
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
+from twigcast.language.syntax import Number
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
+from twigcast.matching.values import all_texts, constant_number
 
 try:
     import twigcast_kernel as kernel
@@ -41,7 +42,7 @@ else:
     AVAILABLE = True
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementUnicodeResult
+    from lxml.etree import _Element
 
 __all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
 
@@ -294,13 +295,9 @@ def _ascending(skip: Collection[int]) -> list[int]:
     return sorted(skip) if skip else []
 
 
-@lru_cache(maxsize=1024)  # Numbers that are not whole, or very long, are few.
 def _number(text: str) -> float:
     """A number as libxml2 reads it in an expression."""
-    return cast("float", etree.XPath(text)(etree.Element("number")))
-
-
-_all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
+    return constant_number(Number(text))
 
 
 def _events(document: Document) -> Iterator[tuple[str, ...]]:
@@ -311,7 +308,7 @@ def _events(document: Document) -> Iterator[tuple[str, ...]]:
     """
     root = document.tree.getroot()
     texts: dict[tuple[_Element | None, bool], list[str]] = {}
-    for text in _all_texts(root):
+    for text in all_texts(root):
         texts.setdefault((text.getparent(), bool(text.is_text)), []).append(str(text))
     names: dict[str, tuple[str, str]] = {}  # A long namespace is not to be there for every element.
     for event, node in etree.iterwalk(root, events=("start", "end", "comment", "pi")):

@@ -22,9 +22,9 @@ from twigcast.language.condition import Constant, Operator, ValueTest
 from twigcast.language.syntax import Literal
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
+    from lxml.etree import _Element, _ElementUnicodeResult
 
-__all__ = ["constant_number", "number_of", "passes", "string_value"]
+__all__ = ["all_texts", "constant_number", "number_of", "passes", "string_value"]
 
 _NUMBERS: Final[dict[Operator, Callable[[float, float], bool]]] = {
     Operator.EQUAL: eq,
@@ -69,3 +69,6 @@ string_value = cast("Callable[[_Element], str]", etree.XPath("string()", smart_s
 
 _nowhere: Final = etree.Element("nowhere")
 _as_number: Final = etree.XPath("number($value)")
+
+all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
+"""The text nodes of a document, as libxml2 has them; each tells the node it follows or begins."""

@@ -35,10 +35,10 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.document import Document, split_tag
-from twigcast.matching.values import passes, string_value
+from twigcast.matching.values import all_texts, passes, string_value
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementUnicodeResult
+    from lxml.etree import _Element
 
 __all__ = ["LeafNode", "Walk", "holds"]
 
@@ -183,7 +183,7 @@ class Walk:
     def _texts(self) -> dict[_Element, list[LeafNode]]:
         """The text nodes of each element."""
         owned: dict[_Element, list[LeafNode]] = {}
-        for place, text in enumerate(_all_texts(self._root)):
+        for place, text in enumerate(all_texts(self._root)):
             # lxml hangs a text on the element before it, unless it is the first in its own.
             before = text.getparent()
             owner = before if text.is_text or before is None else before.getparent()
@@ -208,7 +208,6 @@ class Walk:
 
 
 _document_value = cast("Callable[[_Element], str]", etree.XPath("string(/)", smart_strings=False))
-_all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
 
 
 def _has(node: _Element | LeafNode, label: Label) -> bool:
