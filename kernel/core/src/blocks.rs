@@ -114,6 +114,7 @@ impl Blocks {
         let hash = hash_of(&key);
         if let Some(kin) = self
             .table
+            .reader()
             .find(hash, |it| self.kins[it as usize].key == key)
         {
             return kin;

@@ -258,7 +258,7 @@ impl Clauses {
     /// The clause of this form, which takes over the holds on its parts.
     fn intern(&mut self, form: Form) -> u32 {
         let hash = hash_of(&form);
-        if let Some(clause) = self.table.find(hash, |it| self.form(it) == form) {
+        if let Some(clause) = self.table.reader().find(hash, |it| self.form(it) == form) {
             self.records.edit()[clause as usize].uses += 1;
             let mut left = Vec::new();
             self.release_parts(form, &mut left);

@@ -1,6 +1,6 @@
 //! What some atoms fire, gathered into lists of words and masks.
 
-use crate::layer::{Layer, NONE, What};
+use crate::layer::{Entry, Layer, NONE, What};
 
 /// Bits gathered into words.
 #[derive(Default)]
@@ -61,14 +61,14 @@ impl Gather {
         }
     }
 
-    pub(crate) fn payload(&mut self, layer: &Layer, head: u32, valued: &mut Vec<(u32, u32)>) {
+    pub(crate) fn payload(&mut self, entries: &[Entry], head: u32, valued: &mut Vec<u32>) {
         let mut entry = head;
         while entry != NONE {
-            let record = &layer.entries[entry as usize];
+            let record = &entries[entry as usize];
             match record.what() {
                 What::Slot(slot) => self.lists[0].set(slot),
                 What::Twig(twig) => self.lists[1].set(twig),
-                What::Valued(number) => valued.push((layer.valued[number as usize].test, number)),
+                What::Valued(number) => valued.push(number),
             }
             entry = record.next;
         }

@@ -155,6 +155,7 @@ impl Index {
     pub fn find(&self, id: i64) -> Option<u32> {
         let patterns: &[Registered] = &self.patterns;
         self.ids
+            .reader()
             .find(hash_of(&id), |it| patterns[it as usize].id == id)
     }
 

@@ -19,6 +19,7 @@ use crate::column::{Column, Spare, store};
 use crate::plan::{Alternative, Leaf};
 pub use crate::records::{
     Entry, JOIN, NEEDS, NONE, Need, Node, Place, ROOT, Slot, Twig, VALUED, Valued, What, edge,
+    label_mask,
 };
 use crate::table::{Table, hash_of};
 
@@ -60,6 +61,7 @@ impl Default for Layer {
         let root = Node {
             parent: NONE,
             edge: NONE,
+            kids: 0,
             near: 0,
             far: 0,
             payload: NONE,
@@ -93,7 +95,7 @@ impl Layer {
     #[inline]
     pub fn child(&self, node: u32, edge: u32) -> Option<u32> {
         let nodes: &[Node] = &self.nodes;
-        self.edges.find(hash_of(&(node, edge)), |it| {
+        self.edges.reader().find(hash_of(&(node, edge)), |it| {
             let found = &nodes[it as usize];
             found.parent == node && found.edge == edge
         })
@@ -107,6 +109,7 @@ impl Layer {
         let record = Node {
             parent: node,
             edge,
+            kids: 0,
             near: 0,
             far: 0,
             payload: NONE,
@@ -115,11 +118,12 @@ impl Layer {
         };
         let child = store(&mut self.nodes, &mut self.spare[NODES], record);
         let above = &mut self.nodes.edit()[node as usize];
+        above.kids += 1;
         *(if edge & 1 == 1 {
             &mut above.far
         } else {
             &mut above.near
-        }) += 1;
+        }) |= label_mask(edge >> 1);
         self.edges.insert(hash_of(&(node, edge)), child);
         child
     }
@@ -336,7 +340,7 @@ impl Layer {
         let hash = hash_of(&(node, test));
         let valued: &[Valued] = &self.valued;
         let is_it = |it: u32| valued[it as usize].node == node && valued[it as usize].test == test;
-        if let Some(found) = self.valued_table.find(hash, is_it) {
+        if let Some(found) = self.valued_table.reader().find(hash, is_it) {
             return found;
         }
         let record = Valued {
@@ -487,7 +491,7 @@ impl Layer {
         let mut node = node;
         while node != ROOT {
             let record = self.nodes[node as usize];
-            let used = record.near > 0 || record.far > 0 || record.payload != NONE;
+            let used = record.kids > 0 || record.payload != NONE;
             if used || record.atom != NONE || record.join != NONE || record.parent == NONE {
                 return;
             }
@@ -496,11 +500,10 @@ impl Layer {
             let nodes = self.nodes.edit();
             nodes[node as usize].parent = NONE;
             let above = &mut nodes[record.parent as usize];
-            *(if record.edge & 1 == 1 {
-                &mut above.far
-            } else {
-                &mut above.near
-            }) -= 1;
+            above.kids -= 1;
+            if above.kids == 0 {
+                (above.near, above.far) = (0, 0);
+            }
             self.spare[NODES].retire(node);
             node = record.parent;
         }

@@ -205,7 +205,7 @@ impl Tests {
             if numeric { value.to_bits() } else { 0 },
         );
         let hash = hash_of(&key);
-        let found = self.table.find(hash, |it| self.key(it) == key);
+        let found = self.table.reader().find(hash, |it| self.key(it) == key);
         if let Some(found) = found {
             self.records.edit()[found as usize].uses += 1;
             return found;

@@ -17,15 +17,18 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::classes::Classes;
 use crate::clause::Clauses;
 use crate::gather::Gather;
-use crate::layer::{Layer, NONE, Node, ROOT, edge};
+use crate::layer::{Layer, NONE, ROOT};
 use crate::marks::Marks;
-use crate::pages::{advise_moved, seat};
 use crate::pattern::Operator;
 use crate::table::hash_of;
 use crate::value::Value;
+
+mod learn;
+
+pub use learn::Known;
+use learn::{Asked, Inner};
 
 const START: u32 = 0;
 
@@ -54,6 +57,8 @@ struct Path {
     class: u32,
     depth: u32,
     fired: Span,
+    /// Those of them that lead further.
+    inner: Span,
     lists: Lists,
     /// The tests that must be asked one by one.
     tests: Span,
@@ -87,6 +92,8 @@ pub struct Paths {
     kids: FxHashMap<u64, u32>,
     fars: FxHashMap<u64, Span>,
     nodes: Vec<u32>,
+    inner: Vec<Inner>,
+    asked: Vec<Asked>,
     words: Vec<u32>,
     masks: Vec<u64>,
     tests: Vec<PathTest>,
@@ -108,6 +115,8 @@ impl Default for Paths {
             kids: FxHashMap::default(),
             fars: FxHashMap::default(),
             nodes: Vec::new(),
+            inner: Vec::new(),
+            asked: Vec::new(),
             words: Vec::new(),
             masks: Vec::new(),
             tests: Vec::new(),
@@ -121,25 +130,14 @@ impl Default for Paths {
     }
 }
 
-/// What learning a path needs to know.
-#[derive(Clone, Copy)]
-pub struct Known<'a> {
-    /// The layer whose paths these are.
-    pub layer: &'a Layer,
-    /// What its patterns say.
-    pub clauses: &'a Clauses,
-    /// Which labels names have.
-    pub classes: &'a Classes,
-}
-
 impl Paths {
     /// Begins a document. Forgets what is no longer true, or more than the budget allows.
     pub fn begin(&mut self, layer: &Layer, renumbered: bool, budget: usize) {
         if renumbered || self.generation != layer.generation || self.document == u32::MAX {
-            self.forget();
+            self.forget(layer);
         } else if self.held() > budget {
             self.forgotten += 1;
-            self.forget();
+            self.forget(layer);
         }
         self.generation = layer.generation;
         self.document += 1;
@@ -304,44 +302,12 @@ impl Paths {
         self.tests.len()
     }
 
-    /// Learns the path of a node of some class below a path.
-    pub fn learn(&mut self, path: u32, class: u32, known: Known) -> u32 {
-        let nodes_before = seat(&self.nodes);
-        let (words_before, masks_before) = (seat(&self.words), seat(&self.masks));
-        let far = self.far(path, class, known);
-        let nodes: &[Node] = &known.layer.nodes;
-        let labels = known.classes.labels(class);
-        let start = self.nodes.len() as u32;
-        for place in self.paths[path as usize].fired.range() {
-            let node = self.nodes[place];
-            if nodes[node as usize].near > 0 {
-                for &label in labels {
-                    self.nodes
-                        .extend(known.layer.child(node, edge(false, label)));
-                }
-            }
-        }
-        self.nodes.extend_from_within(far.range());
-        let fired = Span {
-            start,
-            end: self.nodes.len() as u32,
-        };
-        let made = self.paths.len() as u32;
-        let depth = self.paths[path as usize].depth + 1;
-        self.paths.push(blank(path, class, depth, fired));
-        self.compile(made, known);
-        self.kids.insert(key(path, class), made);
-        advise_moved(&self.nodes, nodes_before);
-        advise_moved(&self.words, words_before);
-        advise_moved(&self.masks, masks_before);
-        made
-    }
-
     /// How many bytes it takes, about.
     pub fn held(&self) -> usize {
         self.paths.len() * size_of::<Path>()
             + (self.kids.len() + self.fars.len()) * 24
             + self.nodes.len() * 4
+            + self.inner.len() * size_of::<Inner>()
             + self.words.len() * 4
             + self.masks.len() * 8
             + self.tests.len() * size_of::<PathTest>()
@@ -358,8 +324,8 @@ impl Paths {
         self.paths.is_empty()
     }
 
-    /// Forgets every path.
-    pub fn forget(&mut self) {
+    /// Forgets every path but that of the document node.
+    pub fn forget(&mut self, layer: &Layer) {
         let (generation, document, forgotten) = (self.generation, self.document, self.forgotten);
         let document = if document == u32::MAX { 0 } else { document };
         // Buffers that grew large are given back rather than kept empty.
@@ -370,8 +336,11 @@ impl Paths {
             ..Paths::default()
         };
         self.nodes.push(ROOT);
-        self.paths
-            .push(blank(NONE, NONE, 0, Span { start: 0, end: 1 }));
+        self.inner
+            .extend(Inner::of(ROOT, &layer.nodes[ROOT as usize]));
+        let mut start = blank(NONE, NONE, 0, Span { start: 0, end: 1 });
+        start.inner.end = self.inner.len() as u32;
+        self.paths.push(start);
     }
 
     #[inline]
@@ -394,169 +363,6 @@ impl Paths {
             self.apply(ends, marks);
         }
     }
-
-    /// The nodes reached over descendant edges, for one class, from a path or any above it.
-    fn far(&mut self, path: u32, class: u32, known: Known) -> Span {
-        if path == NONE {
-            return Span::default();
-        }
-        if let Some(&span) = self.fars.get(&key(path, class)) {
-            return span;
-        }
-        let base = self.far(self.paths[path as usize].above, class, known);
-        let nodes: &[Node] = &known.layer.nodes;
-        let labels = known.classes.labels(class);
-        let mut found = Vec::new();
-        for place in self.paths[path as usize].fired.range() {
-            let node = self.nodes[place];
-            if nodes[node as usize].far > 0 {
-                for &label in labels {
-                    found.extend(known.layer.child(node, edge(true, label)));
-                }
-            }
-        }
-        let span = if found.is_empty() {
-            base
-        } else {
-            self.union(base, &found, nodes.len())
-        };
-        self.fars.insert(key(path, class), span);
-        span
-    }
-
-    /// A span and more nodes, each once: on a recursive path the same node can be reached twice.
-    fn union(&mut self, base: Span, more: &[u32], nodes: usize) -> Span {
-        self.stamps.resize(nodes, 0);
-        self.stamp += 1;
-        let start = self.nodes.len();
-        self.nodes.extend_from_within(base.range());
-        for &node in &self.nodes[start..] {
-            self.stamps[node as usize] = self.stamp;
-        }
-        self.nodes.extend(
-            more.iter()
-                .filter(|&&node| self.stamps[node as usize] != self.stamp),
-        );
-        Span {
-            start: start as u32,
-            end: self.nodes.len() as u32,
-        }
-    }
-
-    /// Works out what a path fires.
-    fn compile(&mut self, path: u32, known: Known) {
-        let layer = known.layer;
-        let nodes: &[Node] = &layer.nodes;
-        let mut valued: Vec<(u32, u32)> = Vec::new();
-        self.gather.begin(layer);
-        for place in self.paths[path as usize].fired.range() {
-            let node = &nodes[self.nodes[place] as usize];
-            self.gather.atom(node.atom);
-            self.gather.join(node.join);
-            self.gather.payload(layer, node.payload, &mut valued);
-        }
-        let lists = self.write();
-        valued.sort_unstable();
-        let tests = self.compile_tests(path, &valued, known);
-        let here = &mut self.paths[path as usize];
-        here.lists = lists;
-        here.tests = tests;
-        here.valued = !valued.is_empty();
-    }
-
-    /// The tests at a path: equality goes to the dictionaries, the others are asked one by one.
-    fn compile_tests(&mut self, path: u32, valued: &[(u32, u32)], known: Known) -> Span {
-        let layer = known.layer;
-        let mut others = Vec::new();
-        for group in valued.chunk_by(|one, other| one.0 == other.0) {
-            let test = group[0].0;
-            self.gather.begin(layer);
-            for &(_, number) in group {
-                let record = &layer.valued[number as usize];
-                self.gather.atom(record.atom);
-                self.gather.payload(layer, record.payload, &mut Vec::new());
-            }
-            let asked = PathTest {
-                test,
-                lists: self.write(),
-                seen: 0,
-            };
-            let record = known.clauses.tests.record(test);
-            let made = self.tests.len() as u32;
-            let here = &mut self.paths[path as usize];
-            let kept = match record.operator() {
-                Operator::Equal if record.is_numeric() => {
-                    here.numeric = true;
-                    // NaN is equal to nothing, not even to itself.
-                    if !record.number.is_nan() {
-                        self.numbers.insert((path, bits_of(record.number)), made);
-                    }
-                    true
-                }
-                Operator::Equal => {
-                    here.textual = true;
-                    let key = (path, hash_of(known.clauses.tests.text(test)));
-                    // Of two strings with one hash the second is asked like any other test.
-                    let free = !self.strings.contains_key(&key);
-                    if free {
-                        self.strings.insert(key, made);
-                    }
-                    free
-                }
-                _ => false,
-            };
-            if kept {
-                self.tests.push(asked);
-            } else {
-                others.push(asked);
-            }
-        }
-        self.keep_ranges(path, &mut others, known.clauses);
-        let start = self.tests.len() as u32;
-        self.tests.append(&mut others);
-        Span {
-            start,
-            end: self.tests.len() as u32,
-        }
-    }
-
-    /// Sets tests for order apart, each kind sorted so that what passes one has passed those before.
-    fn keep_ranges(&mut self, path: u32, others: &mut Vec<PathTest>, clauses: &Clauses) {
-        let kinds = [
-            Operator::Less,
-            Operator::AtMost,
-            Operator::Greater,
-            Operator::AtLeast,
-        ];
-        for (kind, operator) in kinds.into_iter().enumerate() {
-            let record = |asked: &PathTest| clauses.tests.record(asked.test);
-            let is_kind = |asked: &PathTest| {
-                record(asked).operator() == operator && !record(asked).number.is_nan()
-            };
-            let mut found: Vec<PathTest> = others.extract_if(.., |it| is_kind(it)).collect();
-            found.sort_by(|one, other| record(one).number.total_cmp(&record(other).number));
-            if matches!(operator, Operator::Less | Operator::AtMost) {
-                found.reverse();
-            }
-            let start = self.tests.len() as u32;
-            self.tests.append(&mut found);
-            let here = &mut self.paths[path as usize];
-            here.ranges[kind] = Span {
-                start,
-                end: self.tests.len() as u32,
-            };
-            here.ordered |= start < self.tests.len() as u32;
-        }
-    }
-
-    fn write(&mut self) -> Lists {
-        let mut ends = [self.words.len() as u32; 5];
-        for list in 0..4 {
-            self.gather.lists[list].write(&mut self.words, &mut self.masks);
-            ends[list + 1] = self.words.len() as u32;
-        }
-        Lists { ends }
-    }
 }
 
 fn blank(above: u32, class: u32, depth: u32, fired: Span) -> Path {
@@ -565,6 +371,7 @@ fn blank(above: u32, class: u32, depth: u32, fired: Span) -> Path {
         class,
         depth,
         fired,
+        inner: Span::default(),
         lists: Lists::default(),
         tests: Span::default(),
         ranges: [Span::default(); 4],

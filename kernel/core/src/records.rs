@@ -22,9 +22,11 @@ pub struct Node {
     pub parent: u32,
     /// The edge from there: label and reach.
     pub edge: u32,
-    /// How many edges lead to children.
+    /// How many edges lead on.
+    pub kids: u32,
+    /// The masks of the labels over which edges may lead to children: all that do, and some that did.
     pub near: u32,
-    /// How many edges lead to descendants.
+    /// The same for descendants.
     pub far: u32,
     /// The first entry of what hangs here.
     pub payload: u32,
@@ -32,6 +34,12 @@ pub struct Node {
     pub atom: u32,
     /// Its bit among the joins.
     pub join: u32,
+}
+
+/// The bit of a label in the masks of nodes, which it shares with some others.
+#[inline]
+pub fn label_mask(label: u32) -> u32 {
+    1 << (label % 32)
 }
 
 /// The edge for a reach and a label.

@@ -193,7 +193,7 @@ impl Walk<'_> {
             return self.side.paths.learn(above, class, self.known);
         }
         self.side.paths.forgotten += 1;
-        self.side.paths.forget();
+        self.side.paths.forget(self.known.layer);
         self.side.fresh_from = self.side.element_paths.len() as u32;
         let above = self.path_of(owner);
         self.side.paths.learn(above, class, self.known)

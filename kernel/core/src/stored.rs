@@ -18,7 +18,7 @@ use crate::lexicon::Labels;
 use crate::pattern::{Kind, Label};
 use crate::table::Table;
 
-const MAGIC: &[u8; 16] = b"twigcast-index-1";
+const MAGIC: &[u8; 16] = b"twigcast-index-2";
 const HEADER: usize = 40;
 
 /// Why bytes cannot be an index.

@@ -10,6 +10,7 @@ use rustc_hash::FxHasher;
 
 use crate::column::Column;
 use crate::pages::advise;
+use crate::prefetch::prefetch;
 
 const EMPTY: u64 = u64::MAX;
 const SMALLEST: usize = 16;
@@ -30,18 +31,23 @@ pub fn hash_of<K: Hash + ?Sized>(key: &K) -> u32 {
     (full >> 32) as u32
 }
 
-impl Table {
+/// A table to be asked, found once for many questions.
+#[derive(Clone, Copy)]
+pub struct TableReader<'a> {
+    entries: &'a [u64],
+}
+
+impl TableReader<'_> {
     /// The number of the record with this hash that the caller recognises.
     #[inline]
-    pub fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let entries: &[u64] = &self.entries;
-        if entries.is_empty() {
+    pub fn find(self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.entries.is_empty() {
             return None;
         }
-        let mask = entries.len() - 1;
+        let mask = self.entries.len() - 1;
         let mut place = self.home(hash);
         loop {
-            let entry = entries[place];
+            let entry = self.entries[place];
             if entry == EMPTY {
                 return None;
             }
@@ -49,6 +55,33 @@ impl Table {
                 return Some(entry as u32);
             }
             place = (place + 1) & mask;
+        }
+    }
+
+    /// The number of the first record with this hash, most often the one that is meant.
+    #[inline]
+    pub fn first(self, hash: u32) -> Option<u32> {
+        self.find(hash, |_| true)
+    }
+
+    /// Has the processor fetch what will soon be asked for.
+    #[inline]
+    pub fn expect(self, hash: u32) {
+        prefetch(self.entries, self.home(hash));
+    }
+
+    #[inline]
+    fn home(self, hash: u32) -> usize {
+        home_of(hash, self.entries.len().trailing_zeros())
+    }
+}
+
+impl Table {
+    /// The table, to be asked.
+    #[inline]
+    pub fn reader(&self) -> TableReader<'_> {
+        TableReader {
+            entries: &self.entries,
         }
     }
 
@@ -182,7 +215,7 @@ mod tests {
             }
             assert_eq!(table.len(), truth.len());
             for probe in [number, (number + 1) % 500, (number + 2) % 500] {
-                let found = table.find(hash_of(&(probe / 3)), |it| it == probe);
+                let found = table.reader().find(hash_of(&(probe / 3)), |it| it == probe);
                 assert_eq!(found.is_some(), truth.contains(&probe));
             }
         }
