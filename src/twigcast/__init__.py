@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from twigcast.covering import covers
     from twigcast.errors import (
         DocumentError,
         DocumentLimitError,
@@ -51,10 +52,12 @@ __all__ = [
     "TwigcastError",
     "UsageError",
     "__version__",
+    "covers",
     "explain",
 ]
 
 _ROOMS = {
+    "covering": ("covers",),
     "language": ("Document", "DocumentLimits", "Pattern", "Schema"),
     "matching": ("Matcher", "explain"),
 }

@@ -1,0 +1,242 @@
+"""When one pattern makes another redundant.
+
+A pattern *covers* another if every document that matches the other matches it too. Whoever is sent
+the documents of the wider pattern is sent those of the narrower one with them, so a broker need
+not pass the narrower one on.
+
+    >>> covers(wider="//stock[price > 10]", narrower="/market/stock[price > 15][@id]")
+    True
+    >>> covers(wider="/*/a//*/c", narrower="/a/a/*//c/b/d")
+    True
+    >>> covers(wider="//a/b", narrower="//a//b")
+    False
+
+The answer "yes" is always right. The answer "no" is right for single paths over ``/ // *``, for
+tree patterns that lack one of ``//``, ``*`` and branches, and for all other tree patterns whose
+check fits the budget. With value tests, ``not`` and what only libxml2 can decide, a "no" may be
+wrong.
+
+What is tried, cheapest first, for each alternative of the narrower pattern and each conjunct of
+the wider one (:mod:`~twigcast.covering.alternatives`):
+
+1. a homomorphism, or for two paths the walk of :mod:`~twigcast.covering.single_paths`: yes;
+2. a case in which there is none unless there is a homomorphism: no;
+3. the canonical models (:mod:`~twigcast.covering.canonical_models`): yes, no, or out of steps.
+
+Steps are counted, never time, so that two brokers with the same patterns decide alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from twigcast.covering.alternatives import narrower_twigs, wider_twigs
+from twigcast.covering.canonical_models import OutOfSteps, Steps, covers_every_model
+from twigcast.covering.homomorphism import (
+    Ground,
+    ground_of,
+    lies_on,
+    plainly_follows,
+    where,
+    with_label,
+)
+from twigcast.covering.implication import contradictory, value_facts, value_implies
+from twigcast.covering.single_paths import path_covers
+from twigcast.covering.twig import CHILD, Twig
+from twigcast.language import Pattern
+from twigcast.language.condition import (
+    ANY_ELEMENT,
+    AnyOf,
+    Condition,
+    Exists,
+    FirstValue,
+    Kind,
+    Not,
+    Reach,
+    SelfIs,
+    parts_of,
+)
+
+__all__ = ["COVER_BUDGET", "Tally", "Verdict", "covers", "decide"]
+
+COVER_BUDGET: Final = 200_000
+"""Steps for one question: some hundred classes of models of patterns with ten nodes, which take
+tens of milliseconds. Random trees of up to seven nodes need a hundredth of it."""
+
+_INNER_BUDGET: Final = 10_000
+"""Steps for a question inside another, about what two negations say of each other."""
+
+
+class Verdict(NamedTuple):
+    """An answer, and what it rests on."""
+
+    covers: bool
+    within_budget: bool = True
+    """Whether the budget sufficed; if not, the answer is no because nobody knows."""
+    steps: int = 0
+    """How many steps the canonical models took; 0 where the answer came without them."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts answers for whoever owns it: hand it to :func:`covers` or :func:`decide`.
+
+    >>> tally = Tally()
+    >>> covers(wider="//a", narrower="//a/b", tally=tally)
+    True
+    >>> tally
+    Tally(asked=1, covering=1, undecided=0)
+    """
+
+    asked: int = 0
+    covering: int = 0
+    undecided: int = 0
+    """How often the budget did not suffice."""
+
+    def count(self, verdict: Verdict) -> None:
+        """One more answer."""
+        self.asked += 1
+        self.covering += verdict.covers
+        self.undecided += not verdict.within_budget
+
+
+def covers(
+    *,
+    wider: Pattern | str,
+    narrower: Pattern | str,
+    budget: int = COVER_BUDGET,
+    tally: Tally | None = None,
+) -> bool:
+    """Whether every document that matches ``narrower`` matches ``wider``; no where unknown.
+
+    Raises :class:`~twigcast.errors.PatternError` for a text that is no pattern.
+    """
+    return decide(wider=wider, narrower=narrower, budget=budget, tally=tally).covers
+
+
+def decide(
+    *,
+    wider: Pattern | str,
+    narrower: Pattern | str,
+    budget: int = COVER_BUDGET,
+    tally: Tally | None = None,
+) -> Verdict:
+    """The same, and whether the budget sufficed.
+
+    >>> decide(wider="//a[*/b]", narrower="//a/*/b[c]")
+    Verdict(covers=True, within_budget=True, steps=0)
+    """
+    first = Pattern.parse(wider) if isinstance(wider, str) else wider
+    second = Pattern.parse(narrower) if isinstance(narrower, str) else narrower
+    verdict = _decided(first.condition, second.condition, budget, of_document=True)
+    if tally is not None:
+        tally.count(verdict)
+    return verdict
+
+
+def _decided(wider: Condition, narrower: Condition, budget: int, *, of_document: bool) -> Verdict:
+    """Whether the one condition holds wherever the other does, at a document or at any node."""
+    if wider is narrower:
+        return Verdict(covers=True)
+    steps = Steps(budget)
+    groups = wider_twigs(wider, of_document=of_document)
+    try:
+        for twig in narrower_twigs(narrower, of_document=of_document):
+            ground = ground_of(twig)
+            if not all(covered_by_some(group, ground, steps) for group in groups):
+                return Verdict(covers=False, steps=steps.taken)
+    except OutOfSteps:
+        return Verdict(covers=False, within_budget=False, steps=steps.taken)
+    return Verdict(covers=True, steps=steps.taken)
+
+
+def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> bool:
+    """Whether the condensed wider twigs together cover the narrower one."""
+    is_path = narrower.twig.is_path
+    for wider in widers:
+        if wider.is_path and is_path:
+            if path_covers(wider=wider, narrower=narrower, follows=follows):
+                return True
+        elif lies_on(wider, narrower, follows):
+            return True
+    if not narrower.twig.has_far_edges:
+        # There is one model, and it is the twig itself.
+        return False
+    if len(widers) == 1 and widers[0].is_path and is_path:
+        return False
+    left = [wider for wider in widers if _has_place_for_all(wider, narrower)]
+    if not any(map(_asks_for_levels, left)):
+        # Nothing of the wider twigs can lie on unknown elements, so a model with one of these in
+        # each // shows that there would be a homomorphism.
+        return False
+    return covers_every_model(left, narrower.twig, steps, follows)
+
+
+def _asks_for_levels(wider: Twig) -> bool:
+    return ANY_ELEMENT in wider.labels or max(wider.reaches) > 1
+
+
+def _has_place_for_all(wider: Twig, narrower: Ground) -> bool:
+    """Whether each node of the wider twig has some node that it could lie on in a model."""
+    for label, tests in zip(wider.labels, wider.tests, strict=True):
+        here = with_label(narrower, label)
+        for wanted in tests:
+            here = where(narrower, here, wanted, follows)
+        if not here and (label != ANY_ELEMENT or tests):
+            return False
+    return True
+
+
+# Tests that are more than a comparison.
+
+
+def follows(ground: Ground, node: int, wanted: Condition) -> bool:
+    """Whether a test is sure to pass at a node of the narrower twig."""
+    if plainly_follows(ground, node, wanted):
+        return True
+    tests = ground.twig.tests[node]
+    match wanted:
+        case Not(part):
+            if _is_ruled_out(ground, node, part):
+                return True
+            return any(isinstance(test, Not) and _entails(part, test.part) for test in tests)
+        case FirstValue(steps, wanted_test):
+            return any(
+                test.steps == steps and value_implies(stronger=test.test, weaker=wanted_test)
+                for test in tests
+                if isinstance(test, FirstValue)
+            )
+        case AnyOf(parts):
+            return any(follows(ground, node, part) for part in parts)
+        case _:
+            return False
+
+
+@lru_cache(maxsize=16_384)
+def _entails(stronger: Condition, weaker: Condition) -> bool:
+    """Whether of any node the one condition can only hold where the other does."""
+    return _decided(weaker, stronger, _INNER_BUDGET, of_document=False).covers
+
+
+def _is_ruled_out(ground: Ground, node: int, condition: Condition) -> bool:
+    """Whether the condition contradicts the label of the node or the value of its attribute."""
+    twig = ground.twig
+    match condition:
+        case SelfIs(label):
+            here = twig.labels[node]
+            return here is not None and here.meet(label) is None
+        case Exists(Reach.CHILD, label, where_there) if (
+            label.kind is Kind.ATTRIBUTE and None not in label
+        ):
+            asked = value_facts(parts_of(where_there))
+            return any(
+                twig.labels[child] == label
+                and twig.reaches[child] == CHILD
+                and contradictory((*twig.tests[child], *asked))
+                for child in twig.children[node]
+            )
+        case _:
+            return False
