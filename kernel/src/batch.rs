@@ -1,6 +1,7 @@
 //! Batches: Arrow buffers in, Arrow buffers out.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::thread;
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
@@ -85,9 +86,9 @@ pub fn matched(index: &Index, rows: &[&[u8]], skip: &[i64], threads: usize) -> P
     } = whole;
     Ok((
         Slab::short(matches.ends),
-        Slab::long(matches.ids),
+        Slab::long(matches.ids, Arc::clone(index.spare())),
         Slab::short(candidates.ends),
-        Slab::long(candidates.ids),
+        Slab::long(candidates.ids, Arc::clone(index.spare())),
         unsure,
     ))
 }
@@ -118,6 +119,7 @@ fn part(
 ) -> Result<Part, Overflow> {
     index.with_workspace(|core, workspace| {
         let mut part = Part::default();
+        part.matches.ids = index.spare().take();
         part.matches.ends.push(0);
         part.candidates.ends.push(0);
         for row in share {

@@ -17,6 +17,7 @@ use twigcast_kernel_core::read::{Limits, Node};
 
 use crate::batch::{self, Batch};
 use crate::conditions::{self, Conditions};
+use crate::slab::Spare;
 
 /// How many workspaces are kept for readers to come; more readers at a time make their own.
 const POOL_MAX: usize = 16;
@@ -26,6 +27,7 @@ const POOL_MAX: usize = 16;
 pub struct Index {
     core: RwLock<Core>,
     pool: Mutex<Vec<Workspace>>,
+    spare: Arc<Spare>,
     conditions: Mutex<Conditions>,
     number: Py<PyAny>,
     bounds: Bounds,
@@ -279,6 +281,7 @@ impl Index {
         Index {
             core: RwLock::new(core),
             pool: Mutex::default(),
+            spare: Arc::default(),
             conditions: Mutex::default(),
             number,
             bounds: Bounds {
@@ -303,6 +306,11 @@ impl Index {
         self.core
             .write()
             .map_err(|_| PyRuntimeError::new_err("an earlier change failed; make the index anew"))
+    }
+
+    /// Memory for answers.
+    pub fn spare(&self) -> &Arc<Spare> {
+        &self.spare
     }
 
     /// Runs a reader with a workspace from the pool; one that panics does not go back.

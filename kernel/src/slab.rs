@@ -1,10 +1,40 @@
 //! Memory that Python reads without copying it.
+//!
+//! The answers to one batch can be tens of megabytes. Fresh memory of that size costs as much as the
+//! matching of paths, since the system clears each of its pages; so the memory of a slab that nobody
+//! reads any more is kept for the next.
 
 use std::ffi::c_int;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+
+/// More numbers than these, 128 MB, are given back at once.
+const SPARE_MAX: usize = 16 << 20;
+
+/// The memory of the last long slab that nobody reads any more.
+#[derive(Default)]
+pub struct Spare {
+    numbers: Mutex<Vec<i64>>,
+}
+
+impl Spare {
+    /// Memory to be filled, empty.
+    pub fn take(&self) -> Vec<i64> {
+        let mut kept = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *kept)
+    }
+
+    fn put(&self, mut numbers: Vec<i64>) {
+        let mut kept = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        if (kept.capacity() + 1..=SPARE_MAX).contains(&numbers.capacity()) {
+            numbers.clear();
+            *kept = numbers;
+        }
+    }
+}
 
 /// An array of whole numbers, read through the buffer protocol.
 #[pyclass(frozen, module = "twigcast_kernel")]
@@ -14,7 +44,7 @@ pub struct Slab {
 
 enum Content {
     Short(Vec<i32>),
-    Long(Vec<i64>),
+    Long(Vec<i64>, Arc<Spare>),
 }
 
 impl Slab {
@@ -25,17 +55,25 @@ impl Slab {
         }
     }
 
-    /// Numbers of 64 bits.
-    pub fn long(numbers: Vec<i64>) -> Self {
+    /// Numbers of 64 bits, and who takes their memory in the end.
+    pub fn long(numbers: Vec<i64>, spare: Arc<Spare>) -> Self {
         Slab {
-            content: Content::Long(numbers),
+            content: Content::Long(numbers, spare),
         }
     }
 
     fn bytes(&self) -> (*const u8, usize) {
         match &self.content {
             Content::Short(numbers) => (numbers.as_ptr().cast(), size_of_val(&numbers[..])),
-            Content::Long(numbers) => (numbers.as_ptr().cast(), size_of_val(&numbers[..])),
+            Content::Long(numbers, _) => (numbers.as_ptr().cast(), size_of_val(&numbers[..])),
+        }
+    }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        if let Content::Long(numbers, spare) = &mut self.content {
+            spare.put(std::mem::take(numbers));
         }
     }
 }
