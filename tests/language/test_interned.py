@@ -8,7 +8,7 @@ from threading import Barrier
 
 from twigcast.language.condition import FALSE, TRUE, AllOf, Condition, Not, Residual
 from twigcast.language.interned import interned_count
-from twigcast.language.pattern import Pattern
+from twigcast.language.pattern import PATTERN_LIMITS, Pattern, long_way
 from twigcast.language.syntax import Literal
 
 
@@ -20,9 +20,11 @@ def test_equal_is_identical() -> None:
 def test_what_nobody_holds_is_gone_down_to_its_deepest_part() -> None:
     gc.collect()
     before = interned_count()
-    pattern = Pattern.parse("/held/for[@a = 'moment']/by[nobody]//else")
+    # The short way remembers predicates.
+    condition = long_way("/held/for[@a = 'moment']/by[nobody]//else", {}, PATTERN_LIMITS)
+    pattern = Pattern(condition)
     assert interned_count() > before
-    del pattern
+    del pattern, condition
     assert interned_count() == before
 
 

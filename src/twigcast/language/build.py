@@ -59,7 +59,12 @@ _STAYING: Final[dict[Kind, frozenset[type]]] = {
 
 def all_of(parts: Iterable[Condition]) -> Condition:
     """Every one of the parts."""
-    flat = [inner for part in parts for inner in parts_of(part)]
+    flat: list[Condition] = []
+    for part in parts:
+        if isinstance(part, AllOf):
+            flat += part.parts
+        else:
+            flat.append(part)
     if len(flat) == 1:
         return flat[0]
     kinds = set(map(type, flat))
@@ -101,9 +106,12 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
     What ``where`` says about the document node is moved out of it, and what it says about the
     label into the label.
     """
+    if type(where) is Exists and label.kind is Kind.ELEMENT:
+        # By far the most common: a path goes on.
+        return Exists(reach, label, where)
     parts = parts_of(where)
     if _STAYING[label.kind].issuperset(map(type, parts)) and where is not FALSE:
-        # By far the most common: a path goes on, or ends, or a value is compared.
+        # The next: it ends, or branches, or a value is compared.
         return Exists(reach, label, where)
     outside: list[Condition] = []
     inside: list[Condition] = []
@@ -181,7 +189,11 @@ def _joined(kind: type[AllOf | AnyOf], parts: list[Condition]) -> Condition:
 
 def _in_order(parts: list[Condition]) -> list[Condition]:
     """The parts in their fixed order, which rarely takes more than how their texts begin."""
-    known = sorted([(_beginning(part), place) for place, part in enumerate(parts)])
+    beginnings = [_beginning(part) for part in parts]
+    if len(parts) == 2 and beginnings[0][:2] != beginnings[1][:2]:  # noqa: PLR2004
+        # A test and a path, most of the time.
+        return parts if beginnings[0] < beginnings[1] else parts[::-1]
+    known = sorted(zip(beginnings, range(len(parts)), strict=True))
     for (before, _), (after, _) in pairwise(known):
         if before[:2] == after[:2] and after[2].startswith(before[2]):
             return sorted(parts, key=lambda part: (*_beginning(part)[:2], part_text(part)))
