@@ -15,6 +15,7 @@ from tests.judge import judge
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import DocumentError, PatternError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
+from twigcast.language.pattern import PatternLimits
 from twigcast.matching import Matcher
 from twigcast.matching.lxml_engine import LxmlEngine
 
@@ -56,6 +57,22 @@ def test_stored_subscriptions_match_the_same(said: list[Said], content: bytes) -
     again = Matcher.from_buffer(memoryview(matcher.to_bytes()))
     assert again.match(content) == matcher.match(content)
     assert again.to_bytes() == matcher.to_bytes()
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_stored_subscriptions_take_limits_as_a_new_matcher_does(engine: str) -> None:
+    stored = matcher_of("//trade", "//trade[last() = 1]", engine=engine).to_bytes()
+    usual = Matcher.from_buffer(stored, engine)
+    assert usual.match(TRADES) == [0, 1]
+    small = Matcher.from_buffer(stored, engine, limits=DocumentLimits(elements_max=3))
+    with pytest.raises(DocumentError, match="elements"):
+        small.match(TRADES)
+    assert small.statistics().refused == 1
+    short = Matcher.from_buffer(stored, engine, pattern_limits=PatternLimits(steps_max=1))
+    with pytest.raises(PatternError):
+        short.add(2, "/feed/trade")
+    idle = Matcher.from_buffer(stored, engine, residual_cost_max=1)
+    assert idle.decide(TRADES).undecided == (1,)
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)

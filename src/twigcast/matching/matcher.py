@@ -227,20 +227,35 @@ class Matcher:
         return stored.to_bytes(self._engine.patterns)
 
     @classmethod
-    def from_buffer(cls, buffer: bytes | memoryview, engine: str = "auto") -> Matcher:
-        """The matcher that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes.
+    def from_buffer(
+        cls,
+        buffer: bytes | memoryview,
+        engine: str = "auto",
+        *,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+        pattern_limits: PatternLimits = PATTERN_LIMITS,
+        residual_cost_max: int = COST_MAX,
+    ) -> Matcher:
+        """The subscriptions that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes.
 
         What the engine ``native`` wrote is used where it lies, so the buffer must not change; it
-        is for that engine only.
+        is for that engine only. Limits are not written: give those that are to hold from here on.
         """
-        matcher = cls(engine)
+        matcher = cls(
+            engine,
+            limits=limits,
+            pattern_limits=pattern_limits,
+            residual_cost_max=residual_cost_max,
+        )
         if NativeEngine.has_written(buffer):
             if engine not in {"auto", "native"} or not AVAILABLE:
                 raise UsageError(
                     "these subscriptions were compiled for the engine native; ask for that one, "
                     "where twigcast-kernel is installed, or write them with another engine"
                 )
-            matcher._engine = NativeEngine.from_buffer(memoryview(buffer))
+            matcher._engine = NativeEngine.from_buffer(
+                memoryview(buffer), cost_max=residual_cost_max, limits=limits
+            )
             return matcher
         for subscription, pattern in stored.from_buffer(buffer):
             matcher.add(subscription, pattern)

@@ -196,9 +196,15 @@ class NativeEngine:
         return bytes(buffer[: len(_HEADER)]) == _HEADER
 
     @classmethod
-    def from_buffer(cls, buffer: memoryview) -> Self:
+    def from_buffer(
+        cls,
+        buffer: memoryview,
+        *,
+        cost_max: int = COST_MAX,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+    ) -> Self:
         """The engine that was written. Raises :class:`UsageError` if the bytes are damaged."""
-        engine = cls()
+        engine = cls(cost_max=cost_max, limits=limits)
         sizes, start = len(_HEADER) + 8, len(_HEADER) + 12
         end = start + int.from_bytes(buffer[len(_HEADER) : sizes], "little")
         texts = bytes(buffer[start:end])
