@@ -23,7 +23,6 @@ The two sides of a covering are made ready differently:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Final, TypeAlias
@@ -57,14 +56,10 @@ __all__ = ["ALTERNATIVES_MAX", "narrower_twigs", "wider_twigs"]
 ALTERNATIVES_MAX: Final = 64
 """More alternatives than people write, and few enough to compare each with each."""
 
-_READY_MAX: Final = 2048
-"""How many conditions are kept ready: callers with more keep their own."""
-
 _Signed: TypeAlias = tuple[Condition, bool]
 """A condition, and whether it is negated."""
 
 
-@lru_cache(maxsize=_READY_MAX)
 def narrower_twigs(condition: Condition, *, of_document: bool = True) -> tuple[Twig, ...]:
     """Twigs of which one holds just where the condition does, each saying all it can.
 
@@ -79,7 +74,6 @@ def narrower_twigs(condition: Condition, *, of_document: bool = True) -> tuple[T
     return tuple(dict.fromkeys(found))
 
 
-@lru_cache(maxsize=_READY_MAX)
 def wider_twigs(condition: Condition, *, of_document: bool = True) -> tuple[tuple[Twig, ...], ...]:
     """Groups of twigs: the condition holds just where one twig of each group does."""
     groups = []

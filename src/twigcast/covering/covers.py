@@ -60,7 +60,16 @@ from twigcast.language.condition import (
     parts_of,
 )
 
-__all__ = ["COVER_BUDGET", "Tally", "Verdict", "covers", "decide"]
+__all__ = [
+    "COVER_BUDGET",
+    "Ready",
+    "Tally",
+    "Verdict",
+    "covers",
+    "decide",
+    "decide_ready",
+    "ready",
+]
 
 COVER_BUDGET: Final = 200_000
 """Steps for one question: some hundred classes of models of patterns with ten nodes, which take
@@ -129,50 +138,77 @@ def decide(
     >>> decide(wider="//a[*/b]", narrower="//a/*/b[c]")
     Verdict(covers=True, within_budget=True, steps=0)
     """
-    first = Pattern.parse(wider) if isinstance(wider, str) else wider
-    second = Pattern.parse(narrower) if isinstance(narrower, str) else narrower
-    verdict = _decided(first.condition, second.condition, budget, of_document=True)
+    verdict = decide_ready(wider=_ready(wider), narrower=_ready(narrower), budget=budget)
     if tally is not None:
         tally.count(verdict)
     return verdict
 
 
-def _decided(wider: Condition, narrower: Condition, budget: int, *, of_document: bool) -> Verdict:
-    """Whether the one condition holds wherever the other does, at a document or at any node."""
-    if wider is narrower:
+class Ready(NamedTuple):
+    """A condition made ready for both sides of a covering."""
+
+    condition: Condition
+    groups: tuple[tuple[Twig, ...], ...]
+    """As the wider side: it holds where one twig of each group does."""
+    grounds: tuple[Ground, ...]
+    """As the narrower side: it holds where one of these does."""
+
+
+def ready(condition: Condition, *, of_document: bool = True) -> Ready:
+    """The condition of a pattern made ready, for whoever asks often and keeps it.
+
+    Without ``of_document`` it is a condition on any node.
+    """
+    twigs = narrower_twigs(condition, of_document=of_document)
+    groups = wider_twigs(condition, of_document=of_document)
+    return Ready(condition, groups, tuple(map(ground_of, twigs)))
+
+
+def decide_ready(*, wider: Ready, narrower: Ready, budget: int = COVER_BUDGET) -> Verdict:
+    """What :func:`decide` says of what was made ready before."""
+    if wider.condition is narrower.condition:
         return Verdict(covers=True)
     steps = Steps(budget)
-    groups = wider_twigs(wider, of_document=of_document)
     try:
-        for twig in narrower_twigs(narrower, of_document=of_document):
-            ground = ground_of(twig)
-            if not all(covered_by_some(group, ground, steps) for group in groups):
-                return Verdict(covers=False, steps=steps.taken)
+        for ground in narrower.grounds:
+            for group in wider.groups:
+                if not covered_by_some(group, ground, steps):
+                    return Verdict(covers=False, steps=steps.taken)
     except OutOfSteps:
         return Verdict(covers=False, within_budget=False, steps=steps.taken)
     return Verdict(covers=True, steps=steps.taken)
 
 
+def _ready(pattern: Pattern | str) -> Ready:
+    parsed = Pattern.parse(pattern) if isinstance(pattern, str) else pattern
+    return _ready_for_document(parsed.condition)
+
+
+_ready_for_document = lru_cache(maxsize=2048)(ready)
+"""As many as a page of questions is about; whoever has more keeps them (:func:`ready`)."""
+
+
 def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> bool:
     """Whether the condensed wider twigs together cover the narrower one."""
-    is_path = narrower.twig.is_path
+    twig = narrower.twig
+    only_paths = twig.is_path
     for wider in widers:
-        if wider.is_path and is_path:
+        if wider.is_path and twig.is_path:
             if path_covers(wider=wider, narrower=narrower, follows=follows):
                 return True
         elif lies_on(wider, narrower, follows):
             return True
-    if not narrower.twig.has_far_edges:
-        # There is one model, and it is the twig itself.
-        return False
-    if len(widers) == 1 and widers[0].is_path and is_path:
+        else:
+            only_paths = False
+    if not twig.has_far_edges or (only_paths and len(widers) == 1):
+        # With no // there is one model, the twig itself; and a single path has been decided.
         return False
     left = [wider for wider in widers if _has_place_for_all(wider, narrower)]
     if not any(map(_asks_for_levels, left)):
         # Nothing of the wider twigs can lie on unknown elements, so a model with one of these in
         # each // shows that there would be a homomorphism.
         return False
-    return covers_every_model(left, narrower.twig, steps, follows)
+    return covers_every_model(left, twig, steps, follows)
 
 
 def _asks_for_levels(wider: Twig) -> bool:
@@ -218,7 +254,11 @@ def follows(ground: Ground, node: int, wanted: Condition) -> bool:
 @lru_cache(maxsize=16_384)
 def _entails(stronger: Condition, weaker: Condition) -> bool:
     """Whether of any node the one condition can only hold where the other does."""
-    return _decided(weaker, stronger, _INNER_BUDGET, of_document=False).covers
+    return decide_ready(
+        wider=ready(weaker, of_document=False),
+        narrower=ready(stronger, of_document=False),
+        budget=_INNER_BUDGET,
+    ).covers
 
 
 def _is_ruled_out(ground: Ground, node: int, condition: Condition) -> bool:

@@ -21,8 +21,7 @@ at worst, and a few operations a node where labels are rare.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.implication import facts_imply, value_facts
 from twigcast.covering.twig import Twig
@@ -31,8 +30,7 @@ from twigcast.language.condition import ANY_ELEMENT, Condition, Kind, Label, Not
 __all__ = ["Follows", "Ground", "ground_of", "lies_on", "plainly_follows"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(NamedTuple):
     """A narrower twig made ready to have wider ones laid onto it. Masks have a bit for a node."""
 
     twig: Twig
@@ -47,38 +45,45 @@ class Ground:
     """Of each node, how many levels below the context it is at least."""
     deep: tuple[int, ...]
     """Of each depth, the nodes that are so deep or deeper."""
+    near: int
+    """The nodes exactly one level below their parents, and the context."""
 
 
 def ground_of(twig: Twig) -> Ground:
     """The twig with its masks."""
-    size = len(twig.labels)
+    labels, parents, reaches = twig.labels, twig.parents, twig.reaches
+    size = len(labels)
     children, below, depths = [0] * size, [0] * size, [0] * size
     by_label: dict[Label | None, int] = {}
-    parents, reaches = twig.parents, twig.reaches
+    elements, near = 0, 1
     for node in range(size - 1, 0, -1):
-        bit, parent = 1 << node, parents[node]
+        bit, parent, label = 1 << node, parents[node], labels[node]
         below[parent] |= bit | below[node]
         if not reaches[node]:
             children[parent] |= bit
-        label = twig.labels[node]
+            near |= bit
         by_label[label] = by_label.get(label, 0) | bit
-    by_label[twig.labels[0]] = by_label.get(twig.labels[0], 0) | 1
+        if label is not None and label.kind is Kind.ELEMENT:
+            elements |= bit
+    if (label := labels[0]) is not None:
+        by_label[label] = by_label.get(label, 0) | 1
+        elements |= label.kind is Kind.ELEMENT
     for node in range(1, size):
         depths[node] = depths[parents[node]] + (reaches[node] or 1)
+    return Ground(
+        twig, (1 << size) - 1, by_label, elements, tuple(children), tuple(below), tuple(depths),
+        _deep(depths), near,
+    )  # fmt: skip
+
+
+def _deep(depths: list[int]) -> tuple[int, ...]:
+    """Of each depth, the nodes that are so deep or deeper."""
     deep = [0] * (max(depths) + 1)
     for node, depth in enumerate(depths):
         deep[depth] |= 1 << node
     for depth in range(len(deep) - 2, -1, -1):
         deep[depth] |= deep[depth + 1]
-    elements = 0
-    for label, mask in by_label.items():
-        if label is not None and label.kind is Kind.ELEMENT:
-            elements |= mask
-    everywhere = (1 << size) - 1
-    return Ground(
-        twig, everywhere, by_label, elements, tuple(children), tuple(below), tuple(depths),
-        tuple(deep),
-    )  # fmt: skip
+    return tuple(deep)
 
 
 Follows: TypeAlias = Callable[[Ground, int, Condition], bool]

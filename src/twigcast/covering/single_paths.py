@@ -51,14 +51,13 @@ def path_covers(*, wider: Twig, narrower: Ground, follows: Follows = plainly_fol
     True
     """
     # On a path the number of a node is its depth: each has one child at most.
-    children = sum(1 << node for node, reach in enumerate(narrower.twig.reaches) if not reach)
-    everywhere = narrower.everywhere
+    near, everywhere = narrower.near, narrower.everywhere
     images = 1
     for node, label in enumerate(wider.labels):
         if node:
             reach = wider.reaches[node]
             lowest = images & -images
-            images = (-lowest << reach) & everywhere if reach else (images << 1) & children
+            images = (-lowest << reach) & everywhere if reach else (images << 1) & near
         images &= with_label(narrower, label)
         for wanted in wider.tests[node]:
             images = where(narrower, images, wanted, follows)

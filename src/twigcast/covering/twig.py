@@ -61,20 +61,15 @@ class Twig(NamedTuple):
     twig with opaque tests any other condition."""
     children: tuple[tuple[int, ...], ...]
 
+    is_path: bool
+    """Whether no node has two children."""
+    has_far_edges: bool
+    """Whether some node may be any number of levels below its parent."""
+
     @property
     def size(self) -> int:
         """The number of nodes, the context included."""
         return len(self.labels)
-
-    @property
-    def is_path(self) -> bool:
-        """Whether no node has two children."""
-        return all(len(below) <= 1 for below in self.children)
-
-    @property
-    def has_far_edges(self) -> bool:
-        """Whether some node may be any number of levels below its parent."""
-        return any(self.reaches)
 
 
 def made(
@@ -87,9 +82,11 @@ def made(
     below: list[list[int]] = [[] for _ in parents]
     for node in range(1, len(parents)):
         below[parents[node]].append(node)
+    children = tuple(map(tuple, below))
     return Twig(
-        tuple(labels), tuple(parents), tuple(reaches), tuple(tests), tuple(map(tuple, below))
-    )
+        tuple(labels), tuple(parents), tuple(reaches), tuple(tests), children,
+        is_path=max(map(len, children)) <= 1, has_far_edges=any(reaches),
+    )  # fmt: skip
 
 
 def twig_of(condition: Condition, *, opaque: bool = False) -> Twig | None:
