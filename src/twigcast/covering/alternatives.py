@@ -56,6 +56,9 @@ __all__ = ["ALTERNATIVES_MAX", "narrower_twigs", "wider_twigs"]
 ALTERNATIVES_MAX: Final = 64
 """More alternatives than people write, and few enough to compare each with each."""
 
+_TOPS_MAX: Final = 6
+"""Conjuncts of a pattern that are placed at its root element or below it, each both ways."""
+
 _Signed: TypeAlias = tuple[Condition, bool]
 """A condition, and whether it is negated."""
 
@@ -181,11 +184,11 @@ def _with_one_root(condition: Condition) -> list[Condition]:
     if len(tops) == 1:
         return [all_of([*tops, *(part for part in parts if not isinstance(part, Exists))])]
     others = [part for part in parts if not isinstance(part, Exists)]
+    if len(tops) > _TOPS_MAX:
+        return [all_of((*tops, *others))]
     roots = [SOME_ROOT]
     for top in tops:
         roots = [both for root in roots for both in _placed(root, top)]
-        if len(roots) > ALTERNATIVES_MAX:
-            return [all_of((*tops, *others))]
     wholes = [all_of((root, *others)) for root in roots]
     return [whole for whole in wholes if whole is not FALSE]
 
