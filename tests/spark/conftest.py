@@ -18,9 +18,9 @@ if find_spec("pyspark") is None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """An embedded session with two cores and flags that shorten its start."""
+    """An embedded session with two cores and two tries for a task, quick to start."""
     from twigcast.spark import start_session
 
-    session = start_session("local[2]", quick=True)
+    session = start_session("local[2,2]", quick=True)
     yield session
     session.stop()

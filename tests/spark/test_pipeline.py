@@ -18,9 +18,10 @@ import pytest
 from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import compile_subscriptions, list_documents, read_subscriptions
 from twigcast.matching import Matcher
-from twigcast.spark import Progress, Publications, Run, pipeline, run_batch
+from twigcast.spark import Progress, Publications, Run, run_batch, writing
 from twigcast.spark.chunks import cut
-from twigcast.spark.job import match_chunks, share_compiled
+from twigcast.spark.job import documents_in_chunks, outcomes_of, share_compiled
+from twigcast.spark.labels import labels_of
 from twigcast.spark.sources import gathered
 from twigcast.spark.tables import TABLES
 
@@ -309,8 +310,9 @@ def test_a_matcher_is_loaded_once_per_worker_and_version(work: Path, spark: Spar
         file = gathered([f"//{name}", "//load"])
         matcher = Matcher()
         assert compile_subscriptions(file, matcher.add) == ()
-        compiled = share_compiled(spark, file, matcher)
-        outcomes = match_chunks(spark, chunks, compiled, Publications(work / "good"))
+        compiled = share_compiled(spark, labels_of(file), matcher)
+        documents = documents_in_chunks(spark, chunks, Publications(work / "good"))
+        outcomes = outcomes_of(documents, compiled)
         rows = outcomes.select("worker", "loads").collect()
         assert len(rows) == 60
         assert {row.loads for row in rows} == {1}
@@ -348,7 +350,7 @@ def test_a_run_that_fails_leaves_no_table_and_a_clear_error(
     def fails(*_: object) -> object:
         return spark.range(1).selectExpr("raise_error('the disk is full') AS document")
 
-    monkeypatch.setattr(pipeline, "dead_letters_of", fails)
+    monkeypatch.setattr(writing, "receipts_of", fails)
     out = work / "out-fails"
     with pytest.raises(TwigcastError, match=r"did not finish.*the disk is full") as caught:
         run_batch(["//item"], work / "good.zip", out, spark=spark)

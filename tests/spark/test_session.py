@@ -60,7 +60,7 @@ def test_a_session_has_the_measured_settings_and_is_the_only_one(spark: SparkSes
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "2",
-        "spark.master": "local[2]",
+        "spark.master": "local[2,2]",
     }
     assert {key: spark.conf.get(key) for key in settings} == settings
     assert spark.sparkContext.uiWebUrl is None

@@ -96,6 +96,9 @@ class _Mortal:
     def location(self, name: str) -> str:
         return self._store.location(name)
 
+    def folder(self, name: str) -> Path | None:
+        return self._store.folder(name)
+
     def exists(self, name: str) -> bool:
         return self._store.exists(name)
 
@@ -110,6 +113,56 @@ class _Mortal:
 
     def write(self, name: str, content: bytes) -> None:
         self._store.write(name, content)
+
+
+def test_only_the_files_that_count_become_part_of_a_table(tmp_path: Path) -> None:
+    output = Output(local_store(str(tmp_path)), TABLES, overwrite=False)
+    output.begin()
+    for table in TABLES:
+        folder, attempts = output.folder(table), output.attempts(table)
+        assert folder is not None
+        assert attempts is not None
+        assert list(folder.iterdir()) == list(attempts.iterdir()) == []
+        for name in ("good", "failed"):
+            (attempts / name).write_text(name)
+        output.keep(table, "good")
+    assert _names(tmp_path) == ["_staging"]
+    output.finish({})
+    assert _names(tmp_path) == ["_manifest", *TABLES]
+    for table in TABLES:
+        assert _names(tmp_path / table) == ["good"]
+
+
+def test_a_worker_that_goes_on_writing_does_not_stop_the_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = local_store(str(tmp_path))
+    late = store.folder("staging/attempts")
+    assert late is not None
+    rmdir, times = os.rmdir, iter(range(3))
+
+    def rmdir_too_late(path: str, **place: int) -> None:
+        if next(times, None) is not None:
+            (late / "part").write_text("late")
+        rmdir(path, **place)
+
+    monkeypatch.setattr(os, "rmdir", rmdir_too_late)
+    store.delete("staging")
+    assert _names(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_removed_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = local_store(str(tmp_path))
+    store.folder("staging")
+
+    def refuse(path: str, **_: int) -> None:
+        raise PermissionError(path)
+
+    monkeypatch.setattr(os, "rmdir", refuse)
+    with pytest.raises(PermissionError):
+        store.delete("staging")
 
 
 def test_tables_of_another_origin_are_not_touched(tmp_path: Path) -> None:
@@ -170,4 +223,7 @@ def test_both_kinds_of_store_keep_the_same_promises(
     (tmp_path / "out" / "c" / "d").mkdir(parents=True)
     store.delete("c")
     assert not store.exists("c")
+    folder = store.folder("x/y")
+    assert folder == (tmp_path / "out/x/y" if kind == "local" else None)
+    assert folder is None or folder.is_dir()
     assert store.location("b").endswith(f"{tmp_path}/out/b")

@@ -5,13 +5,17 @@ from __future__ import annotations
 import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from twigcast.spark import worker
-from twigcast.spark.tables import OUTCOMES, TABLES
+from twigcast.spark import parts, worker
+from twigcast.spark.tables import OUTCOMES, RECEIPTS, TABLES
 
 
 def test_workers_and_spark_agree_on_outcomes() -> None:
     assert isinstance(worker.OUTCOMES, pa.Schema)
     assert from_arrow_schema(worker.OUTCOMES).simpleString() == OUTCOMES.simpleString()
+
+
+def test_workers_and_spark_agree_on_receipts() -> None:
+    assert from_arrow_schema(parts.RECEIPTS).simpleString() == RECEIPTS.simpleString()
 
 
 def test_every_column_says_what_it_holds() -> None:

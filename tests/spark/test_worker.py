@@ -14,12 +14,13 @@ from twigcast.files import PublicationLimits, list_documents, write_index
 from twigcast.matching import Matcher
 from twigcast.spark import worker
 from twigcast.spark.chunks import cut, plan_bytes
+from twigcast.spark.labels import labels_bytes, labels_of, loaded_names
+from twigcast.spark.sources import gathered
 from twigcast.spark.worker import (
     DOCUMENTS,
     OUTCOMES,
     decide_array,
     loaded_matcher,
-    loaded_names,
     loads,
     match_batches,
     matching_names,
@@ -244,19 +245,14 @@ def test_a_compiled_matcher_answers_as_the_one_it_was_made_from(tmp_path: Path) 
 
 
 def test_names_stand_for_positions_and_a_refused_document_is_null(tmp_path: Path) -> None:
-    table = pa.table({"id": pa.array(["s1", "7", "x"])})
-    with (
-        pa.OSFile(str(tmp_path / "names"), "wb") as sink,
-        pa.ipc.new_file(sink, table.schema) as to,
-    ):
-        to.write_table(table)
-    names = loaded_names(str(tmp_path / "names"))
+    (tmp_path / "labels").write_bytes(labels_bytes(labels_of(gathered(["//a", "//b", "/a"]))))
+    names = loaded_names(str(tmp_path / "labels"))
     contents = pa.array([b"<a><b/></a>", b"<a", b"<c/>", None, b"<a/>"], pa.binary())
     answer = matching_names(contents, _matcher("//a", "//b", "/a"), names)
     assert answer.type == pa.list_(pa.string())
-    assert answer.to_pylist() == [["s1", "7", "x"], None, [], None, ["s1", "x"]]
+    assert answer.to_pylist() == [["1", "2", "3"], None, [], None, ["1", "3"]]
     assert matching_names(contents.slice(2, 3), _matcher("/a"), names).to_pylist() == [
         [],
         None,
-        ["s1"],
+        ["1"],
     ]

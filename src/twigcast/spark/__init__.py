@@ -12,9 +12,10 @@ says what to install. In reading order:
     java, session           a Spark that starts on any machine, and quietly
     sources                 where subscriptions and publications come from
     chunks, worker          what the workers do, without a word of Spark
+    labels, parts           the same: from answers to tables
     job                     the plumbing between the two
-    outcomes, tables        from answers to tables
-    storage                 putting tables in place
+    tables, outcomes        what the tables hold; from answers to tables where workers cannot write
+    storage, writing        putting tables in place
     progress, failures      telling how far it is, and what went wrong
     pipeline, functions     the two faces
 """

@@ -24,6 +24,7 @@ from twigcast.errors import UsageError
 from twigcast.files import compile_subscriptions
 from twigcast.matching import Matcher
 from twigcast.spark.job import matching_function, share_compiled
+from twigcast.spark.labels import labels_of
 from twigcast.spark.sources import gathered
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedF
     rejected = file.rejected + compile_subscriptions(file, matcher.add)
     if rejected:
         raise UsageError(_complaint(rejected))
-    return matching_function(share_compiled(spark, file, matcher))
+    return matching_function(share_compiled(spark, labels_of(file), matcher))
 
 
 def _complaint(rejected: tuple[Rejected, ...]) -> str:

@@ -8,76 +8,86 @@ that tells its content, since Spark refuses a second content for one name. Worke
 and keep what they have loaded in :func:`twigcast.spark.worker.loaded_matcher`, which lies in an
 importable module: state in anything sent along with a task would be made anew for each task.
 
+So do the labels of its subscriptions (:mod:`~twigcast.spark.labels`).
+
 Documents in files travel as numbers: a task gets the number of a chunk, and finds in a shared
 file which documents those are (:mod:`~twigcast.spark.chunks`). Spark never sees a document that
 it does not have to.
+
+What the workers do with documents is up to the caller: :func:`outcomes_of` sends a row for each
+back to Spark, :func:`receipts_of` has them write files and sends a row for each task.
 """
 
 from __future__ import annotations
 
 import atexit
-import io
 import shutil
 import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+from uuid import uuid4
 
 import pyarrow as pa
-from pyspark import SparkFiles
+from pyspark import SparkFiles, TaskContext
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import ArrayType, StringType
 
 from twigcast.files import VersionedFile, write_index
 from twigcast.files.index import write_versioned
-from twigcast.spark import tables, worker
+from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import plan_bytes
+from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql._typing import UserDefinedFunctionLike
+    from pyspark.sql.types import StructType
 
-    from twigcast.files import Entry, SubscriptionFile
+    from twigcast.files import Entry
     from twigcast.matching import Matcher
     from twigcast.spark.sources import Publications
 
     Batches = Iterator[pa.RecordBatch]
 
 
+Answer: TypeAlias = "Callable[[Batches], Batches]"
+"""What a worker does with documents."""
+
+Documents: TypeAlias = "Callable[[Answer, StructType], DataFrame]"
+"""Documents somewhere: have them answered, in rows of a schema."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled matcher and the ids behind its positions, as files that the workers can get."""
+    """A compiled matcher and the labels behind its positions, as files that workers can get."""
 
     matcher: VersionedFile
-    names: VersionedFile
+    labels: VersionedFile
     engine: str
 
 
 def share_compiled(
-    spark: SparkSession, file: SubscriptionFile, matcher: Matcher, *, engine: str = "auto"
+    spark: SparkSession, labels: pa.RecordBatch, matcher: Matcher, *, engine: str = "auto"
 ) -> Compiled:
-    """Write a matcher and its subscriptions' ids, and make them known to all workers."""
-    folder = _shared_folder()
-    names = pa.table({"id": pa.array([str(item.id) for item in file.subscriptions], pa.string())})
+    """Write a matcher and its subscriptions' labels, and make them known to all workers."""
+    folder, content = _shared_folder(), labels_bytes(labels)
     compiled = Compiled(
         matcher=write_index(folder, matcher),
-        names=write_versioned(folder, stem="names", ending=".arrow", content=_file_bytes(names)),
+        labels=write_versioned(folder, stem="labels", ending=".arrow", content=content),
         engine=engine,
     )
-    _share(spark, compiled.matcher, compiled.names)
+    _share(spark, compiled.matcher, compiled.labels)
     return compiled
 
 
-def match_chunks(
-    spark: SparkSession,
-    chunks: Sequence[Sequence[Entry]],
-    compiled: Compiled,
-    publications: Publications,
-) -> DataFrame:
-    """The outcomes of documents in files, one task for each chunk."""
+def documents_in_chunks(
+    spark: SparkSession, chunks: Sequence[Sequence[Entry]], publications: Publications
+) -> Documents:
+    """Documents in files, one task for each chunk."""
     plan = write_versioned(
         _shared_folder(), stem="chunks", ending=".arrow", content=plan_bytes(chunks)
     )
@@ -85,23 +95,50 @@ def match_chunks(
     plan_name = plan.path.name
     patterns, limits = tuple(publications.patterns), publications.limits
 
-    def match_partition(batches: Batches) -> Batches:
-        documents = worker.open_chunks(
-            batches, SparkFiles.get(plan_name), patterns=patterns, limits=limits
-        )
-        yield from _matched(documents, compiled)
+    def answered(answer: Answer, schema: StructType) -> DataFrame:
+        def answer_chunks(batches: Batches) -> Batches:
+            place = SparkFiles.get(plan_name)
+            yield from answer(worker.open_chunks(batches, place, patterns=patterns, limits=limits))
 
-    numbers = spark.range(0, len(chunks), 1, max(1, len(chunks)))
-    return numbers.mapInArrow(match_partition, tables.OUTCOMES)
+        numbers = spark.range(0, len(chunks), 1, max(1, len(chunks)))
+        return numbers.mapInArrow(answer_chunks, schema)
+
+    return answered
 
 
-def match_table(documents: DataFrame, compiled: Compiled) -> DataFrame:
-    """The outcomes of documents in a table with the columns ``document`` and ``content``."""
+def documents_in_table(table: DataFrame) -> Documents:
+    """Documents in a table with the columns ``document`` and ``content``."""
+    return table.mapInArrow
 
-    def match_partition(batches: Batches) -> Batches:
+
+def outcomes_of(documents: Documents, compiled: Compiled) -> DataFrame:
+    """A row for each document, in Spark's hands."""
+
+    def answer(batches: Batches) -> Batches:
         yield from _matched(batches, compiled)
 
-    return documents.mapInArrow(match_partition, tables.OUTCOMES)
+    return documents(answer, tables.OUTCOMES)
+
+
+def receipts_of(documents: Documents, compiled: Compiled, folder: str) -> DataFrame:
+    """A row for each task, whose rows the workers write into ``folder``.
+
+    To be asked for once: every time Spark computes it, workers write anew.
+    """
+    schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
+
+    def answer(batches: Batches) -> Batches:
+        context = TaskContext.get()
+        number = context.partitionId() if context else 0
+        yield from parts.write_outcomes(
+            _matched(batches, compiled),
+            folder=folder,
+            part=f"part-{number:05}-{uuid4()}.snappy.parquet",
+            schemas=schemas,
+            labels=loaded_labels(SparkFiles.get(compiled.labels.path.name)),
+        )
+
+    return documents(answer, tables.RECEIPTS)
 
 
 def matching_function(compiled: Compiled) -> UserDefinedFunctionLike:
@@ -110,7 +147,7 @@ def matching_function(compiled: Compiled) -> UserDefinedFunctionLike:
     # Spark reads the annotations to learn what kind of function this is.
     def matching_ids(contents: pa.Array) -> pa.Array:  # type: ignore[type-arg]
         matcher = _loaded(compiled)
-        names = worker.loaded_names(SparkFiles.get(compiled.names.path.name))
+        names = loaded_names(SparkFiles.get(compiled.labels.path.name))
         return worker.matching_names(contents, matcher, names)
 
     made: UserDefinedFunctionLike
@@ -137,10 +174,3 @@ def _shared_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="twigcast-shared-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
-
-
-def _file_bytes(table: pa.Table) -> bytes:
-    sink = io.BytesIO()
-    with pa.ipc.new_file(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue()

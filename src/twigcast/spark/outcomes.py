@@ -1,39 +1,35 @@
-"""From outcomes to tables: who receives what, what could not be decided, and the sums.
+"""From outcomes to tables by Spark: for places that only Spark can write to.
 
-The workers answer with one row per document (:mod:`~twigcast.spark.worker`), in which
+There the workers answer with one row per document (:mod:`~twigcast.spark.worker`), in which
 subscriptions are positions. Taking these rows apart is ordinary Spark: no Python runs here, and
-many small rows never cross from Python to Java.
+many small rows never cross from Python to Java. Still each delivery becomes a row of Spark's, so
+that wherever workers can write, they do (:mod:`~twigcast.spark.parts`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from twigcast.spark.tables import LABELS, frame_of
+from twigcast.spark.tables import LABELS
+from twigcast.spark.worker import UNDECIDED
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
-
-    from twigcast.files import SubscriptionFile
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _BROADCAST_ROWS_MAX = 2_000_000
 """So many labels (about 200 MB) are copied to every machine; beyond, Spark decides on its own."""
 
-_UNDECIDED = "undecided: deciding it would cost more than one document may (residual_cost_max)"
 
-
-def labels_of(spark: SparkSession, file: SubscriptionFile, *, default_broker: str) -> DataFrame:
-    """Who stands behind each position; a subscription without a broker is at the first one."""
-    named = (item.broker for item in file.subscriptions if item.broker is not None)
-    first = next(named, default_broker)
-    rows = [
-        (position, str(item.id), item.subscriber, item.broker or first)
-        for position, item in enumerate(file.subscriptions)
-    ]
-    labels = frame_of(spark, rows, LABELS)
-    return sql.broadcast(labels) if len(rows) <= _BROADCAST_ROWS_MAX else labels
+def labels_frame(spark: SparkSession, labels: pa.RecordBatch) -> DataFrame:
+    """Who stands behind each position."""
+    columns = [column.cast(pa.string()) for column in labels.columns]
+    positions = pa.array(range(len(labels)), pa.int64())
+    table = pa.Table.from_arrays([positions, *columns], names=LABELS.names)
+    frame = spark.createDataFrame(table, LABELS)
+    return sql.broadcast(frame) if len(labels) <= _BROADCAST_ROWS_MAX else frame
 
 
 def deliveries_of(outcomes: DataFrame, labels: DataFrame) -> DataFrame:
@@ -53,7 +49,7 @@ def dead_letters_of(outcomes: DataFrame, labels: DataFrame) -> DataFrame:
     return pairs.select("document", "letter.*").join(labels, "position", "left")
 
 
-def sums_of(outcomes: DataFrame) -> Row:
+def sums_of(outcomes: DataFrame) -> dict[str, int]:
     """What there is in all: documents, bytes, deliveries, dead letters, workers, their loads."""
     by_worker = outcomes.groupBy("worker").agg(
         sql.count("*").alias("documents"),
@@ -68,12 +64,12 @@ def sums_of(outcomes: DataFrame) -> Row:
         _sum(sql.col("loads")).alias("matcher_loads"),
         sql.count("*").alias("workers"),
     ).collect()
-    return row
+    return row.asDict()
 
 
 def _undecided(position: Column) -> Column:
     nowhere = sql.lit(None)
-    return _letter(position, sql.lit("match"), sql.lit(_UNDECIDED), nowhere, nowhere)
+    return _letter(position, sql.lit("match"), sql.lit(UNDECIDED), nowhere, nowhere)
 
 
 def _letter(position: Column, *told: Column | str) -> Column:

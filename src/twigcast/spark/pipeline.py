@@ -11,10 +11,10 @@ What happens::
               +----------> table -------------^                   out/metrics
                                                                   out/_manifest   (last)
 
-The subscriptions are compiled once, here. Workers open, parse and match documents and send back
-one outcome per document (:mod:`~twigcast.spark.worker`), which is kept while deliveries and dead
-letters are made of it (:mod:`~twigcast.spark.outcomes`). :mod:`~twigcast.spark.tables` describes
-every column.
+The subscriptions are compiled once, here. Workers open, parse and match documents, which gives one
+outcome per document (:mod:`~twigcast.spark.worker`), and write what follows from it, where they can
+reach the output; elsewhere Spark does (:mod:`~twigcast.spark.writing`).
+:mod:`~twigcast.spark.tables` describes every column.
 
 There is one broker. A subscription may name the broker it is at, and the name is carried
 through; one that names none is at the first broker that the file names, or at ``broker`` if the
@@ -43,13 +43,14 @@ from twigcast.files import Rejected, SubscriptionFile, compile_subscriptions, li
 from twigcast.matching import Matcher
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
-from twigcast.spark.job import match_chunks, match_table, share_compiled
-from twigcast.spark.outcomes import dead_letters_of, deliveries_of, labels_of, sums_of
+from twigcast.spark.job import documents_in_chunks, documents_in_table, share_compiled
+from twigcast.spark.labels import labels_of
 from twigcast.spark.progress import Progress, watched
 from twigcast.spark.session import start_session
 from twigcast.spark.sources import Publications, gathered, table_of
 from twigcast.spark.storage import Output, hadoop_store, local_path, local_store
-from twigcast.spark.tables import TABLES, frame_of
+from twigcast.spark.tables import TABLES
+from twigcast.spark.writing import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,11 +60,9 @@ if TYPE_CHECKING:
     from twigcast.files import Entry
     from twigcast.files.publications import AnyPath
     from twigcast.files.subscriptions import Add
-    from twigcast.spark.job import Compiled
+    from twigcast.spark.job import Documents
     from twigcast.spark.progress import Listener
     from twigcast.spark.sources import Subscriptions
-
-DEFAULT_BROKER = "broker"
 
 _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
@@ -155,46 +154,50 @@ class _Batch:
         out: str,
     ) -> Run:
         started = datetime.now(tz=UTC)
+        labels = labels_of(file)
         with self._timed("subscriptions"):
             matcher = Matcher(engine)
             refused = compile_subscriptions(file, self._telling(matcher, file))
             rejected = sorted((*file.rejected, *refused), key=lambda item: item.line)
-            compiled = share_compiled(self._spark, file, matcher, engine=engine)
+            compiled = share_compiled(self._spark, labels, matcher, engine=engine)
         with self._timed("listing"):
-            outcomes, tasks = self._outcomes(publications, compiled, partitions)
-        with _kept(outcomes):
+            documents, tasks = self._documents(publications, partitions)
+        way = writing(self._spark, self._output, documents, compiled=compiled, labels=labels)
+        with way as tables:
             with self._timed("matching"), watched(self._spark, "matching", tasks, self._progress):
-                sums = sums_of(outcomes)
+                sums = tables.match()
             with self._timed("writing"), watched(self._spark, "writing", tasks, self._progress):
-                self._write(file, rejected, outcomes)
-        run = Run(
-            run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
-            out=out,
-            started=started,
-            subscriptions=len(matcher),
-            rejected=len(rejected),
-            engine=matcher.statistics().engine,
-            matcher_version=compiled.matcher.version,
-            partitions=tasks,
-            seconds=self._seconds,
-            **sums.asDict(),
-        )
+                tables.write()
+                tables.put("rejected", [_row(item) for item in rejected])
+            run = Run(
+                run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
+                out=out,
+                started=started,
+                subscriptions=len(matcher),
+                rejected=len(rejected),
+                engine=matcher.statistics().engine,
+                matcher_version=compiled.matcher.version,
+                partitions=tasks,
+                seconds=self._seconds,
+                **sums,
+            )
+            tables.put("metrics", [self._metrics(run)])
         self._finish(run)
         return run
 
-    def _outcomes(
-        self, publications: Publications, compiled: Compiled, partitions: int | None
-    ) -> tuple[DataFrame, int]:
-        """The outcomes, not computed yet, and the number of tasks that will compute them."""
+    def _documents(
+        self, publications: Publications, partitions: int | None
+    ) -> tuple[Documents, int]:
+        """The documents, not opened yet, and the number of tasks that will open them."""
         table = table_of(self._spark, publications)
         if table is not None:
             if partitions is not None:
                 table = table.repartition(partitions)
-            return match_table(table, compiled), table.rdd.getNumPartitions()
+            return documents_in_table(table), table.rdd.getNumPartitions()
         entries = list(self._listed(publications))
         cores = self._spark.sparkContext.defaultParallelism
         chunks = cut(entries, partitions or chunk_count(entries, cores=cores))
-        return match_chunks(self._spark, chunks, compiled, publications), len(chunks)
+        return documents_in_chunks(self._spark, chunks, publications), len(chunks)
 
     def _listed(self, publications: Publications) -> Iterator[Entry]:
         paths = [local_path(path) or path for path in publications.paths]
@@ -206,39 +209,22 @@ class _Batch:
             yield entry
         self._tell("documents", number, number)
 
-    def _write(
-        self, file: SubscriptionFile, rejected: Sequence[Rejected], outcomes: DataFrame
-    ) -> None:
-        self._output.begin()
-        labels = labels_of(self._spark, file, default_broker=DEFAULT_BROKER)
-        rows = [
-            (_text(item.id), item.line, item.xpath, item.reason, item.column) for item in rejected
-        ]
-        self._stage("deliveries", deliveries_of(outcomes, labels))
-        self._stage("dead_letters", dead_letters_of(outcomes, labels))
-        self._stage("rejected", self._small("rejected", rows))
-
-    def _finish(self, run: Run) -> None:
+    def _metrics(self, run: Run) -> tuple[object, ...]:
         told = asdict(run)
         told.update({f"seconds_{step}": took for step, took in run.seconds.items()})
         told.update(twigcast=__version__, spark=self._spark.version)
-        row = tuple(told[name] for name in TABLES["metrics"].names)
-        self._stage("metrics", self._small("metrics", [row]))
-        counts = {table: told.get(table, 1) for table in TABLES}
+        return tuple(told[name] for name in TABLES["metrics"].names)
+
+    def _finish(self, run: Run) -> None:
+        rows = {table: getattr(run, table, 1) for table in TABLES}
         self._output.finish(
             {
                 "run": run.run,
                 "twigcast": __version__,
                 "matcher_version": run.matcher_version,
-                "rows": counts,
+                "rows": rows,
             }
         )
-
-    def _small(self, table: str, rows: Sequence[tuple[object, ...]]) -> DataFrame:
-        return frame_of(self._spark, rows, TABLES[table]).coalesce(1)
-
-    def _stage(self, table: str, frame: DataFrame) -> None:
-        frame.to(TABLES[table]).write.parquet(self._output.location(table))
 
     def _telling(self, matcher: Matcher, file: SubscriptionFile) -> Add:
         """The matcher's ``add``, which also tells how far it has come."""
@@ -260,16 +246,6 @@ class _Batch:
         begun = perf_counter()
         yield
         self._seconds[step] = perf_counter() - begun
-
-
-@contextmanager
-def _kept(outcomes: DataFrame) -> Iterator[None]:
-    """Keep outcomes once they are computed: sums and two tables are made of them."""
-    outcomes.persist()
-    try:
-        yield
-    finally:
-        outcomes.unpersist()
 
 
 def _check(publications: Publications, partitions: int | None) -> None:
@@ -307,5 +283,6 @@ def unambiguous(file: SubscriptionFile) -> SubscriptionFile:
     return SubscriptionFile(tuple(kept), tuple(rejected))
 
 
-def _text(given: int | str | None) -> str | None:
-    return None if given is None else str(given)
+def _row(item: Rejected) -> tuple[object, ...]:
+    name = None if item.id is None else str(item.id)
+    return name, item.line, item.xpath, item.reason, item.column

@@ -7,6 +7,15 @@ one renaming, when all of them are whole. The manifest is written last: a folder
 Two kinds of places: folders of this machine (or mounted by all machines of a cluster), and
 whatever else Spark can write to, through Hadoop's file systems. On object stores a renaming is a
 copy; there it is the manifest alone that tells whether a run is finished.
+
+Into a folder the workers write themselves, and not all that they write counts: a task may fail, or
+be tried twice (:mod:`~twigcast.spark.parts`). So their files lie apart, in ``attempts``, and those
+that count are moved from there into their table. An attempt that nobody waits for any more may go
+on writing for a while; it can only write where nobody looks::
+
+    _staging/attempts/deliveries/part-…   as workers write them
+    _staging/deliveries/part-…            those that count
+    deliveries/                           when all tables are whole
 """
 
 from __future__ import annotations
@@ -27,6 +36,10 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest"
 STAGING = "_staging"
+ATTEMPTS = f"{STAGING}/attempts"
+
+_REMOVALS_MAX = 8
+"""An attempt adds two files at most, and few go on when the others have ended."""
 
 _LOCAL = re.compile(r"file:(?://)?(?=/)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
@@ -37,6 +50,9 @@ class Store(Protocol):
 
     def location(self, name: str) -> str:
         """Where Spark should write something with this name."""
+
+    def folder(self, name: str) -> Path | None:
+        """A folder with this name, made if need be, or None where only Spark can write."""
 
     def exists(self, name: str) -> bool:
         """Whether there is something with this name."""
@@ -87,6 +103,18 @@ class Output:
         """Where Spark should write a table."""
         return self._store.location(f"{STAGING}/{table}")
 
+    def folder(self, table: str) -> Path | None:
+        """The folder of a table on its way, or None where only Spark can write."""
+        return self._store.folder(f"{STAGING}/{table}")
+
+    def attempts(self, table: str) -> Path | None:
+        """The folder that workers write a table into, each attempt into a file of its own."""
+        return self._store.folder(f"{ATTEMPTS}/{table}")
+
+    def keep(self, table: str, part: str) -> None:
+        """Make a file that a worker has written part of its table."""
+        self._store.move(f"{ATTEMPTS}/{table}/{part}", f"{STAGING}/{table}/{part}")
+
     def finish(self, manifest: Mapping[str, object]) -> None:
         """Put all tables in place of what was there before, and the manifest last."""
         self._store.delete(MANIFEST)
@@ -127,13 +155,18 @@ class _LocalStore:
     def location(self, name: str) -> str:
         return f"file://{self._path / name}"
 
+    def folder(self, name: str) -> Path:
+        path = self._path / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
     def exists(self, name: str) -> bool:
         return (self._path / name).exists()
 
     def delete(self, name: str) -> None:
         path = self._path / name
         if path.is_dir():
-            shutil.rmtree(path)
+            _remove(path)
         else:
             path.unlink(missing_ok=True)
 
@@ -149,6 +182,18 @@ class _LocalStore:
         unfinished.replace(self._path / name)
 
 
+def _remove(folder: Path) -> None:
+    """Remove a folder with all it holds, even if a worker that was given up adds a file to it."""
+    for left in reversed(range(_REMOVALS_MAX)):
+        try:
+            shutil.rmtree(folder)
+        except OSError:
+            if not left:
+                raise
+        else:
+            return
+
+
 class _HadoopStore:
     def __init__(self, uri: str, spark: SparkSession) -> None:
         self._uri = uri.rstrip("/")
@@ -161,6 +206,9 @@ class _HadoopStore:
 
     def location(self, name: str) -> str:
         return f"{self._uri}/{name}"
+
+    def folder(self, name: str) -> None:  # noqa: ARG002 (there is none, whatever the name)
+        return None
 
     def exists(self, name: str) -> bool:
         return bool(self._files.exists(self._at(name)))

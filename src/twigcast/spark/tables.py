@@ -98,8 +98,11 @@ METRICS = _table(
         "partitions": (_COUNT, "tasks that the documents were shared out to"),
         "seconds_subscriptions": (_SECONDS, "reading and compiling subscriptions"),
         "seconds_listing": (_SECONDS, "finding out which documents there are"),
-        "seconds_matching": (_SECONDS, "opening, parsing and matching documents"),
-        "seconds_writing": (_SECONDS, "writing deliveries, dead_letters and rejected"),
+        "seconds_matching": (
+            _SECONDS,
+            "opening, parsing and matching documents; their tables, where workers write them",
+        ),
+        "seconds_writing": (_SECONDS, "writing what is not written yet, and checking what is"),
         "twigcast": (_TEXT, "version of Twigcast"),
         "spark": (_TEXT, "version of Spark"),
     }
@@ -122,6 +125,19 @@ OUTCOMES = StructType(
 )
 """What comes back from the workers, :data:`twigcast.spark.worker.OUTCOMES` in Spark's words."""
 
+RECEIPTS = StructType(
+    [
+        StructField("part", _TEXT),
+        StructField("worker", _TEXT),
+        StructField("loads", _NUMBER),
+        StructField("documents", _COUNT),
+        StructField("bytes", _COUNT),
+        StructField("deliveries", _COUNT),
+        StructField("dead_letters", _COUNT),
+    ]
+)
+"""What comes back where workers write, :data:`twigcast.spark.parts.RECEIPTS` in Spark's words."""
+
 LABELS = StructType(
     [
         StructField("position", _COUNT),
@@ -132,6 +148,9 @@ LABELS = StructType(
 )
 """Who stands behind the positions that a matcher answers with."""
 
+_COMMENTS = "org.apache.spark.sql.parquet.row.metadata"
+"""Where Spark looks for its own description of the columns in a Parquet file."""
+
 TABLES: Mapping[str, StructType] = {
     "deliveries": DELIVERIES,
     "dead_letters": DEAD_LETTERS,
@@ -140,11 +159,21 @@ TABLES: Mapping[str, StructType] = {
 }
 
 
+def parquet_schema(schema: StructType) -> pa.Schema:
+    """The same for whoever writes Parquet without Spark, comments included."""
+    return to_arrow_schema(schema, timezone="UTC").with_metadata({_COMMENTS: schema.json()})
+
+
+def arrow_of(rows: Sequence[tuple[object, ...]], schema: StructType) -> pa.Table:
+    """Rows of this process as an Arrow table."""
+    fields = parquet_schema(schema)
+    columns = zip(*rows, strict=True) if rows else [()] * len(fields)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, fields.types, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=fields)
+
+
 def frame_of(
     spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: StructType
 ) -> DataFrame:
     """Rows of this process as a DataFrame, handed over as Arrow: no worker has to touch them."""
-    fields = to_arrow_schema(schema, timezone="UTC")
-    columns = zip(*rows, strict=True) if rows else [()] * len(fields)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, fields.types, strict=True)]
-    return spark.createDataFrame(pa.table(arrays, names=fields.names), schema)
+    return spark.createDataFrame(arrow_of(rows, schema), schema)

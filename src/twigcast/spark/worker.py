@@ -9,7 +9,8 @@ tests call them as they are. Two steps, each from batches to batches::
                                    refusal                      stage, reason, line, column
                                                                 worker, loads
 
-Documents that come out of a table start at the second step. An *outcome* is a row for each
+Documents that come out of a table start at the second step; :mod:`~twigcast.spark.parts` is a third
+one, from outcomes to files. An *outcome* is a row for each
 document: the positions of the subscriptions that match it and of those that stay undecided, or,
 for a document that was refused, the stage that refused it and why. Whatever is wrong with one
 document stays in its row. Even an error that nobody foresaw costs only the document that raised
@@ -74,6 +75,9 @@ BATCH_BYTES_MAX = 4 << 20
 _KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
 
+UNDECIDED = "undecided: deciding it would cost more than one document may (residual_cost_max)"
+"""The reason in the dead letter of a pair that stays undecided."""
+
 _LOADS: Counter[str] = Counter()
 
 
@@ -96,13 +100,6 @@ def loaded_matcher(path: str, version: str, engine: str = "auto") -> Matcher:
 def loads(version: str) -> int:
     """How often this worker has loaded a version: once, unless something is wrong."""
     return _LOADS[version]
-
-
-@lru_cache(maxsize=_KEPT)
-def loaded_names(path: str) -> Column:
-    """The subscriptions' own ids by position, from the file that goes with a matcher."""
-    with pa.memory_map(path) as source, pa.ipc.open_file(source) as reader:
-        return reader.read_all().column("id").combine_chunks()
 
 
 def open_chunks(

@@ -1,0 +1,68 @@
+"""Who stands behind the positions that a matcher answers with.
+
+A matcher knows subscriptions by their positions in the file. Their ids, subscribers and brokers,
+the *labels*, travel to the workers beside the matcher, as an Arrow file that is mapped once per
+worker and version. Each column is a dictionary of its distinct texts and a number per
+subscription, since a broker is named by many, and since that is how tables are written, too
+(:mod:`~twigcast.spark.parts`).
+"""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from twigcast.files import SubscriptionFile
+
+    Column: TypeAlias = pa.Array[Any]
+
+DEFAULT_BROKER = "broker"
+
+_KEPT = 4
+"""The current version, and a few that other jobs on this worker may still use."""
+
+
+def labels_of(file: SubscriptionFile) -> pa.RecordBatch:
+    """The labels by position; a subscription without a broker is at the first one named."""
+    found = file.subscriptions
+    first = next((item.broker for item in found if item.broker is not None), DEFAULT_BROKER)
+    return pa.RecordBatch.from_arrays(
+        [
+            _encoded(str(item.id) for item in found),
+            _encoded(item.subscriber for item in found),
+            _encoded(item.broker or first for item in found),
+        ],
+        ["subscription", "subscriber", "broker"],
+    )
+
+
+def labels_bytes(labels: pa.RecordBatch) -> bytes:
+    """The labels as an Arrow file."""
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, labels.schema) as writer:
+        writer.write_batch(labels)
+    return sink.getvalue()
+
+
+@lru_cache(maxsize=_KEPT)
+def loaded_labels(path: str) -> pa.RecordBatch:
+    """The labels in a file, mapped when this worker first asks for them."""
+    with pa.memory_map(path) as source, pa.ipc.open_file(source) as reader:
+        return reader.get_batch(0)
+
+
+@lru_cache(maxsize=_KEPT)
+def loaded_names(path: str) -> Column:
+    """The subscriptions' own ids by position, as plain texts."""
+    return loaded_labels(path).column("subscription").cast(pa.string())
+
+
+def _encoded(texts: Iterable[str | None]) -> Column:
+    return pa.array(texts, pa.string()).dictionary_encode()
