@@ -30,13 +30,12 @@ The wider side may be several twigs, of which each model must match one: alterna
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from twigcast.covering.homomorphism import Follows, ground_of, lies_on, plainly_follows
-from twigcast.covering.twig import CHILD, Twig, made
-from twigcast.language.condition import ANY_ELEMENT, Condition, Label
+from twigcast.covering.twig import Chain, Twig, stretched
+from twigcast.language.condition import ANY_ELEMENT
 
-__all__ = ["Steps", "covers_every_model", "longest_row_of_stars"]
+__all__ = ["OutOfSteps", "Steps", "covers_every_model", "longest_row_of_stars"]
 
 
 class OutOfSteps(Exception):  # noqa: N818  # Not an error: the budget has done its work.
@@ -61,13 +60,6 @@ class Steps:
         self.taken += count
 
 
-class Chain(NamedTuple):
-    """What stands for a ``//``: so many unknown elements, then one level, or any number."""
-
-    elements: int
-    is_open: bool
-
-
 def covers_every_model(
     widers: Sequence[Twig], narrower: Twig, steps: Steps, follows: Follows = plainly_follows
 ) -> bool:
@@ -76,7 +68,7 @@ def covers_every_model(
     Raises :class:`OutOfSteps` where there are more models to look at than steps left.
     """
     models = _Models(widers, narrower, steps, follows)
-    whole = tuple(Chain(0, is_open=True) for _ in models.far)
+    whole = (Chain((), is_open=True),) * len(models.far)
     if not models.match(models.shortest(whole)) or not models.match(models.longest(whole)):
         return False
     left = [whole]
@@ -118,7 +110,7 @@ class _Models:
 
     def match(self, chains: tuple[Chain, ...]) -> bool:
         """Whether one of the wider twigs is sure to match every model of the class."""
-        twig = self._stretched(chains)
+        twig = stretched(self._narrower, dict(zip(self.far, chains, strict=True)))
         self._steps.take(self._size * twig.size)
         ground = ground_of(twig)
         return any(lies_on(wider, ground, self._follows) for wider in self._widers)
@@ -129,7 +121,7 @@ class _Models:
 
     def longest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
         """The model whose open chains are as long as makes a difference."""
-        full = Chain(self._longest, is_open=False)
+        full = Chain((ANY_ELEMENT,) * self._longest, is_open=False)
         return tuple(full if chain.is_open else chain for chain in chains)
 
     def halves(
@@ -137,31 +129,6 @@ class _Models:
     ) -> tuple[tuple[Chain, ...], tuple[Chain, ...]]:
         """The class cut in two: one chain closed as it is, or one element longer."""
         elements = chains[place].elements
-        longer = Chain(elements + 1, is_open=elements + 1 < self._longest)
+        longer = Chain((*elements, ANY_ELEMENT), is_open=len(elements) + 1 < self._longest)
         before, behind = chains[:place], chains[place + 1 :]
         return (*before, Chain(elements, is_open=False), *behind), (*before, longer, *behind)
-
-    def _stretched(self, chains: tuple[Chain, ...]) -> Twig:
-        """The narrower twig with chains in the place of its ``//``."""
-        twig = self._narrower
-        by_node = dict(zip(self.far, chains, strict=True))
-        labels: list[Label | None] = []
-        parents: list[int] = []
-        reaches: list[int] = []
-        tests: list[tuple[Condition, ...]] = []
-        places: list[int] = []
-        for node, label in enumerate(twig.labels):
-            parent = places[twig.parents[node]] if node else -1
-            chain = by_node.get(node)
-            for _ in range(chain.elements if chain else 0):
-                parents.append(parent)
-                parent = len(labels)
-                labels.append(ANY_ELEMENT)
-                reaches.append(CHILD)
-                tests.append(())
-            places.append(len(labels))
-            labels.append(label)
-            parents.append(parent)
-            reaches.append(1 if chain and chain.is_open else CHILD)
-            tests.append(twig.tests[node])
-        return made(labels, parents, reaches, tests)

@@ -24,7 +24,7 @@ its pattern's limits allow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from twigcast.language.condition import (
@@ -40,7 +40,15 @@ from twigcast.language.condition import (
     ValueTest,
 )
 
-__all__ = ["CHILD", "Twig", "condensed", "twig_of", "with_one_of_each_attribute"]
+__all__ = [
+    "CHILD",
+    "Chain",
+    "Twig",
+    "condensed",
+    "stretched",
+    "twig_of",
+    "with_one_of_each_attribute",
+]
 
 CHILD: Final = 0
 """The reach of a node exactly one level below its parent."""
@@ -60,7 +68,6 @@ class Twig(NamedTuple):
     """What is asked of the node beyond its label and what is below it: value tests, and in a
     twig with opaque tests any other condition."""
     children: tuple[tuple[int, ...], ...]
-
     is_path: bool
     """Whether no node has two children."""
     has_far_edges: bool
@@ -188,6 +195,43 @@ def with_one_of_each_attribute(twig: Twig) -> Twig:
             tests[kept] += tuple(test for test in tests[node] if test not in tests[kept])
             gone[node] = True
     return _without(twig, gone, twig.reaches, tests) if any(gone) else twig
+
+
+class Chain(NamedTuple):
+    """What stands in the place of a ``//``: these elements, then one level, or any number."""
+
+    elements: tuple[Label, ...]
+    is_open: bool
+
+
+def stretched(twig: Twig, chains: Mapping[int, Chain]) -> Twig:
+    """The twig with chains above the nodes that they are given for.
+
+    >>> from twigcast.language import Pattern
+    >>> twig = twig_of(Pattern.parse("/a//b").condition)
+    >>> stretched(twig, {2: Chain((ANY_ELEMENT,), is_open=False)}).reaches
+    (0, 0, 0, 0)
+    """
+    labels: list[Label | None] = []
+    parents: list[int] = []
+    reaches: list[int] = []
+    tests: list[tuple[Condition, ...]] = []
+    places: list[int] = []
+    for node, label in enumerate(twig.labels):
+        parent = places[twig.parents[node]] if node else _OUTSIDE
+        chain = chains.get(node)
+        for element in chain.elements if chain else ():
+            parents.append(parent)
+            parent = len(labels)
+            labels.append(element)
+            reaches.append(CHILD)
+            tests.append(())
+        places.append(len(labels))
+        labels.append(label)
+        parents.append(parent)
+        reaches.append(int(chain.is_open) if chain else twig.reaches[node])
+        tests.append(twig.tests[node])
+    return made(labels, parents, reaches, tests)
 
 
 def _without(
