@@ -1,0 +1,363 @@
+"""Automata over label paths: which nodes documents may have, and where.
+
+A label path leads from the root of a document to one of its nodes: ``/news/body/@lang``. What a
+publisher can send is a set of such paths. NITF has tens of millions of them up to ten levels and
+no end of them in all, so they are never listed; they are the ways through an automaton:
+
+    <!ELEMENT list (item*)>                          list
+    <!ELEMENT item (#PCDATA | list)*>        (0) ───────────▶ (1)
+    <!ATTLIST item  kind CDATA #IMPLIED>                      │ ▲
+                                                         item ▼ │ list
+                                                              (2)   @kind, text
+
+State 0 is the document node, an edge is an element with its label, and what hangs on a state are
+the attributes and the text that such an element may have. Recursion is just a cycle. Every way
+through the automaton is a path, wherever it ends: a document with a node has all nodes above it.
+
+*Labels.* ``{u}f`` is itself, ``*:f`` is an f in any namespace, ``*`` is any element, each standing
+for what no more special label of the same state names. So the most special label that fits is the
+edge to take, and there is at most one: the automaton is deterministic, and a document is followed
+in one pass. A more special edge always leads to at least as much as a more general one beside it.
+
+*One form.* :func:`path_automaton` takes a :class:`Sketch`, in which edges may overlap at will,
+makes it deterministic (Rabin and Scott 1959), merges states that lead to the same (Moore 1956) and
+numbers them breadth first. Sketches of equal path sets become equal automata, but for odd cases in
+which ``*:f`` stands beside ``{u}f``. :func:`covers_paths` decides inclusion in general.
+
+Making an automaton takes time linear in the edges, times the depth at which states are told apart,
+which is 2 for a DTD. :class:`AutomatonLimits` bounds all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final, NamedTuple, TypeAlias
+
+from twigcast.errors import SchemaLimitError
+from twigcast.language.condition import Label
+
+__all__ = [
+    "AUTOMATON_LIMITS",
+    "DOCUMENT_NODE",
+    "INCLUSION_STEPS_MAX",
+    "AutomatonLimits",
+    "PathAutomaton",
+    "Sketch",
+    "State",
+    "TextKind",
+    "Values",
+    "covers_paths",
+    "most_special",
+    "path_automaton",
+]
+
+DOCUMENT_NODE: Final = 0
+"""The state every path begins in."""
+
+INCLUSION_STEPS_MAX: Final = 2_000_000
+"""Labels compared before inclusion is given up. Two DTDs of 400 elements need some 40,000."""
+
+
+class TextKind(IntEnum):
+    """What text may stand directly in an element; each kind allows what those before it allow."""
+
+    NONE = 0
+    BLANK = 1
+    """White space between elements, which readers without the DTD see as text."""
+    ANY = 2
+
+
+Values: TypeAlias = tuple[str, ...] | None
+"""The values an attribute may have, but for spaces around them; None for any."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonLimits:
+    """How large an automaton may be; each is a number that is still allowed."""
+
+    states_max: int = 20_000
+    """States, and pairs of a label and the state it leads to. DocBook needs 400."""
+    edges_max: int = 1_000_000
+    """Edges looked at while the automaton is made. DocBook needs 20,000; 1,000 elements with
+    content ``ANY`` need all."""
+
+
+AUTOMATON_LIMITS: Final = AutomatonLimits()
+
+
+class State(NamedTuple):
+    """What an element may have directly in it; edges and attributes are in the order of labels."""
+
+    text: TextKind = TextKind.NONE
+    attributes: tuple[tuple[Label, Values], ...] = ()
+    edges: tuple[tuple[Label, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PathAutomaton:
+    """A set of label paths. Make one with :func:`path_automaton`."""
+
+    states: tuple[State, ...]
+
+    def edges(self) -> Iterator[tuple[int, Label, int]]:
+        """Every edge: where it begins, its label, where it ends."""
+        for number, state in enumerate(self.states):
+            for label, target in state.edges:
+                yield number, label, target
+
+    def tables(self) -> list[dict[Label, int]]:
+        """For each state, where each of its labels leads; see :func:`most_special`."""
+        return [dict(state.edges) for state in self.states]
+
+
+@dataclass(slots=True)
+class Sketch:
+    """An automaton in the making, in which edges with overlapping labels may lead apart.
+
+    State 0 is there from the beginning.
+    """
+
+    texts: list[TextKind] = field(default_factory=lambda: [TextKind.NONE])
+    attributes: list[dict[Label, Values]] = field(default_factory=lambda: [{}])
+    edges: list[Iterable[tuple[Label, int]]] = field(default_factory=lambda: [[]])
+
+    def add(
+        self,
+        text: TextKind = TextKind.NONE,
+        attributes: Mapping[Label, Values] | None = None,
+        edges: Iterable[tuple[Label, int]] = (),
+    ) -> int:
+        """The number of a new state."""
+        self.texts.append(text)
+        self.attributes.append(dict(attributes or {}))
+        self.edges.append(edges)
+        return len(self.texts) - 1
+
+    def include(self, automaton: PathAutomaton) -> None:
+        """Add every path of an automaton."""
+        shift = len(self.texts) - 1
+        for number, state in enumerate(automaton.states):
+            edges = [(label, target + shift) for label, target in state.edges]
+            if number == DOCUMENT_NODE:
+                self.edges[DOCUMENT_NODE] = [*self.edges[DOCUMENT_NODE], *edges]
+            else:
+                self.add(state.text, dict(state.attributes), edges)
+
+
+def most_special(table: Mapping[Label, int], label: Label) -> int | None:
+    """Where a label leads, by the most special entry of the table that fits; None for nowhere.
+
+    >>> from twigcast.language.condition import ANY_ELEMENT, Kind
+    >>> f, g = Label(Kind.ELEMENT, None, "f"), Label(Kind.ELEMENT, "urn:u", "f")
+    >>> most_special({f: 1, ANY_ELEMENT: 2}, g), most_special({g: 1}, f)
+    (1, None)
+    """
+    target = table.get(label)
+    if target is None and label.namespace is not None:
+        target = table.get(Label(label.kind, None, label.local))
+    return table.get(Label(label.kind)) if target is None else target
+
+
+def path_automaton(sketch: Sketch, limits: AutomatonLimits = AUTOMATON_LIMITS) -> PathAutomaton:
+    """The sketched paths as a deterministic automaton with as few states as it takes.
+
+    SchemaLimitError if it would be too large.
+    """
+    states = _determinised(sketch, limits)
+    while True:
+        states = _numbered(_merged(states))
+        thinned = [_without_idle(state) for state in states]
+        if thinned == states:
+            return PathAutomaton(tuple(states))
+        states = thinned
+
+
+def covers_paths(
+    *, wider: PathAutomaton, narrower: PathAutomaton, steps_max: int = INCLUSION_STEPS_MAX
+) -> bool:
+    """Whether every path of the narrower automaton, with its text and values, is in the wider.
+
+    A no is certain unless more than ``steps_max`` labels would have to be compared; a yes always.
+    Both automata are followed side by side. Where one has a label that the other knows only as a
+    special case of ``*:f`` or ``*``, the special case is tried.
+    """
+    wide, narrow = wider.tables(), narrower.tables()
+    seen = {(DOCUMENT_NODE, DOCUMENT_NODE)}
+    waiting = [(DOCUMENT_NODE, DOCUMENT_NODE)]
+    for here, there in waiting:
+        if not _covers_leaves(wider.states[there], narrower.states[here]):
+            return False
+        for label in _letters(narrow[here], wide[there]):
+            steps_max -= 1
+            target, image = most_special(narrow[here], label), most_special(wide[there], label)
+            if target is None:
+                continue
+            if image is None or steps_max < 0:
+                return False
+            if (target, image) not in seen:
+                seen.add((target, image))
+                waiting.append((target, image))
+    return True
+
+
+def label_order(label: Label) -> tuple[str, bool, str]:
+    """Labels by name, then namespace; those that leave something open come first."""
+    return label.local or "", label.namespace is not None, label.namespace or ""
+
+
+def _letters(narrow: Mapping[Label, object], wide: Mapping[Label, object]) -> Iterable[Label]:
+    """The labels that must be tried: all of the narrower side, and special cases of them."""
+    if not any(label.namespace is None for label in narrow):
+        return narrow
+    special = (label for label in wide if label not in narrow)
+    return [*narrow, *(new for new in special if any(old.includes(new) for old in narrow))]
+
+
+def _covers_leaves(wide: State, narrow: State) -> bool:
+    if narrow.text > wide.text:
+        return False
+    places = {label: place for place, (label, _) in enumerate(wide.attributes)}
+    own = {label: place for place, (label, _) in enumerate(narrow.attributes)}
+    for label in _letters(own, places):
+        place, image = most_special(own, label), most_special(places, label)
+        if place is None:
+            continue
+        if image is None:
+            return False
+        values, allowed = narrow.attributes[place][1], wide.attributes[image][1]
+        if allowed is not None and (values is None or not set(values) <= set(allowed)):
+            return False
+    return True
+
+
+def _determinised(sketch: Sketch, limits: AutomatonLimits) -> list[State]:
+    """A state for each set of the sketch's states that some path leads to."""
+    first: tuple[int, ...] = (DOCUMENT_NODE,)
+    numbers: dict[tuple[int, ...], int] = {first: DOCUMENT_NODE}
+    waiting = [first]
+    states: list[State] = []
+    arrivals: set[tuple[Label, int]] = set()
+    scanned = 0
+    for members in waiting:
+        found: dict[Label, set[int]] = {}
+        for member in members:
+            for label, target in sketch.edges[member]:
+                found.setdefault(label, set()).add(target)
+                scanned += 1
+                if scanned > limits.edges_max:
+                    raise _too_large("edges", "edges_max", scanned, limits.edges_max)
+        edges: list[tuple[Label, int]] = []
+        for label in sorted(found, key=label_order):
+            targets = tuple(sorted(found[label].union(*_of_more_general(found, label))))
+            if targets not in numbers:
+                numbers[targets] = len(numbers)
+                waiting.append(targets)
+            edges.append((label, numbers[targets]))
+        arrivals.update(edges)
+        if max(len(numbers), len(arrivals)) > limits.states_max:
+            given = max(len(numbers), len(arrivals))
+            raise _too_large("states", "states_max", given, limits.states_max)
+        text = max(sketch.texts[member] for member in members)
+        attributes = _joined([sketch.attributes[member] for member in members])
+        states.append(State(text, attributes, tuple(edges)))
+    return states
+
+
+def _too_large(what: str, limit: str, given: int, allowed: int) -> SchemaLimitError:
+    return SchemaLimitError(
+        f"the advertisement has too many {what}", limit=limit, given=given, allowed=allowed
+    )
+
+
+def _of_more_general(found: Mapping[Label, set[int]], label: Label) -> Iterator[set[int]]:
+    """What more general labels of the same state lead to."""
+    for general in (Label(label.kind, None, label.local), Label(label.kind)):
+        if general != label and general in found:
+            yield found[general]
+
+
+def _joined(parts: list[dict[Label, Values]]) -> tuple[tuple[Label, Values], ...]:
+    """The attributes of several states as those of one: whatever one of them allows."""
+    if len(parts) == 1 and all(label.namespace is not None for label in parts[0]):
+        return tuple(sorted(parts[0].items(), key=lambda item: label_order(item[0])))
+    labels = sorted({label for part in parts for label in part}, key=label_order)
+    return tuple((label, _all_values(parts, label)) for label in labels)
+
+
+def _all_values(parts: list[dict[Label, Values]], label: Label) -> Values:
+    found: set[str] = set()
+    for part in parts:
+        for other, values in part.items():
+            if other.includes(label):
+                if values is None:
+                    return None
+                found.update(values)
+    return tuple(sorted(found))
+
+
+def _merged(states: list[State]) -> list[State]:
+    """The same paths without two states that lead to the same."""
+    classes = _classes(
+        (state.text, state.attributes, tuple(label for label, _ in state.edges)) for state in states
+    )
+    while True:
+        finer = _classes(
+            (own, *(classes[target] for _, target in state.edges))
+            for own, state in zip(classes, states, strict=True)
+        )
+        if max(finer) == max(classes):
+            break
+        classes = finer
+    kept: dict[int, State] = {}
+    for own, state in zip(classes, states, strict=True):
+        edges = tuple((label, classes[target]) for label, target in state.edges)
+        kept.setdefault(own, State(state.text, state.attributes, edges))
+    return list(kept.values())
+
+
+def _classes(signatures: Iterable[object]) -> list[int]:
+    """Equal signatures get equal numbers, from 0, in the order in which they come."""
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(signature, len(numbers)) for signature in signatures]
+
+
+def _numbered(states: list[State]) -> list[State]:
+    """The states that are reached, in the order in which they are, breadth first."""
+    numbers = {DOCUMENT_NODE: DOCUMENT_NODE}
+    waiting = [DOCUMENT_NODE]
+    for number in waiting:
+        for _, target in states[number].edges:
+            if target not in numbers:
+                numbers[target] = len(numbers)
+                waiting.append(target)
+    return [
+        State(
+            states[number].text,
+            states[number].attributes,
+            tuple((label, numbers[target]) for label, target in states[number].edges),
+        )
+        for number in waiting
+    ]
+
+
+def _without_idle(state: State) -> State:
+    """The state without special labels that say the same as a more general one."""
+    attributes, edges = dict(state.attributes), dict(state.edges)
+    return State(
+        state.text,
+        tuple(item for item in state.attributes if not _is_idle(attributes, *item)),
+        tuple(item for item in state.edges if not _is_idle(edges, *item)),
+    )
+
+
+def _is_idle(table: Mapping[Label, object], label: Label, told: object) -> bool:
+    if label.namespace is None:
+        general = [Label(label.kind)] if label.local is not None else []
+    else:
+        general = [Label(label.kind, None, label.local), Label(label.kind)]
+    for other in general:
+        if other in table:
+            return table[other] == told
+    return False

@@ -1,0 +1,207 @@
+"""The label paths of a DTD.
+
+An element of the DTD is a state, an element that may stand in it an edge. Paths that no complete
+document can have are left out: elements that can never be completed, because they need themselves
+or something undeclared, and whatever stands in a content model only beside such elements. All other
+paths are those of some valid document, so the automaton is exact.
+
+*Where a document begins.* At the schema's root if it names one, else at any element.
+
+*Namespaces.* A DTD knows names as they are written, with their prefixes; patterns ask for
+namespaces. What a valid document can bind is told by the attributes ``xmlns`` and ``xmlns:p``:
+
+- A prefix that is ``#FIXED`` wherever it is declared stands for the values it is fixed to; ``xml``
+  for its own; any other prefix may be bound to anything, so ``p:f`` becomes ``*:f``.
+- A name without prefix is in no namespace, until an element declares ``xmlns``. Such an element and
+  those in it are in the namespace it is fixed to, if the document writes the attribute (nobody
+  applies defaults here), or in the one around it; not fixed, in any.
+
+*Text.* Mixed content and ANY hold text, EMPTY holds nothing, other content holds white space.
+
+*Values.* An enumeration allows its values, a ``#FIXED`` attribute its one. Whoever reads a
+document without the DTD sees the spaces around a value that a validating reader would strip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from twigcast.covering.path_automaton import DOCUMENT_NODE, Sketch, TextKind, Values
+from twigcast.errors import SchemaError
+from twigcast.language.condition import Kind, Label
+from twigcast.language.schema import (
+    Anything,
+    AttributeDeclaration,
+    AttributeType,
+    Child,
+    Choice,
+    Content,
+    ElementDeclaration,
+    Empty,
+    Mixed,
+    Particle,
+    Presence,
+    Schema,
+)
+from twigcast.language.syntax import XML_NAMESPACE
+
+__all__ = ["schema_sketch"]
+
+_ENUMERATED: Final = frozenset({AttributeType.ENUMERATION, AttributeType.NOTATION})
+_PLAIN: Final = re.compile(r"[^\s&<]+(?: [^\s&<]+)*")
+"""A value that looks the same in every document: no references, one space between words."""
+
+
+def schema_sketch(schema: Schema, roots: Sequence[str] | None = None) -> Sketch:
+    """The paths of all documents that are valid by the schema and begin with one of the roots.
+
+    SchemaError if no such document can be completed, UsageError if a root is not declared.
+    """
+    chosen = _roots(schema, roots)
+    begun = [name for name in chosen if name in schema.heights]
+    if not begun:
+        shown = ", ".join(chosen[:8])
+        raise SchemaError(
+            f"no document can begin with {shown}: it would need itself, or something undeclared, "
+            "without end"
+        )
+    return _Drawing(schema).drawn(begun)
+
+
+def _roots(schema: Schema, roots: Sequence[str] | None) -> tuple[str, ...]:
+    if roots:
+        return tuple(schema.root_or(name) for name in roots)
+    return tuple(schema.elements) if schema.root is None else (schema.root,)
+
+
+class _Drawing:
+    """A sketch on its way: a state for each element and each namespace it may inherit."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._prefixes = _prefix_namespaces(schema)
+        self._anything = tuple(name for name in schema.elements if name in schema.heights)
+        self._numbers: dict[tuple[str, str | None], int] = {}
+        self._waiting: list[tuple[str, str | None]] = []
+        self._sketch = Sketch()
+        self._shared: dict[str | None, tuple[tuple[Label, int], ...]] = {}
+
+    def drawn(self, roots: Sequence[str]) -> Sketch:
+        self._sketch.edges[DOCUMENT_NODE] = list(self._edges(roots, ""))
+        while self._waiting:
+            name, around = self._waiting.pop()
+            content = self._schema.elements[name].content
+            if isinstance(content, Anything):
+                # Many elements with content ANY share one list of edges, or it would be quadratic.
+                if around not in self._shared:
+                    self._shared[around] = tuple(self._edges(self._anything, around))
+                edges = self._shared[around]
+            else:
+                edges = tuple(self._edges(self._children(content), around))
+            self._sketch.edges[self._numbers[name, around]] = edges
+        return self._sketch
+
+    def _edges(self, names: Sequence[str], around: str | None) -> Iterator[tuple[Label, int]]:
+        """Edges to elements whose parent is in the namespace ``around``."""
+        for name in names:
+            declaration = self._schema.elements[name]
+            for inside in _default_namespaces(declaration, around):
+                target = self._state(declaration, inside)
+                for label in self._labels(Kind.ELEMENT, name, inside):
+                    yield label, target
+
+    def _state(self, declaration: ElementDeclaration, inside: str | None) -> int:
+        key = (declaration.name, inside)
+        if key not in self._numbers:
+            attributes = {
+                label: _values(attribute)
+                for attribute in declaration.attributes
+                if attribute.name != "xmlns" and not attribute.name.startswith("xmlns:")
+                for label in self._labels(Kind.ATTRIBUTE, attribute.name, "")
+            }
+            self._numbers[key] = self._sketch.add(_text_kind(declaration.content), attributes)
+            self._waiting.append(key)
+        return self._numbers[key]
+
+    def _labels(self, kind: Kind, name: str, unprefixed: str | None) -> list[Label]:
+        prefix, colon, local = name.partition(":")
+        if not colon:
+            return [Label(kind, unprefixed, name)]
+        namespaces = self._prefixes.get(prefix, (None,))
+        return [Label(kind, namespace, local) for namespace in namespaces]
+
+    def _children(self, content: Content) -> list[str]:
+        """The elements that may stand in some complete content, each once."""
+        if isinstance(content, Mixed):
+            names: tuple[str, ...] | None = content.names
+        elif isinstance(content, Empty | Anything):
+            names = ()
+        else:
+            names = _possible(content, self._schema.heights)
+        return [name for name in dict.fromkeys(names or ()) if name in self._schema.heights]
+
+
+def _possible(particle: Particle, complete: Mapping[str, int]) -> tuple[str, ...] | None:
+    """The names in a particle that some complete content has; None if there is no such content.
+
+    >>> from twigcast.language.declarations import Sequence as S
+    >>> _possible(Choice((S((Child("a"), Child("endless"))), Child("b"))), {"a": 1, "b": 1})
+    ('b',)
+    """
+    found: tuple[str, ...] | None
+    if isinstance(particle, Child):
+        found = (particle.name,) if particle.name in complete else None
+    else:
+        parts = [_possible(part, complete) for part in particle.parts]
+        there = [part for part in parts if part is not None]
+        enough = bool(there) if isinstance(particle, Choice) else len(there) == len(parts)
+        found = tuple(name for part in there for name in part) if enough else None
+    return () if found is None and particle.occurs.may_be_absent else found
+
+
+def _prefix_namespaces(schema: Schema) -> dict[str, tuple[str, ...]]:
+    """What each prefix must be bound to, for those of which the schema says so."""
+    found: dict[str, set[str | None]] = {"xml": {XML_NAMESPACE}}
+    for declaration in schema.declarations:
+        for attribute in declaration.attributes:
+            if attribute.name.startswith("xmlns:"):
+                prefix = attribute.name.removeprefix("xmlns:")
+                found.setdefault(prefix, set()).add(_fixed_namespace(attribute))
+    return {
+        prefix: tuple(sorted(name for name in namespaces if name is not None))
+        for prefix, namespaces in found.items()
+        if None not in namespaces
+    }
+
+
+def _default_namespaces(
+    declaration: ElementDeclaration, around: str | None
+) -> tuple[str | None, ...]:
+    """The namespaces that names without prefix may be in, from this element on."""
+    for attribute in declaration.attributes:
+        if attribute.name == "xmlns":
+            fixed = _fixed_namespace(attribute)
+            return (None,) if None in (fixed, around) else tuple(dict.fromkeys((around, fixed)))
+    return (around,)
+
+
+def _fixed_namespace(attribute: AttributeDeclaration) -> str | None:
+    """The one namespace that the attribute can bind, or None."""
+    values = _values(attribute) if attribute.presence is Presence.FIXED else None
+    return values[0] if values else None
+
+
+def _values(attribute: AttributeDeclaration) -> Values:
+    if attribute.presence is Presence.FIXED:
+        plain = attribute.default is not None and _PLAIN.fullmatch(attribute.default)
+        single = attribute.type is AttributeType.CDATA or " " not in (attribute.default or "")
+        return (attribute.default or "",) if plain and single else None
+    return tuple(sorted(attribute.values)) if attribute.type in _ENUMERATED else None
+
+
+def _text_kind(content: Content) -> TextKind:
+    if isinstance(content, Mixed | Anything):
+        return TextKind.ANY
+    return TextKind.NONE if isinstance(content, Empty) else TextKind.BLANK
