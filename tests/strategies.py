@@ -185,6 +185,17 @@ def _calls(draw: st.DrawFn, depth: int) -> Said:
     return _join(template, path) if "{}" in template else _same(template)
 
 
+_SLASHES = st.sampled_from(["/", "//"])
+_TANGLED = st.sampled_from(["a", "b", "c", "*"])
+_BRANCH = st.builds(
+    "[{}{}{}]".format,
+    st.sampled_from(["", "", ".//"]),
+    _TANGLED,
+    st.sampled_from(["", "", "", "/b", "[@x]", "[a][b]", "[. = '1']", "//c"]),
+)
+_BRANCHES = st.lists(_BRANCH, max_size=2).map("".join)
+
+
 @st.composite
 def _positions(draw: st.DrawFn, depth: int) -> Said:
     position = draw(
@@ -199,6 +210,34 @@ def _positions(draw: st.DrawFn, depth: int) -> Said:
 
 
 @st.composite
+def tangles(draw: st.DrawFn) -> Said:
+    """Twigs that begin alike, side by side: ``//a[b][c] and //a/d[e][f]``. Always exact.
+
+    Each follows a common trunk for some steps and branches at the last of them, at times before
+    too, so the elements where one twig branches are above, below and among those of the others.
+    """
+    trunk = draw(st.lists(st.tuples(_SLASHES, _TANGLED), min_size=1, max_size=3))
+
+    def twig() -> str:
+        text = ""
+        for slash, name in trunk[: draw(st.integers(1, len(trunk)))]:
+            text += slash + name + draw(_BRANCHES)
+        return text + draw(_BRANCH)
+
+    def part() -> str:
+        match draw(st.sampled_from(["twig"] * 6 + ["not", "or"])):
+            case "twig":
+                return twig()
+            case "not":
+                return f"not({twig()})"
+            case _:
+                return f"({twig()} or {twig()})"
+
+    parts = [part() for _ in range(draw(st.integers(2, 3)))]
+    return _same(draw(st.sampled_from([" and "] * 5 + [" or "])).join(parts))
+
+
+@st.composite
 def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
     """An expression with the prefixes of NAMESPACES, at top level as subscribers write it."""
 
@@ -207,9 +246,11 @@ def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
         lead = draw(st.sampled_from(["", "/", "//"]))
         return Said(lead + path.text, (lead or "//") + path.judge)
 
-    match draw(st.sampled_from(["path"] * 4 + ["union", "condition"])):
+    match draw(st.sampled_from(["path"] * 4 + ["union", "condition", "tangle"])):
         case "path":
             said = top()
+        case "tangle":
+            said = draw(tangles())
         case "union":
             said = _join("{} | {}", top(), top())
         case _:
@@ -252,6 +293,20 @@ def _contents(draw: st.DrawFn, depth: int) -> str:
             return f"<!--{draw(st.sampled_from(['1', 'x']))}-->"
         case _:
             return "<?t x?>"
+
+
+@st.composite
+def thickets(draw: st.DrawFn, depth: int = 4) -> bytes:
+    """A document of few names that come again at every level, for :func:`tangles` to fail on."""
+
+    def grown(depth: int) -> str:
+        name = draw(st.sampled_from("abc"))
+        value = draw(st.sampled_from(["", "", ' x="1"']))
+        children = range(draw(st.integers(int(depth > 1), 3)) if depth else 0)
+        inside = "".join(grown(depth - 1) for _ in children) or draw(st.sampled_from(["", "1"]))
+        return f"<{name}{value}>{inside}</{name}>"
+
+    return grown(depth).encode()
 
 
 _DECLARED = 'xmlns:p="urn:p" xmlns:q="urn:q" xmlns:r="urn:p"'

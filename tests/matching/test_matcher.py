@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE
 from tests.judge import judge
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import (
+    NAMESPACES,
+    THOROUGH,
+    Said,
+    documents,
+    subscriptions,
+    tangles,
+    thickets,
+)
 from twigcast.errors import DocumentError, PatternError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
 from twigcast.language.pattern import PatternLimits
@@ -46,6 +54,17 @@ def test_matching_is_what_the_judge_says_under_adds_and_removes(
         for number, one in enumerate(said)
         if number not in gone and judge(one.judge, content, NAMESPACES)
     ]
+    assert matcher.match(content) == expected
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@THOROUGH
+@given(st.lists(tangles(), min_size=1, max_size=8), thickets())
+def test_twigs_that_begin_alike_are_joined_each_at_its_own_elements(
+    engine: str, said: list[Said], content: bytes
+) -> None:
+    matcher = matcher_of(*(one.text for one in said), engine=engine)
+    expected = [number for number, one in enumerate(said) if judge(one.judge, content, {})]
     assert matcher.match(content) == expected
 
 

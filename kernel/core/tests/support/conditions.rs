@@ -27,13 +27,14 @@ pub fn random_set(chance: &mut Chance, size: usize) -> Vec<Condition> {
 
 /// A condition on the document node. It may ask for that node's value, which an index refuses.
 pub fn random_condition(chance: &mut Chance) -> Condition {
-    match chance.below(24) {
+    match chance.below(30) {
         0 => condition(chance, 3, None),
         1 => many_alternatives(chance),
         2 => many_branches(chance),
         3 => overlapping_twigs(chance),
-        4..=9 => path(chance, 4),
-        10..=15 => twig(chance, 2),
+        4..=9 => tangled_twigs(chance),
+        10..=15 => path(chance, 4),
+        16..=21 => twig(chance, 2),
         _ => Condition::Exists(Box::new(step(chance, 3))),
     }
 }
@@ -98,6 +99,47 @@ fn overlapping_twigs(chance: &mut Chance) -> Condition {
     let twigs = [vec![one, middle.clone()], vec![middle, other]];
     let twigs = twigs.map(|parts| named(far, label.clone(), Condition::All(parts)));
     Condition::All(twigs.into())
+}
+
+/// Twigs side by side at the document node that begin alike: `//a[b][c] and //a/d[e][f]`. Their joins
+/// lie at and below the same nodes of a trie, whichever twig they belong to, and the elements found
+/// for one twig say nothing about the other.
+fn tangled_twigs(chance: &mut Chance) -> Condition {
+    let length = 1 + chance.below(3);
+    let trunk: Vec<(bool, Label)> = (0..length)
+        .map(|_| (chance.one_in(2), element(chance)))
+        .collect();
+    let count = 2 + chance.below(2);
+    let twigs = (0..count).map(|_| {
+        let twig = twig_along(chance, &trunk);
+        match chance.below(8) {
+            0 => Condition::Not(Box::new(twig)),
+            1 => Condition::Any(vec![twig, twig_along(chance, &trunk)]),
+            _ => twig,
+        }
+    });
+    let twigs: Vec<Condition> = twigs.collect();
+    if chance.one_in(8) {
+        return Condition::Any(twigs);
+    }
+    Condition::All(twigs)
+}
+
+/// A twig along the first steps of a trunk, with branches at some of them and always at the last.
+fn twig_along(chance: &mut Chance, trunk: &[(bool, Label)]) -> Condition {
+    let length = 1 + chance.below(trunk.len());
+    let mut then: Option<Condition> = None;
+    for (far, label) in trunk[..length].iter().rev() {
+        let count = if then.is_none() {
+            1 + chance.below(3)
+        } else {
+            chance.below(6) / 4
+        };
+        let mut parts: Vec<Condition> = (0..count).map(|_| branch(chance, 1)).collect();
+        parts.extend(then);
+        then = Some(named(*far, label.clone(), Condition::All(parts)));
+    }
+    then.unwrap_or_else(always)
 }
 
 fn many_alternatives(chance: &mut Chance) -> Condition {
