@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::column::{Column, Spare, store};
 use crate::lexicon::{Labels, Tests};
-use crate::pattern::{Condition, Step};
+use crate::pattern::{Condition, Kind, Step};
 use crate::prefetch::prefetch;
 use crate::table::{Table, hash_of};
 
@@ -243,7 +243,10 @@ impl Clauses {
             + self.tests.held()
     }
 
+    /// Parts one after the other, those that are soon decided first.
     fn chain(&mut self, parts: &[Condition], none: Form, link: fn(u32, u32) -> Form) -> u32 {
+        let mut parts: Vec<&Condition> = parts.iter().collect();
+        parts.sort_by_key(|part| effort(part));
         let Some((last, others)) = parts.split_last() else {
             return self.intern(none);
         };
@@ -288,6 +291,24 @@ impl Clauses {
             Form::All(a, b) | Form::Any(a, b) => left.extend([a, b]),
             Form::Not(a) | Form::AtDocument(a) | Form::First(a) => left.push(a),
         }
+    }
+}
+
+/// How much has to be looked through, roughly, to decide a condition at an element: itself, its
+/// attributes, its children, all that is below it, the whole document.
+fn effort(condition: &Condition) -> u32 {
+    match condition {
+        Condition::SelfIs(_) => 0,
+        Condition::Exists(step) if step.far => 4,
+        Condition::Exists(step) if step.label.kind == Kind::Attribute => 1,
+        Condition::Value(_) => 2,
+        Condition::Exists(_) => 3,
+        Condition::First(..) => 5,
+        Condition::Not(part) => effort(part),
+        Condition::All(parts) | Condition::Any(parts) => {
+            parts.iter().map(effort).max().unwrap_or(0)
+        }
+        Condition::AtDocument(_) => 6,
     }
 }
 

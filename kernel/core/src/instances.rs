@@ -14,7 +14,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Default)]
 pub struct Instances {
     ready: bool,
-    heads: Vec<u32>,
+    /// The first and the number of them, by join.
+    heads: Vec<(u32, u32)>,
     chain: Vec<(u32, u32)>,
 }
 
@@ -24,18 +25,17 @@ impl Instances {
         self.ready = false;
     }
 
-    /// The elements that met an ambiguous join, in document order.
-    pub fn of(
-        &mut self,
-        join: u32,
-        paths: &Paths,
-        element_paths: &[u32],
-        marks: &Marks,
-    ) -> impl Iterator<Item = u32> {
+    /// How many elements met an ambiguous join.
+    pub fn count(&mut self, join: u32, paths: &Paths, element_paths: &[u32], marks: &Marks) -> u32 {
         if !self.ready {
             self.prepare(paths, element_paths, marks);
         }
-        let mut next = self.heads[join as usize];
+        self.heads[join as usize].1
+    }
+
+    /// The elements that were counted, in document order.
+    pub fn of(&self, join: u32) -> impl Iterator<Item = u32> {
+        let mut next = self.heads[join as usize].0;
         std::iter::from_fn(move || {
             let (element, after) = *self.chain.get(next as usize)?;
             next = after;
@@ -46,7 +46,7 @@ impl Instances {
     fn prepare(&mut self, paths: &Paths, element_paths: &[u32], marks: &Marks) {
         self.ready = true;
         self.heads.clear();
-        self.heads.resize(marks.twice.len() * 64, NONE);
+        self.heads.resize(marks.twice.len() * 64, (NONE, 0));
         self.chain.clear();
         for (element, &path) in element_paths.iter().enumerate().rev() {
             for (word, mask) in paths.joins(path) {
@@ -54,8 +54,9 @@ impl Instances {
                 while bits != 0 {
                     let join = (word * 64 + bits.trailing_zeros()) as usize;
                     bits &= bits - 1;
-                    self.chain.push((element as u32, self.heads[join]));
-                    self.heads[join] = self.chain.len() as u32 - 1;
+                    let (head, count) = &mut self.heads[join];
+                    self.chain.push((element as u32, *head));
+                    (*head, *count) = (self.chain.len() as u32 - 1, *count + 1);
                 }
             }
         }

@@ -143,8 +143,13 @@ impl Judge<'_> {
             if doubts.len() > 1 && twig.tangled == 0 && is_inner(join) {
                 return true;
             }
-            let mut elements = instances.of(join, paths, element_paths, marks);
-            elements.any(|element| self.verifier.holds(clause, At::Element(element)))
+            let count = instances.count(join, paths, element_paths, marks);
+            let meets = |element: u32| paths.meets(element_paths[element as usize], join);
+            let found = self.verifier.holds_at_owner(clause, count, meets);
+            found.unwrap_or_else(|| {
+                let mut elements = instances.of(join);
+                elements.any(|element| self.verifier.holds(clause, At::Element(element)))
+            })
         })
     }
 }

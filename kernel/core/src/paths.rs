@@ -189,6 +189,14 @@ impl Paths {
             .zip(self.masks[range].iter().copied())
     }
 
+    /// Whether an element there meets a join.
+    pub fn meets(&self, path: u32, join: u32) -> bool {
+        let ends = self.paths[path as usize].lists.ends;
+        let range = ends[3] as usize..ends[4] as usize;
+        let found = self.words[range.clone()].binary_search(&(join / 64));
+        found.is_ok_and(|place| self.masks[range][place] >> (join % 64) & 1 == 1)
+    }
+
     /// Whether the values of nodes there are asked for.
     #[inline]
     pub fn is_valued(&self, path: u32) -> bool {

@@ -6,6 +6,8 @@
 //! clauses of all patterns have one number, they are shared, and no clause is asked of such an
 //! element twice. With the depth of documents bounded this keeps the work linear in their size.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::classes::Classes;
@@ -17,8 +19,12 @@ use crate::value::Value;
 /// Elements with fewer descendants are looked through again rather than remembered.
 const REMEMBERED_MIN: u32 = 64;
 
-/// How many answers are remembered for a document: some 100 MB in the worst case.
+/// How many answers, and how many owners, are remembered for a document: some 100 MB in the worst case.
 const REMEMBERED_MAX: usize = 4_000_000;
+
+/// All nodes of a kind are looked through once if there are at most so many for each element that would
+/// have to be looked at otherwise: a look at a name is as much cheaper than one at an element.
+const OWNERS_PER_ELEMENT: usize = 4;
 
 /// A node of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +42,20 @@ pub enum At {
 /// What is remembered while one document is verified.
 #[derive(Default)]
 pub struct Remembered {
+    /// The elements that clauses about an attribute or a child hold at, one list behind the other.
+    owners: Vec<u32>,
+    owners_of: FxHashMap<u32, Range<usize>>,
     answers: FxHashMap<u64, bool>,
 }
 
 impl Remembered {
     /// Begins a document.
     pub fn begin(&mut self) {
+        if self.owners.capacity() > REMEMBERED_MAX / 16 {
+            self.owners = Vec::new();
+        }
+        self.owners.clear();
+        self.owners_of.clear();
         if self.answers.capacity() > REMEMBERED_MAX / 16 {
             self.answers = FxHashMap::default();
         } else {
@@ -81,6 +95,94 @@ impl Verifier<'_> {
             Form::AtDocument(part) => self.holds(part, At::Document),
             Form::First(chain) => self.first(chain, at),
         }
+    }
+
+    /// Whether a clause holds at one of the elements `is_one` tells, looked at from the side of the
+    /// attributes or children that its first part asks for; `None` if the few elements themselves are
+    /// looked at sooner.
+    ///
+    /// `//*[@id='x']/b` joins at any element, and hardly one has such an attribute.
+    pub fn holds_at_owner(
+        &mut self,
+        clause: u32,
+        elements: u32,
+        is_one: impl Fn(u32) -> bool,
+    ) -> Option<bool> {
+        let Form::All(part, rest) = self.clauses.form(clause) else {
+            return None;
+        };
+        let owners = self.owners(part, elements)?;
+        Some(owners.into_iter().any(|place| {
+            let element = self.remembered.owners[place];
+            is_one(element) && self.holds(rest, At::Element(element))
+        }))
+    }
+
+    /// Where the elements are remembered that a clause about an attribute or a child holds at.
+    fn owners(&mut self, clause: u32, elements: u32) -> Option<Range<usize>> {
+        if let Some(known) = self.remembered.owners_of.get(&clause) {
+            return Some(known.clone());
+        }
+        let Form::Exists {
+            far: false,
+            label,
+            then,
+        } = self.clauses.form(clause)
+        else {
+            return None;
+        };
+        let kind = self.clauses.labels.kind(label);
+        let nodes = match kind {
+            Kind::Element => self.tree.elements.len(),
+            Kind::Attribute => self.tree.attributes.len(),
+            Kind::Text => return None,
+        };
+        let is_full = self.remembered.owners.len() > REMEMBERED_MAX;
+        if is_full || nodes > elements as usize * OWNERS_PER_ELEMENT {
+            return None;
+        }
+        let mut found = if kind == Kind::Element {
+            self.parents(label, then)
+        } else {
+            self.carriers(label, then)
+        };
+        found.sort_unstable();
+        found.dedup();
+        let start = self.remembered.owners.len();
+        self.remembered.owners.append(&mut found);
+        let range = start..self.remembered.owners.len();
+        self.remembered.owners_of.insert(clause, range.clone());
+        Some(range)
+    }
+
+    /// The elements with a child of this label at which a clause holds.
+    fn parents(&mut self, label: u32, then: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        for (element, &class) in self.element_classes.iter().enumerate() {
+            let parent = self.tree.elements[element].parent;
+            if parent != NONE
+                && self.classes.has(class, label)
+                && self.holds(then, At::Element(element as u32))
+            {
+                found.push(parent);
+            }
+        }
+        found
+    }
+
+    /// The elements with an attribute of this label at which a clause holds.
+    fn carriers(&mut self, label: u32, then: u32) -> Vec<u32> {
+        let mut found = Vec::new();
+        for element in 0..self.tree.elements.len() as u32 {
+            let (start, end) = self.attributes(element, false);
+            for attribute in start..end {
+                let class = self.attribute_classes[attribute as usize];
+                if self.classes.has(class, label) && self.holds(then, At::Attribute(attribute)) {
+                    found.push(element);
+                }
+            }
+        }
+        found
     }
 
     fn exists(&mut self, clause: u32, at: At, far: bool, label: u32, then: u32) -> bool {
