@@ -19,6 +19,7 @@ import typer
 
 from twigcast.cli.options import AsJson
 from twigcast.cli.progress import Bar
+from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import counted, say, write, write_json
 from twigcast.cli.writing import new_file, write_folder, write_zip
 from twigcast.errors import UsageError
@@ -39,18 +40,12 @@ DOCUMENT_EXAMPLES = (
 EXAMPLES = (PATTERN_EXAMPLES[0], DOCUMENT_EXAMPLES[0])
 
 
-def _complete_dtd() -> list[str]:
-    from twigcast.files.schemas import shipped_schema_names
-
-    return list(shipped_schema_names())
-
-
 Dtd: TypeAlias = Annotated[
     str,
     typer.Option(
         metavar="NAME|FILE",
         help="A DTD that comes with Twigcast (news, bibliography, …) or a file.",
-        autocompletion=_complete_dtd,
+        autocompletion=complete_schema,
     ),
 ]
 Root: TypeAlias = Annotated[
@@ -201,17 +196,10 @@ def documents(
 
 def _schema(dtd: str, root: str | None, share: float, seed: int) -> Schema:
     """The schema to draw from; the same variation of it for the same seed."""
-    from twigcast.files.schemas import read_schema, shipped_schema, shipped_schema_names
     from twigcast.language.schema import Schema
     from twigcast.workload import vary
 
-    if dtd in shipped_schema_names():
-        schema = shipped_schema(dtd)
-    elif Path(dtd).is_file():
-        schema = read_schema(dtd)
-    else:
-        known = ", ".join(shipped_schema_names())
-        raise UsageError(f"there is no file {dtd}, and no DTD of that name comes along: {known}")
+    schema = schema_named(dtd)
     if root is not None:
         schema = Schema(schema.declarations, root)
     return vary(schema, Random(f"vary {seed}"), share) if share else schema

@@ -9,8 +9,29 @@ In reading order:
     canonical_models    exact for tree patterns, within a budget
     alternatives        from any condition to twigs
     covers              the answer, by all of these
+
+What publishers can send, and which patterns that can satisfy:
+
+    path_automaton      sets of label paths, made deterministic and small
+    schema_paths        the label paths of a DTD
+    document_paths      the label paths of documents
+    path_expression     label paths as text, with ( )+
+    overlap             whether a document of these paths can match a pattern
+    advertisement       all of it as a value
+    advertisement_text  the same for the eye
+    path_counts         how many paths of a schema a linear pattern accepts
 """
 
+from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
 from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide
 
-__all__ = ["COVER_BUDGET", "Tally", "Verdict", "covers", "decide"]
+__all__ = [
+    "COVER_BUDGET",
+    "Advertisement",
+    "Tally",
+    "Verdict",
+    "advertisement_covers",
+    "covers",
+    "decide",
+    "overlaps",
+]

@@ -1,7 +1,7 @@
 """Automata over label paths: which nodes documents may have, and where.
 
 A label path leads from the root of a document to one of its nodes: ``/news/body/@lang``. What a
-publisher can send is a set of such paths. NITF has tens of millions of them up to ten levels and
+publisher can send is a set of such paths. NITF 2.5 has 38 million of them up to twelve labels and
 no end of them in all, so they are never listed; they are the ways through an automaton:
 
     <!ELEMENT list (item*)>                          list
@@ -30,9 +30,10 @@ which is 2 for a DTD. :class:`AutomatonLimits` bounds all of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.errors import SchemaLimitError
@@ -121,13 +122,13 @@ class Sketch:
 
     texts: list[TextKind] = field(default_factory=lambda: [TextKind.NONE])
     attributes: list[dict[Label, Values]] = field(default_factory=lambda: [{}])
-    edges: list[Iterable[tuple[Label, int]]] = field(default_factory=lambda: [[]])
+    edges: list[Sequence[tuple[Label, int]]] = field(default_factory=lambda: [[]])
 
     def add(
         self,
         text: TextKind = TextKind.NONE,
         attributes: Mapping[Label, Values] | None = None,
-        edges: Iterable[tuple[Label, int]] = (),
+        edges: Sequence[tuple[Label, int]] = (),
     ) -> int:
         """The number of a new state."""
         self.texts.append(text)
@@ -234,41 +235,64 @@ def _covers_leaves(wide: State, narrow: State) -> bool:
 
 def _determinised(sketch: Sketch, limits: AutomatonLimits) -> list[State]:
     """A state for each set of the sketch's states that some path leads to."""
-    first: tuple[int, ...] = (DOCUMENT_NODE,)
-    numbers: dict[tuple[int, ...], int] = {first: DOCUMENT_NODE}
-    waiting = [first]
+    sets = _Sets(sketch, limits)
     states: list[State] = []
-    arrivals: set[tuple[Label, int]] = set()
-    scanned = 0
-    for members in waiting:
-        found: dict[Label, set[int]] = {}
-        for member in members:
-            for label, target in sketch.edges[member]:
-                found.setdefault(label, set()).add(target)
-                scanned += 1
-                if scanned > limits.edges_max:
-                    raise _too_large("edges", "edges_max", scanned, limits.edges_max)
-        edges: list[tuple[Label, int]] = []
-        for label in sorted(found, key=label_order):
-            targets = tuple(sorted(found[label].union(*_of_more_general(found, label))))
-            if targets not in numbers:
-                numbers[targets] = len(numbers)
-                waiting.append(targets)
-            edges.append((label, numbers[targets]))
-        arrivals.update(edges)
-        if max(len(numbers), len(arrivals)) > limits.states_max:
-            given = max(len(numbers), len(arrivals))
-            raise _too_large("states", "states_max", given, limits.states_max)
+    for members in sets.waiting:
+        edges = sets.edges_of(members)
         text = max(sketch.texts[member] for member in members)
         attributes = _joined([sketch.attributes[member] for member in members])
-        states.append(State(text, attributes, tuple(edges)))
+        states.append(State(text, attributes, edges))
     return states
 
 
-def _too_large(what: str, limit: str, given: int, allowed: int) -> SchemaLimitError:
-    return SchemaLimitError(
-        f"the advertisement has too many {what}", limit=limit, given=given, allowed=allowed
-    )
+class _Sets:
+    """Sets of a sketch's states, numbered as they are come to."""
+
+    def __init__(self, sketch: Sketch, limits: AutomatonLimits) -> None:
+        first: tuple[int, ...] = (DOCUMENT_NODE,)
+        self.waiting = [first]
+        self._numbers = {first: DOCUMENT_NODE}
+        self._arrivals: set[tuple[Label, int]] = set()
+        self._scanned = 0
+        self._known: dict[tuple[int, ...], tuple[tuple[Label, int], ...]] = {}
+        self._sketch = sketch
+        self._limits = limits
+
+    def edges_of(self, members: tuple[int, ...]) -> tuple[tuple[Label, int], ...]:
+        """The edges of a set. States that share their list of edges share what becomes of it."""
+        lists = [self._sketch.edges[member] for member in members]
+        self._scanned += sum(map(len, lists))
+        self._check("edges", "edges_max", self._scanned, self._limits.edges_max)
+        key = tuple(map(id, lists))
+        if key not in self._known:
+            self._known[key] = tuple(self._new_edges(lists))
+            self._arrivals.update(self._known[key])
+            given = max(len(self._numbers), len(self._arrivals))
+            self._check("states", "states_max", given, self._limits.states_max)
+        return self._known[key]
+
+    def _new_edges(self, lists: list[Sequence[tuple[Label, int]]]) -> Iterator[tuple[Label, int]]:
+        found: dict[Label, set[int]] = {}
+        for label, target in chain.from_iterable(lists):
+            found.setdefault(label, set()).add(target)
+        has_general = any(label.namespace is None for label in found)
+        for label in sorted(found, key=label_order):
+            targets = found[label]
+            if has_general:
+                targets = targets.union(*_of_more_general(found, label))
+            yield label, self._number(tuple(sorted(targets)))
+
+    def _number(self, targets: tuple[int, ...]) -> int:
+        if targets not in self._numbers:
+            self._numbers[targets] = len(self._numbers)
+            self.waiting.append(targets)
+        return self._numbers[targets]
+
+    def _check(self, what: str, limit: str, given: int, allowed: int) -> None:
+        if given > allowed:
+            raise SchemaLimitError(
+                f"the advertisement has too many {what}", limit=limit, given=given, allowed=allowed
+            )
 
 
 def _of_more_general(found: Mapping[Label, set[int]], label: Label) -> Iterator[set[int]]:

@@ -1,0 +1,32 @@
+"""A DTD as a user names it: one that comes with Twigcast, by its name, or a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twigcast.errors import UsageError
+
+if TYPE_CHECKING:
+    from twigcast.language.schema import Schema
+
+__all__ = ["complete_schema", "schema_named"]
+
+
+def schema_named(dtd: str) -> Schema:
+    """The schema of a name or a file; UsageError if there is neither."""
+    from twigcast.files.schemas import read_schema, shipped_schema, shipped_schema_names
+
+    if dtd in shipped_schema_names():
+        return shipped_schema(dtd)
+    if Path(dtd).is_file():
+        return read_schema(dtd)
+    known = ", ".join(shipped_schema_names())
+    raise UsageError(f"there is no file {dtd}, and no DTD of that name comes along: {known}")
+
+
+def complete_schema() -> list[str]:
+    """The names that a shell can complete."""
+    from twigcast.files.schemas import shipped_schema_names
+
+    return list(shipped_schema_names())
