@@ -29,14 +29,13 @@ from twigcast.spark import Progress, matches, run_batch
 class Outcome:
     """What an engine used, and its answers to the sample.
 
-    ``matching`` is from documents in a table to answers; ``whole`` includes the tables that a run
-    writes, and leaves out only compiling.
+    ``matching`` is from documents in a table to answers, those of a run written into its tables;
+    only compiling is apart.
     """
 
     compiling: Used
     matching: Used
-    whole: Used
-    whole_wall_s: float
+    wall_s: float
     matches: int
     sample: Mapping[int, Sequence[int]]
 
@@ -61,8 +60,7 @@ def _planned(plan: Plan) -> SparkEngine:
         return Outcome(
             compiling=compiled - begun,
             matching=matching,
-            whole=matching,
-            whole_wall_s=wall_s,
+            wall_s=wall_s,
             matches=sum(map(len, answers.values())),
             sample={number: ids for number, ids in answers.items() if number < sample},
         )
@@ -107,31 +105,29 @@ def _twigcast_match(documents: DataFrame, expressions: Sequence[str]) -> DataFra
 
 
 def _run(documents: DataFrame, expressions: Sequence[str], sample: int) -> Outcome:
-    """Our job, with what was used until each of its stages began."""
-    stages: dict[str, Used] = {}
-    walls: dict[str, float] = {}
+    """Our job; compiling is what it does until it begins to match."""
+    compiled: list[tuple[Used, float]] = []
 
     def listen(progress: Progress) -> None:
-        if progress.stage not in stages:
-            stages[progress.stage] = used()
-            walls[progress.stage] = time.perf_counter()
+        if progress.stage == "matching" and not compiled:
+            compiled.append((used(), time.perf_counter()))
 
     session = documents.sparkSession
     with TemporaryDirectory() as folder:
         out, begun = f"{folder}/out", used()
         subscriptions = dict(enumerate(expressions))
         run = run_batch(subscriptions, documents, out, spark=session, progress=listen)
-        ended, wall_s = used(), time.perf_counter() - walls["matching"]
+        ended, wall = used(), time.perf_counter()
         deliveries = session.read.parquet(f"{out}/deliveries")
         few = deliveries.where(functions.col("document").cast("long") < sample)
         answers: dict[int, list[int]] = {}
         for row in few.select("document", "subscription").collect():
             answers.setdefault(int(row["document"]), []).append(int(row["subscription"]))
+    ((ready, ready_wall),) = compiled
     return Outcome(
-        compiling=stages["matching"] - begun,
-        matching=stages["writing"] - stages["matching"],
-        whole=ended - stages["matching"],
-        whole_wall_s=wall_s,
+        compiling=ready - begun,
+        matching=ended - ready,
+        wall_s=wall - ready_wall,
         matches=run.deliveries,
         sample=answers,
     )
