@@ -8,6 +8,7 @@ In reading order:
     single_paths        exact for single paths
     canonical_models    exact for tree patterns, within a budget
     alternatives        from any condition to twigs
+    under_schema        the same among the documents of a schema
     covers              the answer, by all of these
 
 What publishers can send, and which patterns that can satisfy:
@@ -23,7 +24,7 @@ What publishers can send, and which patterns that can satisfy:
 """
 
 from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
-from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide
+from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
 
 __all__ = [
     "COVER_BUDGET",

@@ -44,9 +44,17 @@ from twigcast.covering.homomorphism import (
     with_label,
 )
 from twigcast.covering.implication import contradictory, value_facts, value_implies
+from twigcast.covering.path_automaton import path_automaton
+from twigcast.covering.schema_paths import schema_sketch
 from twigcast.covering.single_paths import path_covers
 from twigcast.covering.twig import CHILD, Twig
-from twigcast.language import Pattern
+from twigcast.covering.under_schema import (
+    SchemaPaths,
+    paths_cover_under,
+    single_paths_of,
+    written_out,
+)
+from twigcast.language import Pattern, Schema
 from twigcast.language.condition import (
     ANY_ELEMENT,
     AnyOf,
@@ -68,6 +76,7 @@ __all__ = [
     "covers",
     "decide",
     "decide_ready",
+    "paths_of",
     "ready",
 ]
 
@@ -116,20 +125,32 @@ def covers(
     *,
     wider: Pattern | str,
     narrower: Pattern | str,
+    schema: Schema | SchemaPaths | None = None,
     budget: int = COVER_BUDGET,
     tally: Tally | None = None,
 ) -> bool:
     """Whether every document that matches ``narrower`` matches ``wider``; no where unknown.
 
+    With a ``schema``, whether every document does whose label paths are those of the schema
+    (:mod:`~twigcast.covering.under_schema`). Whoever asks often makes it ready once, by
+    :func:`paths_of`.
+
+    >>> from twigcast import Schema
+    >>> stocks = Schema.parse(b"<!ELEMENT stocks (stock*)> <!ELEMENT stock (price)>"
+    ...                       b"<!ELEMENT price (#PCDATA)>")
+    >>> covers(wider="/stocks/stock/price", narrower="//price", schema=stocks)
+    True
+
     Raises :class:`~twigcast.errors.PatternError` for a text that is no pattern.
     """
-    return decide(wider=wider, narrower=narrower, budget=budget, tally=tally).covers
+    return decide(wider=wider, narrower=narrower, schema=schema, budget=budget, tally=tally).covers
 
 
 def decide(
     *,
     wider: Pattern | str,
     narrower: Pattern | str,
+    schema: Schema | SchemaPaths | None = None,
     budget: int = COVER_BUDGET,
     tally: Tally | None = None,
 ) -> Verdict:
@@ -138,7 +159,10 @@ def decide(
     >>> decide(wider="//a[*/b]", narrower="//a/*/b[c]")
     Verdict(covers=True, within_budget=True, steps=0)
     """
-    verdict = decide_ready(wider=_ready(wider), narrower=_ready(narrower), budget=budget)
+    paths = paths_of(schema) if isinstance(schema, Schema) else schema
+    verdict = decide_ready(
+        wider=_ready(wider), narrower=_ready(narrower), schema=paths, budget=budget
+    )
     if tally is not None:
         tally.count(verdict)
     return verdict
@@ -164,7 +188,9 @@ def ready(condition: Condition, *, of_document: bool = True) -> Ready:
     return Ready(condition, groups, tuple(map(ground_of, twigs)))
 
 
-def decide_ready(*, wider: Ready, narrower: Ready, budget: int = COVER_BUDGET) -> Verdict:
+def decide_ready(
+    *, wider: Ready, narrower: Ready, schema: SchemaPaths | None = None, budget: int = COVER_BUDGET
+) -> Verdict:
     """What :func:`decide` says of what was made ready before."""
     if wider.condition is narrower.condition:
         return Verdict(covers=True)
@@ -172,11 +198,23 @@ def decide_ready(*, wider: Ready, narrower: Ready, budget: int = COVER_BUDGET) -
     try:
         for ground in narrower.grounds:
             for group in wider.groups:
-                if not covered_by_some(group, ground, steps):
+                if schema is None:
+                    covered = covered_by_some(group, ground, steps)
+                else:
+                    covered = _covered_under(schema, group, ground, steps)
+                if not covered:
                     return Verdict(covers=False, steps=steps.taken)
     except OutOfSteps:
         return Verdict(covers=False, within_budget=False, steps=steps.taken)
     return Verdict(covers=True, steps=steps.taken)
+
+
+def paths_of(schema: Schema) -> SchemaPaths:
+    """The label paths of a schema, made ready.
+
+    Raises SchemaError if no document can be complete, SchemaLimitError if there are too many.
+    """
+    return SchemaPaths(path_automaton(schema_sketch(schema)))
 
 
 def _ready(pattern: Pattern | str) -> Ready:
@@ -190,18 +228,13 @@ _ready_for_document = lru_cache(maxsize=2048)(ready)
 
 def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> bool:
     """Whether the condensed wider twigs together cover the narrower one."""
+    if _lies_some(widers, narrower):
+        return True
     twig = narrower.twig
-    only_paths = twig.is_path
-    for wider in widers:
-        if wider.is_path and twig.is_path:
-            if path_covers(wider=wider, narrower=narrower, follows=follows):
-                return True
-        elif lies_on(wider, narrower, follows):
-            return True
-        else:
-            only_paths = False
-    if not twig.has_far_edges or (only_paths and len(widers) == 1):
-        # With no // there is one model, the twig itself; and a single path has been decided.
+    if not twig.has_far_edges:
+        # There is one model, the twig itself.
+        return False
+    if len(widers) == 1 and widers[0].is_path and twig.is_path:
         return False
     left = [wider for wider in widers if _has_place_for_all(wider, narrower)]
     if not any(map(_asks_for_levels, left)):
@@ -209,6 +242,39 @@ def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> b
         # each // shows that there would be a homomorphism.
         return False
     return covers_every_model(left, twig, steps, follows)
+
+
+def _lies_some(widers: Sequence[Twig], narrower: Ground) -> bool:
+    """Whether one of the wider twigs can be laid onto the narrower one."""
+    is_path = narrower.twig.is_path
+    for wider in widers:
+        if is_path and wider.is_path:
+            if path_covers(wider=wider, narrower=narrower, follows=follows):
+                return True
+        elif lies_on(wider, narrower, follows):
+            return True
+    return False
+
+
+def _covered_under(
+    schema: SchemaPaths, widers: Sequence[Twig], narrower: Ground, steps: Steps
+) -> bool:
+    """The same among documents of a schema."""
+    if _lies_some(widers, narrower):
+        return True
+    if all(wider.is_path for wider in widers):
+        paths = single_paths_of(narrower.twig)
+        if any(
+            paths_cover_under(schema, widers=widers, narrower=path, steps=steps, follows=follows)
+            for path in paths
+        ):
+            return True
+        if narrower.twig.is_path:
+            return False
+    return all(
+        covered_by_some(widers, ground_of(twig), steps)
+        for twig in written_out(narrower.twig, schema, steps)
+    )
 
 
 def _asks_for_levels(wider: Twig) -> bool:
