@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from random import Random
 
 import pytest
@@ -60,6 +61,14 @@ def check(found: Counter[str], *, coverings: int, share: float) -> None:
 
 def test_every_pair_of_paths_is_decided_rightly() -> None:
     check(outcomes(drawn_path, seed=11, pairs=3_000), coverings=400, share=1)
+
+
+def test_every_pair_of_small_paths_is_decided_rightly() -> None:
+    steps = [slash + name for slash in ("/", "//") for name in "a*"]
+    small = ["".join(path) for count in (1, 2, 3) for path in product(steps, repeat=count)]
+    for wider, narrower in product(small, repeat=2):
+        truth = truly_covers(wider=wider, narrower=narrower)
+        assert covers(wider=wider, narrower=narrower) is truth, (wider, narrower)
 
 
 def test_nearly_all_coverings_of_trees_are_found() -> None:

@@ -35,4 +35,5 @@ __all__ = [
     "covers",
     "decide",
     "overlaps",
+    "paths_of",
 ]

@@ -320,11 +320,13 @@ def follows(ground: Ground, node: int, wanted: Condition) -> bool:
 @lru_cache(maxsize=16_384)
 def _entails(stronger: Condition, weaker: Condition) -> bool:
     """Whether of any node the one condition can only hold where the other does."""
-    return decide_ready(
-        wider=ready(weaker, of_document=False),
-        narrower=ready(stronger, of_document=False),
-        budget=_INNER_BUDGET,
-    ).covers
+    wider, narrower = _ready_for_any_node(weaker), _ready_for_any_node(stronger)
+    return decide_ready(wider=wider, narrower=narrower, budget=_INNER_BUDGET).covers
+
+
+@lru_cache(maxsize=2048)
+def _ready_for_any_node(condition: Condition) -> Ready:
+    return ready(condition, of_document=False)
 
 
 def _is_ruled_out(ground: Ground, node: int, condition: Condition) -> bool:
