@@ -81,7 +81,8 @@ def advertise(
     """
     advertisement, refused = _advertisement(sources, root, files, from_documents=from_documents)
     if overlaps is not None:
-        refused += _print_overlaps(advertisement, overlaps, as_json=as_json)
+        with Bar(beside_output=True) as bar:
+            refused += _print_overlaps(advertisement, overlaps, bar, as_json=as_json)
     elif automaton:
         _print_automaton(advertisement, as_json=as_json)
     else:
@@ -172,7 +173,7 @@ def _print_automaton(advertisement: Advertisement, *, as_json: bool) -> None:
     say(f"{counted(told.states, 'state')}, {counted(told.edges, 'edge')}, {recursive}")
 
 
-def _print_overlaps(advertisement: Advertisement, path: str, *, as_json: bool) -> int:
+def _print_overlaps(advertisement: Advertisement, path: str, bar: Bar, *, as_json: bool) -> int:
     """Print an answer for each subscription; returns how many lines are none."""
     from twigcast.covering.advertisement import overlaps
     from twigcast.files import read_subscriptions
@@ -182,7 +183,9 @@ def _print_overlaps(advertisement: Advertisement, path: str, *, as_json: bool) -
     answers: list[tuple[int, object, bool | None, str]] = [
         (one.line, one.id, None, one.reason) for one in file.rejected
     ]
+    step = bar.steps("reading subscriptions", len(file.subscriptions))
     for one in file.subscriptions:
+        step()
         try:
             pattern = Pattern.parse(one.xpath, one.namespaces)
         except PatternError as error:

@@ -169,8 +169,7 @@ class PathOverlap:
                 places = sum(bit for other, bit in self._named if _may_meet(label, other))
             else:
                 places = 0
-            if self.remembered >= REMEMBERED_SETS_MAX:
-                self._forget()
+            self._make_room()
             self._labelled[label] = places
         return places
 
@@ -181,13 +180,8 @@ class PathOverlap:
         """The elements that may have a child in these places."""
         above = self._parents_of.get(places)
         if above is None:
-            above, rest, table = 0, places & ~_DOCUMENT, self._above
-            while rest:
-                lowest = rest & -rest
-                above |= table[lowest.bit_length() - 1]
-                rest ^= lowest
-            if self.remembered >= REMEMBERED_SETS_MAX:
-                self._forget()
+            above = self._one_up(places)
+            self._make_room()
             self._parents_of[places] = above
         return above
 
@@ -195,20 +189,30 @@ class PathOverlap:
         """The elements that may have a descendant in these places."""
         above = self._ancestors_of.get(places)
         if above is None:
-            above = new = self._parents(places)
+            above = new = self._one_up(places)
             while new:
-                new = self._parents(new) & ~above
+                new = self._one_up(new) & ~above
                 above |= new
+            self._make_room()
             self._ancestors_of[places] = above
+        return above
+
+    def _one_up(self, places: int) -> int:
+        above, rest, table = 0, places & ~_DOCUMENT, self._above
+        while rest:
+            lowest = rest & -rest
+            above |= table[lowest.bit_length() - 1]
+            rest ^= lowest
         return above
 
     def _with_ancestors(self, places: int) -> int:
         return places | self._ancestors(places)
 
-    def _forget(self) -> None:
-        self._labelled.clear()
-        self._parents_of.clear()
-        self._ancestors_of.clear()
+    def _make_room(self) -> None:
+        if self.remembered >= REMEMBERED_SETS_MAX:
+            self._labelled.clear()
+            self._parents_of.clear()
+            self._ancestors_of.clear()
 
     def _with_leaf(self, reach: Reach, label: Label, where: Condition) -> int:
         """The elements that may have such an attribute or text, or have it further below."""
