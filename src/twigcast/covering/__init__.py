@@ -11,6 +11,13 @@ In reading order:
     under_schema        the same among the documents of a schema
     covers              the answer, by all of these
 
+Of whole sets:
+
+    candidates          what a cover index asks of its engine
+    features            what a covering needs, as numbers
+    feature_index       the plain engine
+    cover_index         which patterns of a changing set cover another, or are covered
+
 What publishers can send, and which patterns that can satisfy:
 
     path_automaton      sets of label paths, made deterministic and small
@@ -24,11 +31,14 @@ What publishers can send, and which patterns that can satisfy:
 """
 
 from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
+from twigcast.covering.cover_index import CoverIndex, CoverIndexStatistics
 from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
 
 __all__ = [
     "COVER_BUDGET",
     "Advertisement",
+    "CoverIndex",
+    "CoverIndexStatistics",
     "Tally",
     "Verdict",
     "advertisement_covers",

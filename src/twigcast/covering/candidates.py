@@ -1,15 +1,15 @@
 """What a cover index asks of its engine: which patterns can cover, or be covered by, another.
 
-A cover index (:mod:`~twigcast.covering.cover_index`) numbers its different patterns and leaves it to
-an engine to find the few that matter. For a pattern, an engine sorts the numbers into three sets:
+A cover index (:mod:`~twigcast.covering.cover_index`) numbers its different patterns and leaves it
+to an engine to find the few that matter. For a pattern, an engine sorts the numbers into three:
 
     sure     a homomorphism shows the covering: yes
     maybe    to be decided by :func:`~twigcast.covering.covers.decide_ready`
     the rest something that every covering needs is missing: no
 
-An engine need not know whether the budget of a decision suffices, nor what connectives and residuals
-say of each other: whatever it does not understand is a *maybe*. So engines may differ in how many
-they leave in doubt, and never in what the index answers.
+An engine need not know whether the budget of a decision suffices, nor what connectives and
+residuals say of each other: whatever it does not understand is a *maybe*. So engines may differ in
+how many they leave in doubt, and never in what the index answers.
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ class Candidates(Protocol):
         """
 
     def covered(self, ready: Ready) -> tuple[list[int], list[int]]:
-        """The numbers (sure, maybe) of patterns that this one may cover, as for :meth:`covering`."""
+        """The numbers (sure, maybe) of patterns that this one may cover; else the same."""
