@@ -48,12 +48,8 @@ from twigcast.covering.path_automaton import path_automaton
 from twigcast.covering.schema_paths import schema_sketch
 from twigcast.covering.single_paths import path_covers
 from twigcast.covering.twig import CHILD, Twig
-from twigcast.covering.under_schema import (
-    SchemaPaths,
-    paths_cover_under,
-    single_paths_of,
-    written_out,
-)
+from twigcast.covering.under_schema import SchemaPaths, paths_cover_under, single_paths_of
+from twigcast.covering.written_out import written_out
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import (
     ANY_ELEMENT,

@@ -5,18 +5,20 @@ elements, attributes and texts can be where. If ``price`` stands only in ``/stoc
 ``/stocks/stock/price`` and ``//price`` cover each other, and nothing is asked of documents but that
 their paths are among those of the schema. (That a ``stock`` must have a ``price`` is not used.)
 
-*Paths*, exactly. The narrower path, the schema and the wider paths are followed together, from the
-document node down. A situation is a state of the schema, how far the narrower path has come (by a
-choice of ours: it is the one that shall be found), and for the wider paths the *set* of steps they
-can have come to, as bits. A situation in which the narrower path is done and no wider one is, is a
-counterexample; if there is none, every path of the schema with a node for the narrower pattern has
-one for a wider one. Of situations that differ in the set alone, those with less in it suffice.
+For single paths this is decided exactly. The narrower path, the schema and the wider paths are
+followed together, from the document node down. A situation is a state of the schema, how far the
+narrower path has come (by a choice of ours: it is the one that shall be found), and for the wider
+paths the *set* of steps they can have come to, as bits:
 
-*Trees*, soundly. The narrower twig is written out by what the schema says: states in which none of
-its nodes could be are left out, a ``*`` that can stand for one name only becomes that name, and a
-``//`` between nodes with but a few ways between them becomes these ways, each a twig of its own.
-A twig with a node that can be nowhere is no document's. The twigs that are left are then compared
-as always; and since a twig implies each of its own paths, those may be covered as paths.
+    schema     (0) ──stocks──▶ (1) ──stock──▶ (2) ──price──▶ (3)
+    narrower   //price          0              0              done
+    wider      /stocks/*/price  1              2              done
+
+A situation in which the narrower path is done and no wider one is, is a counterexample; if there is
+none, every path of the schema with a node for the narrower pattern has one for a wider one. Of
+situations that differ in the set alone, those with less in it suffice.
+
+Trees are written out by the schema first: :mod:`~twigcast.covering.written_out`.
 
 Dissemination uses schemas for advertisements alone; there is no such step in it.
 """
@@ -31,13 +33,16 @@ from typing import Final, NamedTuple
 from twigcast.covering.canonical_models import Steps
 from twigcast.covering.homomorphism import Follows, Ground, ground_of
 from twigcast.covering.path_automaton import DOCUMENT_NODE, PathAutomaton, TextKind
-from twigcast.covering.twig import Chain, Twig, made, stretched
+from twigcast.covering.twig import Twig, made
 from twigcast.language.condition import ANY_ELEMENT, TEXT, Condition, Kind, Label
 
-__all__ = ["SchemaPaths", "paths_cover_under", "single_paths_of", "written_out"]
-
-_WAYS_MAX: Final = 64
-"""Twigs that one twig is written out into; where there would be more, a ``//`` stays."""
+__all__ = [
+    "SchemaPaths",
+    "edges_from",
+    "paths_cover_under",
+    "possible_states",
+    "single_paths_of",
+]
 
 
 _LABELS_KNOWN_MAX: Final = 1024
@@ -73,9 +78,10 @@ class SchemaPaths:
         return found
 
     @cached_property
-    def size(self) -> int:
-        """The number of states and edges."""
-        return len(self.automaton.states) + sum(len(state.edges) for state in self.automaton.states)
+    def steps_a_node(self) -> int:
+        """The steps it takes to look for the places of one node."""
+        edges = sum(len(state.edges) for state in self.automaton.states)
+        return 1 + (len(self.automaton.states) + edges) // _EDGES_PER_STEP
 
     @cached_property
     def above(self) -> list[set[int]]:
@@ -127,59 +133,7 @@ class SchemaPaths:
         }
 
 
-# Twigs.
-
-
-def written_out(twig: Twig, schema: SchemaPaths, steps: Steps) -> list[Twig]:
-    """Twigs of which one holds just where this one does, among documents of the schema.
-
-    Raises OutOfSteps.
-    """
-    done: list[Twig] = []
-    left = [(twig, 1)]
-    while left:
-        here, begin = left.pop()
-        steps.take(here.size * schema.size // _EDGES_PER_STEP)
-        places = _places(here, schema)
-        if places is None:
-            continue
-        here = _named(here, places, schema)
-        far = (node for node in range(begin, here.size) if here.reaches[node])
-        for node in far:
-            chains = _chains(
-                here, node, places, schema, most=_WAYS_MAX // (len(left) + len(done) + 1)
-            )
-            if chains is not None:
-                left += [
-                    (stretched(here, {node: chain}), node + len(chain.elements) + 1)
-                    for chain in chains
-                ]
-                break
-        else:
-            done.append(here)
-    return done
-
-
-def _places(twig: Twig, schema: SchemaPaths) -> list[set[int]] | None:
-    """The states in which each element of the twig can be; None if it can be nowhere.
-
-    Each branch is looked at by itself, so these may be more states than there really are.
-    """
-    possible, _ = _possible(twig, schema)
-    if DOCUMENT_NODE not in possible[0]:
-        return None
-    places: list[set[int]] = [{DOCUMENT_NODE}]
-    for node in range(1, twig.size):
-        label, above = twig.labels[node], places[twig.parents[node]]
-        assert label is not None
-        if twig.reaches[node]:
-            above = schema.or_below(above)
-        edges = _edges(schema, above, label) if label.kind is Kind.ELEMENT else ()
-        places.append({target for _, target in edges} & possible[node])
-    return places
-
-
-def _possible(twig: Twig, schema: SchemaPaths) -> tuple[list[set[int]], list[set[int]]]:
+def possible_states(twig: Twig, schema: SchemaPaths) -> tuple[list[set[int]], list[set[int]]]:
     """Of each node, the states in which what is below it can be, and those that it can be below."""
     everywhere = set(range(len(schema.automaton.states)))
     possible, above = [everywhere] * twig.size, [everywhere] * twig.size
@@ -197,86 +151,13 @@ def _possible(twig: Twig, schema: SchemaPaths) -> tuple[list[set[int]], list[set
     return possible, above
 
 
-def _edges(schema: SchemaPaths, states: Iterable[int], label: Label) -> Iterator[tuple[Label, int]]:
+def edges_from(
+    schema: SchemaPaths, states: Iterable[int], label: Label
+) -> Iterator[tuple[Label, int]]:
     """The edges from these states that an element with the label can take."""
     known = schema.edges(label)
     for state in states:
         yield from known.get(state, ())
-
-
-def _named(twig: Twig, places: list[set[int]], schema: SchemaPaths) -> Twig:
-    """The twig with names in the place of what can only be one."""
-    labels = list(twig.labels)
-    for node, label in enumerate(twig.labels):
-        if label is None or None not in label or label.kind is not Kind.ELEMENT:
-            continue
-        above = places[twig.parents[node]]
-        if twig.reaches[node]:
-            above = schema.or_below(above)
-        names = {met for met, target in _edges(schema, above, label) if target in places[node]}
-        if len(names) == 1:
-            labels[node] = names.pop()
-    return twig._replace(labels=tuple(labels))
-
-
-def _chains(
-    twig: Twig, node: int, places: list[set[int]], schema: SchemaPaths, *, most: int
-) -> list[Chain] | None:
-    """What can stand between a node and its parent; None where nothing can be said of it."""
-    label = twig.labels[node]
-    assert label is not None
-    if label.kind is Kind.ELEMENT:
-        ends = schema.with_child(label, places[node])
-    else:
-        ends = schema.with_leaf(label)
-    begin = places[twig.parents[node]]
-    inside = schema.or_above(ends)
-    ways = _ways(schema, begin & inside, inside, ends, most=most)
-    if ways is not None:
-        return [Chain(way, is_open=False) for way in ways]
-    first = _only_way(schema, begin, inside, ends)
-    return [Chain(first, is_open=True)] if first else None
-
-
-def _ways(
-    schema: SchemaPaths, begin: set[int], inside: set[int], ends: set[int], *, most: int
-) -> list[tuple[Label, ...]] | None:
-    """The labels on the ways to one of the ends; None if there are too many, or no end of them."""
-    found: dict[tuple[Label, ...], None] = {}
-    waiting: list[tuple[int, tuple[Label, ...], frozenset[int]]] = [
-        (state, (), frozenset({state})) for state in sorted(begin)
-    ]
-    while waiting:
-        state, way, passed = waiting.pop()
-        if state in ends:
-            found[way] = None
-        for label, target in schema.automaton.states[state].edges:
-            if target in inside:
-                if target in passed:
-                    return None
-                waiting.append((target, (*way, label), passed | {target}))
-        if len(found) + len(waiting) > most:
-            return None
-    return list(found)
-
-
-def _only_way(
-    schema: SchemaPaths, begin: set[int], inside: set[int], ends: set[int]
-) -> tuple[Label, ...]:
-    """The labels with which all ways begin."""
-    way: list[Label] = []
-    states = begin & inside
-    while not states & ends and len(way) < len(schema.automaton.states):
-        edges = [edge for edge in _edges(schema, states, ANY_ELEMENT) if edge[1] in inside]
-        labels = {label for label, _ in edges}
-        if len(labels) != 1:
-            break
-        way.append(labels.pop())
-        states = {target for _, target in edges}
-    return tuple(way)
-
-
-# Paths.
 
 
 def single_paths_of(twig: Twig) -> list[Twig]:
@@ -335,8 +216,8 @@ def paths_cover_under(
     front = _Front([w for w in widers if all(follows(ground, 0, t) for t in w.tests[0])], follows)
     if front.done(front.first):
         return True
-    steps.take(narrower.size * schema.size // _EDGES_PER_STEP)
-    possible, above = _possible(narrower, schema)
+    steps.take(narrower.size * schema.steps_a_node)
+    possible, above = possible_states(narrower, schema)
     if DOCUMENT_NODE not in possible[0]:
         return True
     last = narrower.size - 1
@@ -369,7 +250,7 @@ def _moves(
     assert wanted is not None
     here = schema.automaton.states[state]
     if wanted.kind is Kind.ELEMENT:
-        for letter, target in _edges(schema, (state,), wanted):
+        for letter, target in edges_from(schema, (state,), wanted):
             yield target, node + 1, letter
     elif wanted == TEXT:
         if here.text is not TextKind.NONE:
