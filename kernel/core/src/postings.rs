@@ -102,6 +102,8 @@ pub struct Postings {
 struct Spots {
     paths: Arc<[u32]>,
     elements: usize,
+    /// Whether it fired at all of these elements: only tests for equality are told apart.
+    exact: bool,
 }
 
 /// A document with regard to one layer.
@@ -179,8 +181,9 @@ impl Postings {
         let mut found: Option<Vec<u32>> = None;
         let mut complete = !nested;
         for owner in owners {
+            let spots = self.spots(seen, owner);
+            complete &= spots.exact;
             if let Some(found) = &found {
-                let spots = self.spots(seen, owner);
                 let joining = spots.elements + spots.paths.len() * PATH_COST;
                 let known = self.known.contains_key(&(owner, join));
                 if found.is_empty() {
@@ -224,7 +227,7 @@ impl Postings {
         for &(path, above) in &steps {
             ancestors(
                 self.by_path.of(above),
-                self.places(seen, owner, path),
+                self.places(seen, owner, path).0,
                 &mut found,
             );
         }
@@ -261,15 +264,16 @@ impl Postings {
         found
     }
 
-    /// The elements at a path where an atom fired, or may have: only tests for equality are told apart.
-    fn places(&self, seen: Seen, owner: u32, path: u32) -> &[u32] {
-        if owner & VALUED != 0 {
-            let test = seen.known.layer.valued[(owner & !VALUED) as usize].test;
-            if let Some(asked) = seen.paths.equality(path, test, seen.known.clauses) {
-                return self.by_test.of(asked);
-            }
+    /// The elements at a path where an atom fired, or may have, and whether it fired at all of them.
+    fn places(&self, seen: Seen, owner: u32, path: u32) -> (&[u32], bool) {
+        if owner & VALUED == 0 {
+            return (self.by_path.of(path), true);
         }
-        self.by_path.of(path)
+        let test = seen.known.layer.valued[(owner & !VALUED) as usize].test;
+        match seen.paths.equality(path, test, seen.known.clauses) {
+            Some(asked) => (self.by_test.of(asked), true),
+            None => (self.by_path.of(path), false),
+        }
     }
 
     fn spots(&mut self, seen: Seen, owner: u32) -> Spots {
@@ -281,10 +285,15 @@ impl Postings {
             .of(node_of(seen.known.layer, owner))
             .iter()
             .copied();
-        let count = |&path: &u32| self.places(seen, owner, path).len();
+        let count = |&path: &u32| self.places(seen, owner, path).0.len();
         let paths: Arc<[u32]> = paths.filter(|path| count(path) > 0).collect();
         let elements = paths.iter().map(count).sum();
-        let made = Spots { paths, elements };
+        let exact = paths.iter().all(|&it| self.places(seen, owner, it).1);
+        let made = Spots {
+            paths,
+            elements,
+            exact,
+        };
         self.spots.insert(owner, made.clone());
         made
     }

@@ -55,6 +55,18 @@ fn a_join_below_another_ones_elements_is_looked_at_too() {
 }
 
 #[test]
+fn where_a_value_may_have_passed_a_test_for_order_is_looked_at_in_large_documents_too() {
+    // //b[. < 2][.//text() >= 3] has worked out the elements above `. < 2`, which need not pass it.
+    let small = || number(Operator::Less, 2.0);
+    let first = both(small(), below(text(), number(Operator::AtLeast, 3.0)));
+    let second = both(small(), below(element("b"), below(text(), always())));
+    let patterns = [below(element("b"), first), below(element("b"), second)];
+    let filling = "<z/>".repeat(2_000);
+    let document = format!("<a><b><b><c>1</c></b><a>10</a><a/>10</b>{filling}</a>");
+    assert_eq!(matches(&patterns, &document), []);
+}
+
+#[test]
 fn both_zeros_are_equal_to_zero_and_to_nothing_else() {
     let equals = |constant| below(element("a"), number(Operator::Equal, constant));
     let patterns = [equals(0.0), equals(-0.0), equals(1.0), equals(2.0)];
