@@ -80,7 +80,7 @@ def test_the_automaton_can_be_seen(twigcast: Twigcast, order: str) -> None:
     result = twigcast("advertise", order, "--automaton")
     assert result.stdout.splitlines() == [
         "0: order=1",
-        "1: space() @state('open'|'paid') item=2 note=3",
+        '1: space() @state("open"|"paid") item=2 note=3',
         "2: text() item=2",
         "3: text()",
     ]

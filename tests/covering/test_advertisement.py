@@ -162,7 +162,7 @@ def test_the_text_has_a_line_for_each_state() -> None:
     assert Advertisement.of_schema(schema, roots=["a"]).text.splitlines() == [
         "0: a=1",
         "1: space() a=1 b=2",
-        "2: text() @x('1'|'2')",
+        '2: text() @x("1"|"2")',
     ]
 
 

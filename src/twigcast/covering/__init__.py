@@ -24,6 +24,7 @@ What publishers can send, and which patterns that can satisfy:
     schema_paths        the label paths of a DTD
     document_paths      the label paths of documents
     path_expression     label paths as text, with ( )+
+    automaton_text      an automaton as text, and back
     overlap             whether a document of these paths can match a pattern
     advertisement       all of it as a value
     advertisement_text  the same for the eye

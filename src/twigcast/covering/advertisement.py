@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from twigcast.covering.automaton_text import automaton_text, read_automaton
 from twigcast.covering.document_paths import PathCollection, PathFollower
 from twigcast.covering.overlap import PathOverlap
 from twigcast.covering.path_automaton import (
@@ -38,13 +39,10 @@ from twigcast.covering.path_automaton import (
     AutomatonLimits,
     PathAutomaton,
     Sketch,
-    State,
-    TextKind,
-    Values,
     covers_paths,
     path_automaton,
 )
-from twigcast.covering.path_expression import expressions_sketch, label_text, read_expression
+from twigcast.covering.path_expression import expressions_sketch, read_expression
 from twigcast.covering.schema_paths import schema_sketch
 from twigcast.errors import UsageError
 
@@ -113,6 +111,11 @@ class Advertisement:
         read = [read_expression(text) for text in expressions]
         return cls(path_automaton(expressions_sketch(read), limits))
 
+    @classmethod
+    def parse(cls, text: str, *, limits: AutomatonLimits = AUTOMATON_LIMITS) -> Advertisement:
+        """The advertisement of a canonical text; SchemaError if it is none, or is too large."""
+        return cls(read_automaton(text, limits))
+
     def union(
         self, *others: Advertisement, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
@@ -134,15 +137,14 @@ class Advertisement:
 
     @property
     def text(self) -> str:
-        """The automaton in a readable form, one line for each state; equal for equal values.
+        """The canonical text, one line for each state; :meth:`parse` reads it.
 
         >>> print(Advertisement.of_expressions(["/a(b)+/@x"]).text)
         0: a=1
         1: space() b=2
         2: space() @x b=2
         """
-        lines = (f"{number}: {_state_text(one)}" for number, one in enumerate(self.paths.states))
-        return "\n".join(line.rstrip() for line in lines)
+        return automaton_text(self.paths)
 
     def statistics(self) -> AdvertisementStatistics:
         """How large it is."""
@@ -188,17 +190,6 @@ def advertisement_covers(
     return wider == narrower or covers_paths(
         wider=wider.paths, narrower=narrower.paths, steps_max=steps_max
     )
-
-
-def _state_text(state: State) -> str:
-    parts = [{TextKind.NONE: "", TextKind.BLANK: "space()", TextKind.ANY: "text()"}[state.text]]
-    parts.extend(label_text(label) + _values_text(values) for label, values in state.attributes)
-    parts.extend(f"{label_text(label)}={target}" for label, target in state.edges)
-    return " ".join(filter(None, parts))
-
-
-def _values_text(values: Values) -> str:
-    return "" if values is None else f"({'|'.join(map(repr, values))})"
 
 
 def _has_cycle(paths: PathAutomaton) -> bool:
