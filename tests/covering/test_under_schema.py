@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.resources import files
 from random import Random
 
 import pytest
@@ -13,6 +14,8 @@ from twigcast.covering import covers, decide
 from twigcast.covering.covers import paths_of
 from twigcast.errors import SchemaError
 from twigcast.language import Schema
+from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload.patterns import PREDICATE_KINDS
 
 Graph = dict[str, str]
 """Of each element, the names of those that may stand in it, in any number."""
@@ -142,6 +145,26 @@ def test_no_covering_is_proved_wrong_by_a_document_of_the_schema(*, recursive: b
             else:
                 assert not plainly, (graph, wider, narrower)
     assert more > 50
+
+
+@pytest.mark.parametrize("name", ["auction", "treebank"])
+def test_no_covering_is_proved_wrong_by_generated_documents_with_values(name: str) -> None:
+    schema = Schema.parse((files("twigcast.workload") / "dtds" / f"{name}.dtd").read_bytes())
+    ready, rng = paths_of(schema), Random(24)
+    documents = generate_documents(schema, rng=rng, count=60)
+    trees = [etree.fromstring(document).getroottree() for document in documents]
+    texts = generate_patterns(
+        schema, rng=rng, count=50, depth_max=5, wildcard=0.25, descendant=0.3, nested=0.2,
+        predicates=0.7, attributes=0.2, predicate_kinds=PREDICATE_KINDS,
+    )  # fmt: skip
+    drawn = [(text, matching(text, trees)) for text in texts]
+    more = 0
+    for wider, those in drawn:
+        for narrower, these in drawn:
+            if covers(wider=wider, narrower=narrower, schema=ready):
+                assert these <= those, (wider, narrower)
+                more += not covers(wider=wider, narrower=narrower)
+    assert more > 10
 
 
 def test_a_schema_without_documents_is_refused() -> None:

@@ -8,7 +8,8 @@ In reading order:
     single_paths        exact for single paths
     canonical_models    exact for tree patterns, within a budget
     alternatives        from any condition to twigs
-    under_schema        the same among the documents of a schema
+    under_schema        the same among the documents of a schema: paths
+    written_out         and trees
     covers              the answer, by all of these
 
 Of whole sets:
