@@ -30,22 +30,42 @@ What publishers can send, and which patterns that can satisfy:
     advertisement       all of it as a value
     advertisement_text  the same for the eye
     path_counts         how many paths of a schema a linear pattern accepts
+
+Fewer patterns by merging:
+
+    trunk               the row of steps that is generalised
+    merge_rules         the three rules
+    degree              how many documents of a schema a merger adds
+    schema_places       what can stand at a place of a path
+    merge_candidates    which patterns could be merged
+    merging             a set merged, greedily
+    merged_set          the same under change
 """
 
 from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
 from twigcast.covering.cover_index import CoverIndex, CoverIndexStatistics
 from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
+from twigcast.covering.degree import Degree, merge_degree
+from twigcast.covering.merged_set import Change, MergedSet
+from twigcast.covering.merging import Merged, Merger, merge
 
 __all__ = [
     "COVER_BUDGET",
     "Advertisement",
+    "Change",
     "CoverIndex",
     "CoverIndexStatistics",
+    "Degree",
+    "Merged",
+    "MergedSet",
+    "Merger",
     "Tally",
     "Verdict",
     "advertisement_covers",
     "covers",
     "decide",
+    "merge",
+    "merge_degree",
     "overlaps",
     "paths_of",
 ]

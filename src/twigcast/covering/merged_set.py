@@ -1,0 +1,187 @@
+"""A changing set of patterns, and the mergers that stand for them.
+
+A router forwards mergers instead of their parts. When a part leaves, its merger may have become too
+wide; when one comes, there may be a merger already that covers it. A :class:`MergedSet` keeps which
+merger stands for which parts and tells, for each change, what is to be forwarded anew and what
+withdrawn:
+
+    >>> from twigcast import Schema
+    >>> schema = Schema.parse(b"<!ELEMENT a (b|c)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>")
+    >>> kept = MergedSet(schema)
+    >>> kept.add("/a/b"), kept.add("/a/c")
+    (Change(added=(Pattern('/a/b'),), removed=()), Change(added=(Pattern('/a/c'),), removed=()))
+    >>> kept.merge()
+    Change(added=(Pattern('/a/*'),), removed=(Pattern('/a/b'), Pattern('/a/c')))
+    >>> kept.remove("/a/b")
+    Change(added=(Pattern('/a/c'),), removed=(Pattern('/a/*'),))
+
+Whoever does what a change says adds first and removes then, so that no part is uncovered in
+between.
+
+Merging is done now and then, as in Dissemination (1.5.3, "periodically"): :meth:`MergedSet.merge`
+begins with the unmerged patterns each time, so what stands afterwards depends on the patterns alone
+and not on their history. In between, a new pattern joins a merger that one of the rules would
+make of it, which can only lower the merger's degree. A merger that loses a part is counted again,
+and dissolved into the parts that are left if it has come to add too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from twigcast.covering.covers import paths_of
+from twigcast.covering.degree import MERGE_DEPTH, PathMeasure, measured_degree
+from twigcast.covering.merge_candidates import LONGER_PART_MAX
+from twigcast.covering.merge_rules import opened, shortened
+from twigcast.covering.merging import MERGE_STEPS_MAX, merge
+from twigcast.covering.trunk import pattern_of, trunk_of
+from twigcast.covering.under_schema import SchemaPaths
+from twigcast.errors import SchemaLimitError, UsageError
+from twigcast.language import Pattern, Schema
+from twigcast.language.condition import Kind
+
+__all__ = ["Change", "MergedSet"]
+
+
+class Change(NamedTuple):
+    """What is to be forwarded anew and then what to be withdrawn, each in the order of texts."""
+
+    added: tuple[Pattern, ...] = ()
+    removed: tuple[Pattern, ...] = ()
+
+
+class MergedSet:
+    """Patterns, each with the one that stands for it: itself or a merger."""
+
+    def __init__(
+        self,
+        schema: Schema | SchemaPaths,
+        *,
+        degree: float = 0,
+        depth: int = MERGE_DEPTH,
+        steps_max: int = MERGE_STEPS_MAX,
+    ) -> None:
+        if not 0 <= degree <= 1:
+            raise UsageError(f"a degree lies in 0 … 1, not at {degree}")
+        self._paths = paths_of(schema) if isinstance(schema, Schema) else schema
+        self._degree = degree
+        self._depth = depth
+        self._steps_max = steps_max
+        self._measure = PathMeasure(self._paths.automaton, depth=depth)
+        self._standing: dict[Pattern, Pattern] = {}
+        self._parts: dict[Pattern, set[Pattern]] = {}
+
+    def __len__(self) -> int:
+        """How many patterns there are, merged or not."""
+        return len(self._standing)
+
+    def __contains__(self, pattern: Pattern | str) -> bool:
+        """Whether a pattern is in the set, merged or not."""
+        return _parsed(pattern) in self._standing
+
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The patterns that stand for all: what is forwarded, in the order of texts."""
+        return _in_order(self._parts)
+
+    def merger_of(self, pattern: Pattern | str) -> Pattern:
+        """What stands for a pattern of the set; UsageError if it is not there."""
+        parsed = _parsed(pattern)
+        if parsed not in self._standing:
+            raise UsageError(f"{parsed.text} is not in the set")
+        return self._standing[parsed]
+
+    def parts_of(self, merger: Pattern | str) -> tuple[Pattern, ...]:
+        """Those that a pattern stands for, in the order of texts; none if it does not stand."""
+        return _in_order(self._parts.get(_parsed(merger), ()))
+
+    def add(self, pattern: Pattern | str) -> Change:
+        """Take a pattern in; nothing changes if it is there, or if a merger serves for it."""
+        parsed = _parsed(pattern)
+        if parsed in self._standing:
+            return Change()
+        for merger in self._mergers_for(parsed):
+            self._put(parsed, merger)
+            return Change()
+        self._put(parsed, parsed)
+        return Change(added=(parsed,))
+
+    def remove(self, pattern: Pattern | str) -> Change:
+        """Let a pattern go, and dissolve its merger if that adds too much without it.
+
+        UsageError if it is not there.
+        """
+        parsed = _parsed(pattern)
+        merger = self.merger_of(parsed)
+        del self._standing[parsed]
+        left = self._parts[merger]
+        left.discard(parsed)
+        if left and self._may_stay(merger, left):
+            return Change()
+        del self._parts[merger]
+        added = _in_order(part for part in left if part not in self._parts)
+        for part in left:
+            self._put(part, part)
+        return Change(added=added, removed=(merger,))
+
+    def merge(self) -> Change:
+        """Merge all patterns anew."""
+        before = set(self._parts)
+        merged = merge(
+            self._standing,
+            schema=self._paths,
+            degree=self._degree,
+            depth=self._depth,
+            steps_max=self._steps_max,
+        )
+        self._parts = {}
+        for merger in merged.mergers:
+            for part in merger.parts:
+                self._put(part, merger.pattern)
+        after = set(self._parts)
+        return Change(_in_order(after - before), _in_order(before - after))
+
+    def _put(self, part: Pattern, merger: Pattern) -> None:
+        self._standing[part] = merger
+        self._parts.setdefault(merger, set()).add(part)
+
+    def _may_stay(self, merger: Pattern, left: set[Pattern]) -> bool:
+        if merger in left:
+            return True
+        if len(left) == 1:
+            return False
+        try:
+            degree = measured_degree(merger, _in_order(left), self._paths, self._measure)
+        except SchemaLimitError:
+            return False
+        return degree.within(self._degree)
+
+    def _mergers_for(self, pattern: Pattern) -> Iterator[Pattern]:
+        """The mergers that stand and that one application of a rule would make of the pattern."""
+        if pattern in self._parts:
+            yield pattern
+        trunk = trunk_of(pattern)
+        if trunk is None:
+            return
+        length = len(trunk)
+        wider = [
+            opened(trunk, place)
+            for place, step in enumerate(trunk)
+            if step.label.kind is not Kind.TEXT
+        ]
+        wider += [
+            shortened(trunk, kept_before=before, kept_behind=length - end)
+            for before in range(length)
+            for end in range(before, min(before + LONGER_PART_MAX + 1, length))
+        ]
+        for found in map(pattern_of, wider):
+            if found in self._parts:
+                yield found
+
+
+def _parsed(pattern: Pattern | str) -> Pattern:
+    return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
+
+
+def _in_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    return tuple(sorted(patterns, key=lambda pattern: pattern.text))
