@@ -1,7 +1,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
-__all__ = ["Index", "Links", "Slab", "__version__", "number", "outline"]
+__all__ = ["Candidates", "Index", "Links", "Slab", "__version__", "number", "outline"]
 
 __version__: str
 
@@ -14,6 +14,29 @@ class Slab:
 
 @final
 class Links: ...
+
+@final
+class Candidates:
+    def __new__(
+        cls,
+        follows: Callable[[tuple[Any, ...], tuple[Any, ...]], bool | None],
+        value: Callable[[tuple[Any, ...]], str | None],
+        budget: int,
+    ) -> Candidates: ...
+    def add(
+        self,
+        number: int,
+        groups: tuple[tuple[tuple[Any, ...], ...], ...],
+        grounds: tuple[tuple[Any, ...], ...],
+    ) -> None: ...
+    def remove(self, number: int) -> bool: ...
+    def covering(self, grounds: tuple[tuple[Any, ...], ...]) -> tuple[list[int], list[int]]: ...
+    def covered(
+        self, groups: tuple[tuple[tuple[Any, ...], ...], ...]
+    ) -> tuple[list[int], list[int]]: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, key: int, /) -> bool: ...
+    def statistics(self) -> dict[str, int]: ...
 
 @final
 class Index:

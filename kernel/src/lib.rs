@@ -6,6 +6,7 @@
 
 mod batch;
 mod conditions;
+mod cover;
 mod index;
 mod slab;
 
@@ -38,6 +39,7 @@ fn number(text: &str) -> f64 {
 #[pymodule]
 fn twigcast_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<cover::Candidates>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<index::Links>()?;
     module.add_class::<slab::Slab>()?;

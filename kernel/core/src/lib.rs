@@ -9,6 +9,7 @@ pub mod build;
 pub mod classes;
 pub mod clause;
 pub mod column;
+pub mod cover;
 mod gather;
 pub mod index;
 pub mod instances;

@@ -1,0 +1,478 @@
+//! The cover index: which of many patterns cover a given one, and which are covered by it.
+//!
+//! A pattern covers another if every document that matches the other matches it too. Of a hundred
+//! thousand patterns few have to do with a given one, and they are found by *features* ([`features`]):
+//! names, names joined by `/`, values. Whatever covers a pattern needs nothing that it has not.
+//!
+//! - *Coverers*: each pattern is filed once, under that of its needs which the fewest patterns have.
+//!   Those of a pattern `s` are filed under something that `s` has; signatures of 256 bits sort out
+//!   nearly all that do not cover it.
+//! - *Covered*: each pattern is in the set of every feature that it has ([`slots`]). What `s` covers
+//!   is in the sets of all that `s` needs.
+//!
+//! What is left is decided pair by pair ([`decide`]) by a homomorphism over masks of nodes
+//! ([`ground`]), and by canonical models where there is none. What tests of values say of each other
+//! is not known here; whoever asks is asked in turn, and the answers are remembered ([`tests`]).
+//!
+//! A pattern takes some 400 bytes. Everything is given back when it is removed.
+
+pub mod decide;
+pub mod features;
+pub mod ground;
+pub mod labels;
+pub mod slots;
+pub mod tests;
+pub mod twig;
+
+use rustc_hash::FxHashMap;
+
+use decide::{Judge, Verdict};
+use features::{Feature, Signature, Traits, Whole, had, needed, whole_need};
+use ground::{GROUND_MAX, Ground, Knowledge};
+use labels::Labels;
+use slots::Slots;
+use tests::{Answer, Tests};
+use twig::{Given, Node, Pattern};
+
+/// Under this are filed the patterns that need no feature.
+const NO_NEED: Feature = Feature::MAX;
+
+/// The numbers that a search finds.
+#[derive(Default, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Those that surely cover, or are covered.
+    pub sure: Vec<i64>,
+    /// Those that somebody else has to decide.
+    pub open: Vec<i64>,
+}
+
+impl Found {
+    fn put(&mut self, number: i64, verdict: Verdict) {
+        match verdict {
+            Verdict::Yes => self.sure.push(number),
+            Verdict::Open => self.open.push(number),
+            Verdict::No => {}
+        }
+    }
+}
+
+/// A pattern of the index.
+struct Stored {
+    number: i64,
+    pattern: Pattern,
+    /// Where it is filed, if it can cover anything, and at which place of that list.
+    filed: Option<(Feature, u32)>,
+}
+
+/// A pattern where it is filed.
+struct Filed {
+    needs: Signature,
+    slot: u32,
+}
+
+/// A changing set of patterns under numbers.
+#[derive(Default)]
+pub struct CoverIndex {
+    /// What twigs speak of; take from here what a [`Given`] has.
+    pub labels: Labels,
+    /// What is asked of their nodes; the same.
+    pub tests: Tests,
+    stored: Vec<Option<Stored>>,
+    /// Of each slot, what its pattern has; and how many elements are inside each other in it.
+    has: Vec<Signature>,
+    depths: Vec<u8>,
+    free: Vec<u32>,
+    slots: FxHashMap<i64, u32>,
+    filed: FxHashMap<Feature, Vec<Filed>>,
+    having: FxHashMap<Feature, Slots>,
+    /// Patterns that hold nowhere, or about which all is open.
+    special: Slots,
+    judge: Judge,
+    counters: Counters,
+}
+
+/// How searches fared.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Counters {
+    /// How many there were.
+    pub searches: u64,
+    /// How many pairs were looked at closely.
+    pub decided: u64,
+    /// How many were found.
+    pub sure: u64,
+    /// How many were left open.
+    pub open: u64,
+}
+
+impl CoverIndex {
+    /// Adds a pattern under a number that is not taken: the sets of tests that nobody uses any more.
+    pub fn add(&mut self, number: i64, given: &Given) -> Vec<u32> {
+        assert!(!self.contains(number), "the number is taken");
+        let slot = self.free.pop().unwrap_or(self.stored.len() as u32);
+        if slot as usize == self.stored.len() {
+            self.stored.push(None);
+            self.has.push(Signature::ALL);
+            self.depths.push(0);
+        }
+        self.slots.insert(number, slot);
+        let pattern = Pattern::new(given);
+        self.enter(slot, &pattern);
+        // What it needs may be had by itself alone, so it is filed last.
+        let filed = self.file(slot, &pattern);
+        let unused = if pattern.unclear {
+            self.release(given.nodes())
+        } else if pattern.is_kept_once() {
+            self.release(given.grounds.iter().flatten())
+        } else {
+            Vec::new()
+        };
+        self.stored[slot as usize] = Some(Stored {
+            number,
+            pattern,
+            filed,
+        });
+        unused
+    }
+
+    /// Whether there is a pattern under a number.
+    pub fn contains(&self, number: i64) -> bool {
+        self.slots.contains_key(&number)
+    }
+
+    /// Puts a pattern among those that have what it has.
+    fn enter(&mut self, slot: u32, pattern: &Pattern) {
+        match had(pattern) {
+            Some(traits) => {
+                for feature in traits.features {
+                    self.having.entry(feature).or_default().insert(slot);
+                }
+                self.has[slot as usize] = traits.signature;
+                self.depths[slot as usize] = traits.depth;
+            }
+            None => {
+                self.special.insert(slot);
+                self.has[slot as usize] = Signature::ALL;
+                self.depths[slot as usize] = u8::MAX;
+            }
+        }
+    }
+
+    /// Files a pattern under the rarest of its needs.
+    fn file(&mut self, slot: u32, pattern: &Pattern) -> Option<(Feature, u32)> {
+        if pattern.never {
+            return None;
+        }
+        let needs = needed(pattern);
+        let owners = |it: &Feature| self.having.get(it).map_or(0, Slots::len);
+        let rarest = needs.features.iter().copied().min_by_key(owners);
+        let rarest = rarest.unwrap_or(NO_NEED);
+        let list = self.filed.entry(rarest).or_default();
+        list.push(Filed {
+            needs: needs.signature,
+            slot,
+        });
+        Some((rarest, list.len() as u32 - 1))
+    }
+
+    /// Removes a pattern: the sets of tests that nobody uses any more. `None` if there was none.
+    pub fn remove(&mut self, number: i64) -> Option<Vec<u32>> {
+        let slot = self.slots.remove(&number)?;
+        let stored = self.stored[slot as usize].take()?;
+        match had(&stored.pattern) {
+            Some(traits) => traits.features.iter().for_each(|it| self.leave(*it, slot)),
+            None => self.special.remove(slot),
+        }
+        if let Some((feature, place)) = stored.filed {
+            self.unfile(feature, place);
+        }
+        let unused = self.release(stored.pattern.nodes());
+        self.free.push(slot);
+        if self.slots.is_empty() {
+            self.clear();
+        }
+        Some(unused)
+    }
+
+    fn leave(&mut self, feature: Feature, slot: u32) {
+        if let Some(slots) = self.having.get_mut(&feature) {
+            slots.remove(slot);
+            if slots.is_empty() {
+                self.having.remove(&feature);
+            }
+        }
+    }
+
+    fn unfile(&mut self, feature: Feature, place: u32) {
+        let Some(list) = self.filed.get_mut(&feature) else {
+            return;
+        };
+        list.swap_remove(place as usize);
+        if list.is_empty() {
+            self.filed.remove(&feature);
+            return;
+        }
+        if list.len() * 4 < list.capacity() {
+            list.shrink_to(list.len() * 2);
+        }
+        if let Some(moved) = list.get(place as usize)
+            && let Some(stored) = &mut self.stored[moved.slot as usize]
+        {
+            stored.filed = Some((feature, place));
+        }
+    }
+
+    /// Gives back what a pattern of an empty index took. Labels and tests may be in other hands.
+    fn clear(&mut self) {
+        self.stored = Vec::new();
+        self.has = Vec::new();
+        self.depths = Vec::new();
+        self.free = Vec::new();
+        self.slots = FxHashMap::default();
+        self.filed = FxHashMap::default();
+        self.having = FxHashMap::default();
+        self.special = Slots::default();
+        self.judge = Judge::default();
+        if self.labels.is_empty() {
+            self.labels = Labels::default();
+        }
+        if self.tests.is_empty() {
+            self.tests = Tests::default();
+        }
+    }
+
+    /// Gives back what nodes speak of: the sets of tests that nobody uses any more.
+    pub fn release<'a>(&mut self, nodes: impl IntoIterator<Item = &'a Node>) -> Vec<u32> {
+        let mut unused = Vec::new();
+        for node in nodes {
+            self.labels.release(node.label);
+            if self.tests.release(node.tests) {
+                unused.push(node.tests);
+            }
+        }
+        unused
+    }
+
+    /// How many patterns there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The patterns that cover the given one, whose grounds alone matter. `ask` tells which sets of
+    /// tests follow from which.
+    pub fn covering(
+        &mut self,
+        given: &Given,
+        budget: usize,
+        ask: &mut dyn FnMut(u32, u32) -> Answer,
+    ) -> Found {
+        let pattern = Pattern::new(given);
+        let mut found = Found::default();
+        let traits = had(&pattern);
+        let grounds = grounds_of(&pattern);
+        if pattern.is_void() {
+            found.sure = self.slots.keys().copied().collect();
+        } else if let (Some(traits), Some(grounds)) = (&traits, &grounds) {
+            let (mut judge, mut tests) = (self.take_judge(), std::mem::take(&mut self.tests));
+            let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
+            self.counters.decided += each_coverer(self, traits, |stored| {
+                let verdict = judge.decide(&stored.pattern, grounds, budget, &mut knowledge);
+                found.put(stored.number, verdict);
+            });
+            (self.judge, self.tests) = (judge, tests);
+        } else {
+            self.leave_open(traits.as_ref(), &mut found);
+        }
+        self.count(&found);
+        found
+    }
+
+    /// The patterns that the given one covers, whose groups alone matter.
+    pub fn covered(
+        &mut self,
+        given: &Given,
+        budget: usize,
+        ask: &mut dyn FnMut(u32, u32) -> Answer,
+    ) -> Found {
+        let pattern = Pattern::new(given);
+        let mut found = Found::default();
+        if pattern.unclear {
+            found.open = self.slots.keys().copied().collect();
+        } else if pattern.is_everything() {
+            found.sure = self.slots.keys().copied().collect();
+        } else {
+            let (mut judge, mut tests) = (self.take_judge(), std::mem::take(&mut self.tests));
+            let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
+            let mut grounds = Vec::new();
+            let mut decide = |stored: &Stored, is_sure: bool, found: &mut Found| {
+                let verdict = if is_sure {
+                    Verdict::Yes
+                } else if lay_out(&stored.pattern, &mut grounds) {
+                    judge.decide(&pattern, &grounds, budget, &mut knowledge)
+                } else {
+                    Verdict::Open
+                };
+                found.put(stored.number, verdict);
+            };
+            let mut looked_at = each_of_slots(self, &self.special, |stored| {
+                decide(stored, stored.pattern.is_void(), &mut found);
+            });
+            if !pattern.never {
+                looked_at += self.each_covered(&pattern, |stored, is_sure| {
+                    decide(stored, is_sure, &mut found);
+                });
+            }
+            self.counters.decided += looked_at;
+            (self.judge, self.tests) = (judge, tests);
+        }
+        self.count(&found);
+        found
+    }
+
+    /// Calls for each pattern that has what the given one needs, and says whether that is enough.
+    fn each_covered(&self, pattern: &Pattern, mut job: impl FnMut(&Stored, bool)) -> u64 {
+        let needs = needed(pattern);
+        let whole = whole_need(pattern);
+        let Some(sets) = self.sets_of(&needs) else {
+            return 0;
+        };
+        let mut looked_at = 0;
+        let mut look = |slot: u32| {
+            let at = slot as usize;
+            if self.depths[at] < needs.depth || !needs.signature.within(&self.has[at]) {
+                return;
+            }
+            if let Some(stored) = &self.stored[at]
+                && !stored.pattern.is_void()
+                && !stored.pattern.unclear
+            {
+                looked_at += u64::from(whole.is_none());
+                job(stored, whole.is_some());
+            }
+        };
+        match &whole {
+            Some(Whole::Depth(_)) => (0..self.stored.len() as u32).for_each(look),
+            _ => match sets.split_first() {
+                Some((rarest, others)) => rarest.each_also_in(others, look),
+                None => (0..self.stored.len() as u32).for_each(&mut look),
+            },
+        }
+        looked_at
+    }
+
+    /// Of each feature that is needed, who has it; the smallest first. `None` if some nobody has.
+    fn sets_of(&self, needs: &Traits) -> Option<Vec<&Slots>> {
+        let sets = needs.features.iter().map(|it| self.having.get(it));
+        let mut sets = sets.collect::<Option<Vec<_>>>()?;
+        sets.sort_by_key(|slots| slots.len());
+        Some(sets)
+    }
+
+    /// A pattern that is too large: whatever could cover it remains open.
+    fn leave_open(&self, traits: Option<&Traits>, found: &mut Found) {
+        match traits {
+            None => found.open = self.slots.keys().copied().collect(),
+            Some(traits) => {
+                each_coverer(self, traits, |stored| found.open.push(stored.number));
+            }
+        }
+    }
+
+    fn take_judge(&mut self) -> Judge {
+        std::mem::take(&mut self.judge)
+    }
+
+    fn count(&mut self, found: &Found) {
+        self.counters.searches += 1;
+        self.counters.sure += found.sure.len() as u64;
+        self.counters.open += found.open.len() as u64;
+    }
+
+    /// How searches fared.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// How many nodes are kept.
+    pub fn node_count(&self) -> usize {
+        let patterns = self.stored.iter().flatten();
+        patterns.map(|stored| stored.pattern.nodes().len()).sum()
+    }
+
+    /// How many features are told apart.
+    pub fn feature_count(&self) -> usize {
+        self.having.len()
+    }
+
+    /// Roughly how many bytes all of it takes.
+    pub fn held(&self) -> usize {
+        let patterns = self.stored.iter().flatten();
+        let nodes: usize = patterns.map(|it| it.pattern.held()).sum();
+        let filed: usize = self.filed.values().map(Vec::capacity).sum();
+        let having: usize = self.having.values().map(Slots::held).sum();
+        nodes
+            + self.stored.capacity() * size_of::<Option<Stored>>()
+            + self.has.capacity() * 32
+            + self.depths.capacity()
+            + self.free.capacity() * 4
+            + self.slots.capacity() * 17
+            + filed * size_of::<Filed>()
+            + self.filed.capacity() * 33
+            + having
+            + self.having.capacity() * (9 + size_of::<Slots>())
+            + self.special.held()
+            + self.labels.held()
+            + self.tests.held()
+    }
+}
+
+/// Calls for each pattern that needs nothing but these traits; how many there were.
+fn each_coverer(index: &CoverIndex, traits: &Traits, mut job: impl FnMut(&Stored)) -> u64 {
+    let mut looked_at = 0;
+    let features = traits.features.iter().chain(&[NO_NEED]);
+    for filed in features.filter_map(|it| index.filed.get(it)).flatten() {
+        if filed.needs.within(&traits.signature)
+            && let Some(stored) = &index.stored[filed.slot as usize]
+        {
+            looked_at += 1;
+            job(stored);
+        }
+    }
+    looked_at
+}
+
+fn each_of_slots(index: &CoverIndex, slots: &Slots, mut job: impl FnMut(&Stored)) -> u64 {
+    slots.each_also_in(&[], |slot| {
+        if let Some(stored) = &index.stored[slot as usize] {
+            job(stored);
+        }
+    });
+    slots.len() as u64
+}
+
+/// The grounds of a pattern; `None` if one of them is too large.
+fn grounds_of(pattern: &Pattern) -> Option<Vec<Ground>> {
+    let mut grounds = Vec::new();
+    lay_out(pattern, &mut grounds).then_some(grounds)
+}
+
+/// Makes the grounds of a pattern, in memory used before; false if one of them is too large.
+fn lay_out(pattern: &Pattern, grounds: &mut Vec<Ground>) -> bool {
+    if pattern.unclear || pattern.grounds().any(|twig| twig.len() > GROUND_MAX) {
+        return false;
+    }
+    let mut count = 0;
+    for twig in pattern.grounds() {
+        if count == grounds.len() {
+            grounds.push(Ground::default());
+        }
+        grounds[count].set(twig);
+        count += 1;
+    }
+    grounds.truncate(count);
+    true
+}
