@@ -18,7 +18,18 @@ from twigcast.errors import DocumentError, UsageError
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
 
-VERBS = ("match", "explain", "check", "advertise", "generate", "run", "demo", "about", "doctor")
+VERBS = (
+    "match",
+    "explain",
+    "check",
+    "covers",
+    "advertise",
+    "generate",
+    "run",
+    "demo",
+    "about",
+    "doctor",
+)
 ALL_VERBS = [(verb,) for verb in VERBS] + [("generate", "patterns"), ("generate", "documents")]
 
 EXECUTABLE = Path(sys.executable).with_name("twigcast")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson
 from twigcast.cli.speaking import REFUSED, complain, pointed_at, say, write, write_json
 from twigcast.errors import DocumentError, PatternError, UsageError
@@ -42,21 +43,14 @@ def explain(
             show_default=False,
         ),
     ],
-    namespace: Annotated[
-        list[str],
-        typer.Option(
-            metavar="PREFIX=URI",
-            help="What a prefix in the expression stands for (may be repeated).",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006 (typer never changes it)
+    namespace: Namespaces = [],  # noqa: B006 (typer never changes it)
     as_json: AsJson = False,
 ) -> None:
     """Why an expression matches a document, or the first step of it that fails.
 
     Also tells when a name does exist, only in another namespace.
     """
-    namespaces = _bindings(namespace)
+    namespaces = bindings(namespace)
     name, content = _one_document(document)
     if isinstance(content, DocumentError):
         raise content
@@ -74,16 +68,6 @@ def explain(
         write(explanation.text)
     if explanation.matches is None:
         raise typer.Exit(REFUSED)
-
-
-def _bindings(given: list[str]) -> dict[str, str]:
-    namespaces: dict[str, str] = {}
-    for binding in given:
-        prefix, equals, uri = binding.partition("=")
-        if not (prefix and equals and uri):
-            raise UsageError(f"--namespace takes PREFIX=URI, such as a=urn:a, not {binding!r}")
-        namespaces[prefix] = uri
-    return namespaces
 
 
 def _one_document(path: str) -> tuple[str, Content]:

@@ -25,7 +25,18 @@ import typer
 from typer.core import TyperGroup
 
 from twigcast import __version__
-from twigcast.cli import about, advertise, check, demo, doctor, explain, generate, match, run
+from twigcast.cli import (
+    about,
+    advertise,
+    check,
+    covers,
+    demo,
+    doctor,
+    explain,
+    generate,
+    match,
+    run,
+)
 from twigcast.cli.speaking import REFUSED, USAGE, complain
 from twigcast.errors import TwigcastError, UsageError
 
@@ -35,7 +46,18 @@ _READER_GONE = 141
 """What a shell reports for a program that wrote into a closed pipe: 128 and SIGPIPE."""
 
 
-_ORDER = ("match", "explain", "check", "advertise", "generate", "run", "demo", "about", "doctor")
+_ORDER = (
+    "match",
+    "explain",
+    "check",
+    "covers",
+    "advertise",
+    "generate",
+    "run",
+    "demo",
+    "about",
+    "doctor",
+)
 
 
 class Verbs(TyperGroup):
@@ -101,6 +123,7 @@ def _example(*lines: str) -> str:
 app.command("match", epilog=_example(*match.EXAMPLES))(match.match)
 app.command("explain", epilog=_example(*explain.EXAMPLES))(explain.explain)
 app.command("check", epilog=_example(*check.EXAMPLES))(check.check)
+app.command("covers", epilog=_example(*covers.EXAMPLES))(covers.covers)
 app.command("advertise", epilog=_example(*advertise.EXAMPLES))(advertise.advertise)
 
 _generate = typer.Typer(help="Draw patterns or documents from a DTD.", no_args_is_help=True)

@@ -1,0 +1,33 @@
+"""Prefixes of expressions on the command line: ``--namespace a=urn:a``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, TypeAlias
+
+import typer
+
+from twigcast.errors import UsageError
+
+__all__ = ["Namespaces", "bindings"]
+
+Namespaces: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--namespace",
+        metavar="PREFIX=URI",
+        help="What a prefix in the expression stands for (may be repeated).",
+        show_default=False,
+    ),
+]
+
+
+def bindings(given: Iterable[str]) -> dict[str, str]:
+    """What each prefix stands for; UsageError for a word that does not say so."""
+    namespaces: dict[str, str] = {}
+    for binding in given:
+        prefix, equals, uri = binding.partition("=")
+        if not (prefix and equals and uri):
+            raise UsageError(f"--namespace takes PREFIX=URI, such as a=urn:a, not {binding!r}")
+        namespaces[prefix] = uri
+    return namespaces
