@@ -27,15 +27,20 @@ pub mod twig;
 use rustc_hash::FxHashMap;
 
 use decide::{Judge, Verdict};
-use features::{Feature, Signature, Traits, Whole, had, needed, whole_need};
-use ground::{GROUND_MAX, Ground, Knowledge};
+use features::{Feature, Signature, Traits, had, needed, needs_one_thing};
+use ground::{GROUND_MAX, Ground, Knowledge, Masks};
 use labels::Labels;
 use slots::Slots;
 use tests::{Answer, Tests};
 use twig::{Given, Node, Pattern};
 
+use crate::prefetch::prefetch;
+
 /// Under this are filed the patterns that need no feature.
 const NO_NEED: Feature = Feature::MAX;
+
+/// The depth that marks patterns which are in a list of their own.
+const SPECIAL: u8 = features::DEPTH_MAX + 1;
 
 /// The numbers that a search finds.
 #[derive(Default, Debug, PartialEq, Eq)]
@@ -152,7 +157,7 @@ impl CoverIndex {
             None => {
                 self.special.insert(slot);
                 self.has[slot as usize] = Signature::ALL;
-                self.depths[slot as usize] = u8::MAX;
+                self.depths[slot as usize] = SPECIAL;
             }
         }
     }
@@ -272,20 +277,24 @@ impl CoverIndex {
     ) -> Found {
         let pattern = Pattern::new(given);
         let mut found = Found::default();
-        let traits = had(&pattern);
-        let grounds = grounds_of(&pattern);
-        if pattern.is_void() {
-            found.sure = self.slots.keys().copied().collect();
-        } else if let (Some(traits), Some(grounds)) = (&traits, &grounds) {
-            let (mut judge, mut tests) = (self.take_judge(), std::mem::take(&mut self.tests));
+        if let Some(traits) = had(&pattern) {
+            let slots = self.coverers(&traits);
+            self.counters.decided += slots.len() as u64;
+            let mut masks = Vec::new();
+            let grounds = lay_out(&pattern, &mut masks);
+            let (mut judge, mut tests) = self.take_tools();
             let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
-            self.counters.decided += each_coverer(self, traits, |stored| {
-                let verdict = judge.decide(&stored.pattern, grounds, budget, &mut knowledge);
+            self.each_of(&slots, |stored| {
+                let verdict = match &grounds {
+                    Some(them) => judge.decide(&stored.pattern, them, budget, &mut knowledge),
+                    None => Verdict::Open,
+                };
                 found.put(stored.number, verdict);
             });
             (self.judge, self.tests) = (judge, tests);
         } else {
-            self.leave_open(traits.as_ref(), &mut found);
+            let all = self.slots.keys().copied().collect();
+            *(if pattern.unclear { &mut found.open } else { &mut found.sure }) = all;
         }
         self.count(&found);
         found
@@ -300,90 +309,101 @@ impl CoverIndex {
     ) -> Found {
         let pattern = Pattern::new(given);
         let mut found = Found::default();
-        if pattern.unclear {
-            found.open = self.slots.keys().copied().collect();
-        } else if pattern.is_everything() {
-            found.sure = self.slots.keys().copied().collect();
+        if pattern.unclear || pattern.is_everything() {
+            let all = self.slots.keys().copied().collect();
+            *(if pattern.unclear { &mut found.open } else { &mut found.sure }) = all;
+            self.count(&found);
+            return found;
+        }
+        self.special.each_also_in(&[], |slot| {
+            if let Some(stored) = &self.stored[slot as usize] {
+                let is_void = stored.pattern.is_void();
+                let verdict = if is_void { Verdict::Yes } else { Verdict::Open };
+                found.put(stored.number, verdict);
+            }
+        });
+        let slots = self.having_all(&pattern);
+        if needs_one_thing(&pattern) {
+            let numbers = |stored: &Stored| found.sure.push(stored.number);
+            self.each_of(&slots, numbers);
         } else {
-            let (mut judge, mut tests) = (self.take_judge(), std::mem::take(&mut self.tests));
+            self.counters.decided += slots.len() as u64;
+            let (mut judge, mut tests) = self.take_tools();
             let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
-            let mut grounds = Vec::new();
-            let mut decide = |stored: &Stored, is_sure: bool, found: &mut Found| {
-                let verdict = if is_sure {
-                    Verdict::Yes
-                } else if lay_out(&stored.pattern, &mut grounds) {
-                    judge.decide(&pattern, &grounds, budget, &mut knowledge)
-                } else {
-                    Verdict::Open
+            let (mut one, mut many) = (Masks::default(), Vec::new());
+            self.each_of(&slots, |stored| {
+                let mut decide =
+                    |them: &[Ground]| judge.decide(&pattern, them, budget, &mut knowledge);
+                let verdict = match stored.pattern.only_ground() {
+                    Some(twig) if twig.len() <= GROUND_MAX => decide(&[one.ground(twig)]),
+                    _ => lay_out(&stored.pattern, &mut many)
+                        .map_or(Verdict::Open, |grounds| decide(&grounds)),
                 };
                 found.put(stored.number, verdict);
-            };
-            let mut looked_at = each_of_slots(self, &self.special, |stored| {
-                decide(stored, stored.pattern.is_void(), &mut found);
             });
-            if !pattern.never {
-                looked_at += self.each_covered(&pattern, |stored, is_sure| {
-                    decide(stored, is_sure, &mut found);
-                });
-            }
-            self.counters.decided += looked_at;
             (self.judge, self.tests) = (judge, tests);
         }
         self.count(&found);
         found
     }
 
-    /// Calls for each pattern that has what the given one needs, and says whether that is enough.
-    fn each_covered(&self, pattern: &Pattern, mut job: impl FnMut(&Stored, bool)) -> u64 {
+    /// The slots of patterns that need nothing but these traits, as far as signatures tell.
+    fn coverers(&self, traits: &Traits) -> Vec<u32> {
+        let features = traits.features.iter().chain(&[NO_NEED]);
+        let filed = features.filter_map(|it| self.filed.get(it)).flatten();
+        filed
+            .filter(|filed| filed.needs.within(&traits.signature))
+            .map(|filed| filed.slot)
+            .collect()
+    }
+
+    /// The slots of patterns that have what the given one needs, as far as signatures tell.
+    fn having_all(&self, pattern: &Pattern) -> Vec<u32> {
         let needs = needed(pattern);
-        let whole = whole_need(pattern);
-        let Some(sets) = self.sets_of(&needs) else {
-            return 0;
-        };
-        let mut looked_at = 0;
+        let mut found = Vec::new();
         let mut look = |slot: u32| {
             let at = slot as usize;
-            if self.depths[at] < needs.depth || !needs.signature.within(&self.has[at]) {
-                return;
-            }
-            if let Some(stored) = &self.stored[at]
-                && !stored.pattern.is_void()
-                && !stored.pattern.unclear
+            // Special ones have their own list; places that are free have nothing.
+            if (needs.depth..SPECIAL).contains(&self.depths[at])
+                && needs.signature.within(&self.has[at])
             {
-                looked_at += u64::from(whole.is_none());
-                job(stored, whole.is_some());
+                found.push(slot);
             }
         };
-        match &whole {
-            Some(Whole::Depth(_)) => (0..self.stored.len() as u32).for_each(look),
-            _ => match sets.split_first() {
-                Some((rarest, others)) => rarest.each_also_in(others, look),
-                None => (0..self.stored.len() as u32).for_each(&mut look),
-            },
-        }
-        looked_at
-    }
-
-    /// Of each feature that is needed, who has it; the smallest first. `None` if some nobody has.
-    fn sets_of(&self, needs: &Traits) -> Option<Vec<&Slots>> {
         let sets = needs.features.iter().map(|it| self.having.get(it));
-        let mut sets = sets.collect::<Option<Vec<_>>>()?;
+        if pattern.never {
+            return found;
+        }
+        let Some(mut sets) = sets.collect::<Option<Vec<_>>>() else {
+            return found;
+        };
         sets.sort_by_key(|slots| slots.len());
-        Some(sets)
+        match sets.split_first() {
+            Some((rarest, others)) => rarest.each_also_in(others, look),
+            None => (0..self.stored.len() as u32).for_each(&mut look),
+        }
+        found
     }
 
-    /// A pattern that is too large: whatever could cover it remains open.
-    fn leave_open(&self, traits: Option<&Traits>, found: &mut Found) {
-        match traits {
-            None => found.open = self.slots.keys().copied().collect(),
-            Some(traits) => {
-                each_coverer(self, traits, |stored| found.open.push(stored.number));
+    /// Calls for the pattern of each slot. They lie scattered, so they are fetched ahead.
+    fn each_of(&self, slots: &[u32], mut job: impl FnMut(&Stored)) {
+        for (at, &slot) in slots.iter().enumerate() {
+            if let Some(&later) = slots.get(at + 16) {
+                prefetch(&self.stored, later as usize);
+            }
+            if let Some(&soon) = slots.get(at + 8)
+                && let Some(stored) = &self.stored[soon as usize]
+            {
+                stored.pattern.fetch();
+            }
+            if let Some(stored) = &self.stored[slot as usize] {
+                job(stored);
             }
         }
     }
 
-    fn take_judge(&mut self) -> Judge {
-        std::mem::take(&mut self.judge)
+    fn take_tools(&mut self) -> (Judge, Tests) {
+        (std::mem::take(&mut self.judge), std::mem::take(&mut self.tests))
     }
 
     fn count(&mut self, found: &Found) {
@@ -430,49 +450,12 @@ impl CoverIndex {
     }
 }
 
-/// Calls for each pattern that needs nothing but these traits; how many there were.
-fn each_coverer(index: &CoverIndex, traits: &Traits, mut job: impl FnMut(&Stored)) -> u64 {
-    let mut looked_at = 0;
-    let features = traits.features.iter().chain(&[NO_NEED]);
-    for filed in features.filter_map(|it| index.filed.get(it)).flatten() {
-        if filed.needs.within(&traits.signature)
-            && let Some(stored) = &index.stored[filed.slot as usize]
-        {
-            looked_at += 1;
-            job(stored);
-        }
-    }
-    looked_at
-}
-
-fn each_of_slots(index: &CoverIndex, slots: &Slots, mut job: impl FnMut(&Stored)) -> u64 {
-    slots.each_also_in(&[], |slot| {
-        if let Some(stored) = &index.stored[slot as usize] {
-            job(stored);
-        }
-    });
-    slots.len() as u64
-}
-
-/// The grounds of a pattern; `None` if one of them is too large.
-fn grounds_of(pattern: &Pattern) -> Option<Vec<Ground>> {
-    let mut grounds = Vec::new();
-    lay_out(pattern, &mut grounds).then_some(grounds)
-}
-
-/// Makes the grounds of a pattern, in memory used before; false if one of them is too large.
-fn lay_out(pattern: &Pattern, grounds: &mut Vec<Ground>) -> bool {
+/// Makes the grounds of a pattern ready, in memory used before; `None` if one is too large.
+fn lay_out<'a>(pattern: &'a Pattern, masks: &'a mut Vec<Masks>) -> Option<Vec<Ground<'a>>> {
     if pattern.unclear || pattern.grounds().any(|twig| twig.len() > GROUND_MAX) {
-        return false;
+        return None;
     }
-    let mut count = 0;
-    for twig in pattern.grounds() {
-        if count == grounds.len() {
-            grounds.push(Ground::default());
-        }
-        grounds[count].set(twig);
-        count += 1;
-    }
-    grounds.truncate(count);
-    true
+    masks.resize_with(pattern.grounds().count(), Masks::default);
+    let grounds = pattern.grounds().zip(masks);
+    Some(grounds.map(|(twig, masks)| masks.ground(twig)).collect())
 }

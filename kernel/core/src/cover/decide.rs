@@ -12,7 +12,7 @@
 //! What is left open: patterns that are too large, questions that exceed the budget, and tests that
 //! depend on what is around their node, wherever the answer hangs on them.
 
-use super::ground::{GROUND_MAX, Ground, Knowledge};
+use super::ground::{GROUND_MAX, Ground, Knowledge, Masks};
 use super::labels::Label;
 use super::twig::{Node, Pattern, asks_for_levels, has_far_edges, is_path, longest_row_of_stars};
 
@@ -37,7 +37,7 @@ struct Chain {
 /// Decides pairs of patterns; keeps its memory for the next.
 #[derive(Default)]
 pub struct Judge {
-    model: Ground,
+    model: Masks,
     nodes: Vec<Node>,
     steps: usize,
 }
@@ -107,10 +107,10 @@ impl Judge {
         if twigs.any(|twig| knowledge.lies_on(twig, ground)) {
             return Verdict::Yes;
         }
-        if !has_far_edges(ground.nodes()) {
+        if !has_far_edges(ground.nodes) {
             return Verdict::No;
         }
-        if is_path(ground.nodes()) {
+        if is_path(ground.nodes) {
             let mut twigs = group.clone();
             if twigs.next().is_some_and(is_path) && twigs.next().is_none() {
                 return Verdict::No;
@@ -137,7 +137,7 @@ impl Judge {
         ground: &Ground,
         knowledge: &mut Knowledge,
     ) -> Option<Verdict> {
-        let far = ground.nodes().iter().filter(|node| node.reach > 0).count();
+        let far = ground.nodes.iter().filter(|node| node.reach > 0).count();
         let rows = widers.iter().map(|twig| longest_row_of_stars(twig));
         let longest = 1 + rows.max().unwrap_or(0);
         let mut models = Models {
@@ -179,7 +179,7 @@ impl Judge {
 struct Models<'j, 'w, 'k, 'a> {
     judge: &'j mut Judge,
     widers: &'w [&'w [Node]],
-    ground: &'w Ground,
+    ground: &'w Ground<'w>,
     knowledge: &'k mut Knowledge<'a>,
     longest: usize,
 }
@@ -187,14 +187,13 @@ struct Models<'j, 'w, 'k, 'a> {
 impl Models<'_, '_, '_, '_> {
     /// Whether one of the twigs is sure to match every model of the class.
     fn match_all(&mut self, chains: &[Chain]) -> Option<bool> {
-        self.judge.stretch(self.ground.nodes(), chains)?;
+        self.judge.stretch(self.ground.nodes, chains)?;
         let size: usize = self.widers.iter().map(|twig| twig.len()).sum();
         let steps = size * self.judge.nodes.len();
         self.judge.steps = self.judge.steps.checked_sub(steps)?;
-        let (knowledge, model) = (&mut *self.knowledge, &mut self.judge.model);
-        model.set(&self.judge.nodes);
+        let model = self.judge.model.ground(&self.judge.nodes);
         let mut widers = self.widers.iter();
-        Some(widers.any(|twig| knowledge.lies_on(twig, model)))
+        Some(widers.any(|twig| self.knowledge.lies_on(twig, &model)))
     }
 
     /// The same of the model whose chains are no longer than the class says.

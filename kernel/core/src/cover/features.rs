@@ -13,6 +13,9 @@
 use super::labels::Label;
 use super::twig::{Node, Pattern};
 
+/// Deeper twigs count as so deep.
+pub const DEPTH_MAX: u8 = 254;
+
 /// A feature as a number.
 pub type Feature = u64;
 
@@ -117,7 +120,7 @@ fn signature_of(twig: &[Node]) -> Signature {
     found
 }
 
-/// How many elements are inside each other at least, as far as a byte counts.
+/// How many elements are inside each other at least, as far as is counted.
 fn depth_of(twig: &[Node]) -> u8 {
     let mut depths = vec![0_usize; twig.len()];
     let mut deepest = 0;
@@ -127,7 +130,7 @@ fn depth_of(twig: &[Node]) -> u8 {
             deepest = deepest.max(depths[at]);
         }
     }
-    deepest.min(255) as u8
+    deepest.min(DEPTH_MAX.into()) as u8
 }
 
 /// What one side of a pattern needs or has.
@@ -185,41 +188,30 @@ pub fn had(pattern: &Pattern) -> Option<Traits> {
     Traits::shared(pattern.grounds())
 }
 
-/// What says all that a pattern needs.
-pub enum Whole {
-    /// This feature.
-    Feature(Feature),
-    /// So many elements inside each other.
-    Depth(u8),
-}
-
-/// The one thing that a pattern needs, if there is such: then whatever has it is covered.
-pub fn whole_need(pattern: &Pattern) -> Option<Whole> {
+/// Whether a pattern needs one thing only: then whatever has that is covered.
+///
+/// A name somewhere, or at the root; two names joined by `/`; so many elements inside each other.
+pub fn needs_one_thing(pattern: &Pattern) -> bool {
     let mut groups = pattern.groups();
-    let mut group = groups.next()?;
-    let twig = group.next()?;
-    if group.next().is_some() || groups.next().is_some() {
-        return None;
-    }
+    let Some(mut group) = groups.next() else {
+        return false;
+    };
+    let (Some(twig), None, None) = (group.next(), group.next(), groups.next()) else {
+        return false;
+    };
     if twig.iter().any(|node| node.tests != 0) || twig[0].label != Label::CONTEXT {
-        return None;
+        return false;
     }
+    let is_name = |node: &Node| node.label.exact().is_some();
     match twig {
-        [_, leaf] if leaf.label == Label::ANY_ELEMENT && (1..255).contains(&leaf.reach) => {
-            Some(Whole::Depth(leaf.reach as u8))
+        [_, leaf] if leaf.label == Label::ANY_ELEMENT => {
+            (1..=DEPTH_MAX.into()).contains(&leaf.reach)
         }
-        [_, leaf] => {
-            let name = leaf.label.exact()?;
-            match leaf.reach {
-                0 => Some(Whole::Feature(feature(CHILD, 0, name))),
-                1 => Some(Whole::Feature(feature(BELOW, 0, name))),
-                _ => None,
-            }
+        [_, leaf] => is_name(leaf) && leaf.reach <= 1,
+        [_, top, leaf] => {
+            let joined = leaf.parent == 1 && leaf.reach == 0;
+            is_name(top) && is_name(leaf) && joined && top.reach == 1
         }
-        [_, top, leaf] if top.reach == 1 && leaf.reach == 0 && leaf.parent == 1 => {
-            let (top, leaf) = (top.label.exact()?, leaf.label.exact()?);
-            Some(Whole::Feature(feature(CHILD, top, leaf)))
-        }
-        _ => None,
+        _ => false,
     }
 }

@@ -15,57 +15,76 @@ pub type Mask = u128;
 /// The nodes that a ground can have.
 pub const GROUND_MAX: usize = Mask::BITS as usize;
 
-/// A narrower twig made ready to have wider ones laid onto it.
-#[derive(Default)]
-pub struct Ground {
-    nodes: Vec<Node>,
+/// What is above each node of a narrower twig. The memory is used for one twig after the other.
+pub struct Masks {
     /// Of each node its parent, if it is exactly one level above.
-    parents: Vec<Mask>,
+    parents: Box<[Mask; GROUND_MAX]>,
     /// Of each node, all above it.
-    above: Vec<Mask>,
+    above: Box<[Mask; GROUND_MAX]>,
     /// Of each node, how many levels below the context it is at least.
-    depths: Vec<u16>,
+    depths: Box<[u16; GROUND_MAX]>,
 }
 
-impl Ground {
-    /// Makes another twig ready. It has at most [`GROUND_MAX`] nodes.
-    pub fn set(&mut self, twig: &[Node]) {
-        assert!(twig.len() <= GROUND_MAX, "the twig has too many nodes");
-        self.nodes.clear();
-        self.nodes.extend_from_slice(twig);
-        self.parents.clear();
-        self.above.clear();
-        self.depths.clear();
-        self.parents.push(0);
-        self.above.push(0);
-        self.depths.push(0);
-        for node in &twig[1..] {
-            let parent = usize::from(node.parent);
-            let bit = 1 << parent;
-            self.parents.push(if node.reach == 0 { bit } else { 0 });
-            self.above.push(self.above[parent] | bit);
-            let depth = self.depths[parent].saturating_add(node.reach.max(1));
-            self.depths.push(depth);
+impl Default for Masks {
+    fn default() -> Self {
+        Masks {
+            parents: Box::new([0; GROUND_MAX]),
+            above: Box::new([0; GROUND_MAX]),
+            depths: Box::new([0; GROUND_MAX]),
         }
     }
+}
 
-    /// Its nodes.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
+impl Masks {
+    /// Makes a twig ready to have wider ones laid onto it. It has at most [`GROUND_MAX`] nodes.
+    pub fn ground<'a>(&'a mut self, twig: &'a [Node]) -> Ground<'a> {
+        assert!(twig.len() <= GROUND_MAX, "the twig has too many nodes");
+        for (at, node) in twig.iter().enumerate().skip(1) {
+            let parent = usize::from(node.parent);
+            let bit = 1 << parent;
+            self.parents[at] = if node.reach == 0 { bit } else { 0 };
+            self.above[at] = self.above[parent] | bit;
+            self.depths[at] = self.depths[parent].saturating_add(node.reach.max(1));
+        }
+        Ground {
+            nodes: twig,
+            masks: self,
+        }
     }
+}
 
+/// A narrower twig made ready.
+pub struct Ground<'a> {
+    /// Its nodes.
+    pub nodes: &'a [Node],
+    masks: &'a Masks,
+}
+
+impl Ground<'_> {
     /// The nodes that surely have the label.
     #[inline]
     fn with_label(&self, label: Label, labels: &Labels) -> Mask {
-        let mut found = 0;
-        if label.exact().is_some() && label != Label::CONTEXT {
-            for (at, node) in self.nodes.iter().enumerate() {
-                found |= Mask::from(node.label == label) << at;
-            }
+        if label == Label::ANY_ELEMENT {
+            self.nodes_where(|other| other.is_element())
+        } else if label == Label::CONTEXT {
+            self.nodes_where(|_| true)
+        } else if label.exact().is_some() {
+            self.nodes_where(|other| other == label)
         } else {
-            for (at, node) in self.nodes.iter().enumerate() {
-                found |= Mask::from(labels.includes(label, node.label)) << at;
+            self.nodes_where(|other| labels.includes(label, other))
+        }
+    }
+
+    /// The nodes with such labels. Half a mask at a time: most twigs need no more.
+    #[inline]
+    fn nodes_where(&self, is_so: impl Fn(Label) -> bool) -> Mask {
+        let mut found = 0;
+        for (half, nodes) in self.nodes.chunks(64).enumerate() {
+            let mut bits = 0_u64;
+            for (at, node) in nodes.iter().enumerate() {
+                bits |= u64::from(is_so(node.label)) << at;
             }
+            found |= Mask::from(bits) << (64 * half);
         }
         found
     }
@@ -73,15 +92,19 @@ impl Ground {
     /// The nodes that have one of the images a child, or at least so many levels below.
     #[inline]
     fn above(&self, images: Mask, reach: u16) -> Mask {
+        let Masks {
+            parents,
+            above,
+            depths,
+        } = self.masks;
         let mut found = 0;
         match reach {
-            0 => each_bit(images, |at| found |= self.parents[at]),
-            1 => each_bit(images, |at| found |= self.above[at]),
+            0 => each_bit(images, |at| found |= parents[at]),
+            1 => each_bit(images, |at| found |= above[at]),
             _ => each_bit(images, |at| {
-                let depth = self.depths[at];
-                each_bit(self.above[at] & !found, |above| {
-                    if self.depths[above].saturating_add(reach) <= depth {
-                        found |= 1 << above;
+                each_bit(above[at] & !found, |higher| {
+                    if depths[higher].saturating_add(reach) <= depths[at] {
+                        found |= 1 << higher;
                     }
                 });
             }),
@@ -91,10 +114,12 @@ impl Ground {
 }
 
 #[inline]
-fn each_bit(mut mask: Mask, mut job: impl FnMut(usize)) {
-    while mask != 0 {
-        job(mask.trailing_zeros() as usize);
-        mask &= mask - 1;
+fn each_bit(mask: Mask, mut job: impl FnMut(usize)) {
+    for (half, mut bits) in [mask as u64, (mask >> 64) as u64].into_iter().enumerate() {
+        while bits != 0 {
+            job(64 * half + bits.trailing_zeros() as usize);
+            bits &= bits - 1;
+        }
     }
 }
 
@@ -137,7 +162,8 @@ impl<'a> Knowledge<'a> {
         self.allowed.resize(wider.len(), Mask::MAX);
         for at in (0..wider.len()).rev() {
             let node = &wider[at];
-            let mut here = self.allowed[at] & ground.with_label(node.label, self.labels);
+            let mut here = self.allowed[at];
+            here &= ground.with_label(node.label, self.labels);
             if at == 0 {
                 here &= 1;
             }

@@ -8,6 +8,7 @@
 //! patterns are one twig on both sides, which is then kept once.
 
 use super::labels::Label;
+use crate::prefetch::prefetch;
 
 /// A node of a twig.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +62,8 @@ struct Piece {
 pub struct Pattern {
     nodes: Box<[Node]>,
     pieces: Box<[Piece]>,
+    /// Where the ground begins, if there is one only: it is the last piece then.
+    only_ground: Option<u16>,
     /// How many grounds; with none it holds nowhere.
     grounds: u16,
     groups: u16,
@@ -98,10 +101,15 @@ impl Pattern {
                 push(ground, ONLY_GROUND.into(), true);
             }
         }
+        let only_ground = match given.grounds.len() {
+            1 if !unclear => pieces.last().map(|piece: &Piece| piece.first as u16),
+            _ => None,
+        };
         let count = |all: usize| if unclear { 0 } else { all as u16 };
         Pattern {
             nodes: nodes.into(),
             pieces: pieces.into(),
+            only_ground,
             grounds: count(given.grounds.len()),
             groups: count(given.groups.len()),
             never: given.groups.iter().any(Vec::is_empty),
@@ -124,6 +132,21 @@ impl Pattern {
         self.pieces
             .first()
             .is_some_and(|it| it.is_ground && it.group != ONLY_GROUND)
+    }
+
+    /// Its ground, if there is one only.
+    #[inline]
+    pub fn only_ground(&self) -> Option<&[Node]> {
+        Some(&self.nodes[self.only_ground? as usize..])
+    }
+
+    /// Has the processor fetch what deciding about it needs.
+    #[inline]
+    pub fn fetch(&self) {
+        for at in [0, 4, 8, 12] {
+            prefetch(&self.nodes, at);
+        }
+        prefetch(&self.pieces, 0);
     }
 
     /// Whether it holds nowhere.
