@@ -18,6 +18,9 @@ Of whole sets:
     features            what a covering needs, as numbers
     feature_index       the plain engine
     cover_index         which patterns of a changing set cover another, or are covered
+    tree_pattern        patterns as XNET draws them
+    factorization_tree  many of them as one tree
+    xsearch             the same questions, asked of that tree
 
 What publishers can send, and which patterns that can satisfy:
 
@@ -46,6 +49,7 @@ from twigcast.covering.advertisement import Advertisement, advertisement_covers,
 from twigcast.covering.cover_index import CoverIndex, CoverIndexStatistics
 from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
 from twigcast.covering.degree import Degree, merge_degree
+from twigcast.covering.factorization_tree import FactorizationTree, FactorizationTreeStatistics
 from twigcast.covering.merged_set import Change, MergedSet
 from twigcast.covering.merging import Merged, Merger, merge
 
@@ -56,6 +60,8 @@ __all__ = [
     "CoverIndex",
     "CoverIndexStatistics",
     "Degree",
+    "FactorizationTree",
+    "FactorizationTreeStatistics",
     "Merged",
     "MergedSet",
     "Merger",
