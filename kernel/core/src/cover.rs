@@ -294,7 +294,11 @@ impl CoverIndex {
             (self.judge, self.tests) = (judge, tests);
         } else {
             let all = self.slots.keys().copied().collect();
-            *(if pattern.unclear { &mut found.open } else { &mut found.sure }) = all;
+            *(if pattern.unclear {
+                &mut found.open
+            } else {
+                &mut found.sure
+            }) = all;
         }
         self.count(&found);
         found
@@ -311,7 +315,11 @@ impl CoverIndex {
         let mut found = Found::default();
         if pattern.unclear || pattern.is_everything() {
             let all = self.slots.keys().copied().collect();
-            *(if pattern.unclear { &mut found.open } else { &mut found.sure }) = all;
+            *(if pattern.unclear {
+                &mut found.open
+            } else {
+                &mut found.sure
+            }) = all;
             self.count(&found);
             return found;
         }
@@ -403,7 +411,10 @@ impl CoverIndex {
     }
 
     fn take_tools(&mut self) -> (Judge, Tests) {
-        (std::mem::take(&mut self.judge), std::mem::take(&mut self.tests))
+        (
+            std::mem::take(&mut self.judge),
+            std::mem::take(&mut self.tests),
+        )
     }
 
     fn count(&mut self, found: &Found) {
