@@ -240,6 +240,11 @@ impl Tests {
         }
     }
 
+    /// The number behind the last test's.
+    pub fn end(&self) -> usize {
+        self.records.len()
+    }
+
     /// The test with this number.
     #[inline]
     pub fn record(&self, test: u32) -> &TestRecord {

@@ -51,11 +51,17 @@ struct Lists {
     ends: [u32; 5],
 }
 
+/// Where a path is: the one above, the class of its last name, how many steps it has.
 #[derive(Clone, Copy)]
-struct Path {
+struct Step {
     above: u32,
     class: u32,
     depth: u32,
+}
+
+/// What a path fires.
+#[derive(Clone, Copy)]
+struct Path {
     fired: Span,
     /// Those of them that lead further.
     inner: Span,
@@ -80,6 +86,7 @@ struct Path {
 #[derive(Clone, Copy)]
 struct PathTest {
     test: u32,
+    path: u32,
     lists: Lists,
     seen: u32,
 }
@@ -89,6 +96,8 @@ pub struct Paths {
     generation: u64,
     document: u32,
     paths: Vec<Path>,
+    /// Apart from the paths themselves, since whole chains of them are walked up.
+    steps: Vec<Step>,
     kids: FxHashMap<u64, u32>,
     fars: FxHashMap<u64, Span>,
     nodes: Vec<u32>,
@@ -99,6 +108,8 @@ pub struct Paths {
     tests: Vec<PathTest>,
     numbers: FxHashMap<(u32, u64), u32>,
     strings: FxHashMap<(u32, u32), u32>,
+    /// Whether two strings at one path have the same hash.
+    collided: bool,
     gather: Gather,
     stamps: Vec<u32>,
     stamp: u32,
@@ -112,6 +123,7 @@ impl Default for Paths {
             generation: u64::MAX,
             document: 0,
             paths: Vec::new(),
+            steps: Vec::new(),
             kids: FxHashMap::default(),
             fars: FxHashMap::default(),
             nodes: Vec::new(),
@@ -122,6 +134,7 @@ impl Default for Paths {
             tests: Vec::new(),
             numbers: FxHashMap::default(),
             strings: FxHashMap::default(),
+            collided: false,
             gather: Gather::default(),
             stamps: Vec::new(),
             stamp: 0,
@@ -267,17 +280,17 @@ impl Paths {
 
     /// The path above, if there is one.
     pub fn above(&self, path: u32) -> Option<u32> {
-        Some(self.paths[path as usize].above).filter(|&above| above != NONE)
+        Some(self.steps[path as usize].above).filter(|&above| above != NONE)
     }
 
     /// The class of the nodes there; the document node has none.
     pub fn class(&self, path: u32) -> Option<u32> {
-        Some(self.paths[path as usize].class).filter(|&class| class != NONE)
+        Some(self.steps[path as usize].class).filter(|&class| class != NONE)
     }
 
     /// How many steps it has.
     pub fn depth(&self, path: u32) -> u32 {
-        self.paths[path as usize].depth
+        self.steps[path as usize].depth
     }
 
     /// The nodes of the trie that fire there.
@@ -310,9 +323,20 @@ impl Paths {
         self.tests.len()
     }
 
+    /// The test kept under a number, and the path it is kept at; numbers ascend with paths.
+    pub fn test(&self, number: u32) -> (u32, u32) {
+        let kept = &self.tests[number as usize];
+        (kept.test, kept.path)
+    }
+
+    /// Whether at each path equality with this is found under a number, or never.
+    pub fn tells_equal(&self, test: u32, clauses: &Clauses) -> bool {
+        !self.collided && clauses.tests.record(test).operator() == Operator::Equal
+    }
+
     /// How many bytes it takes, about.
     pub fn held(&self) -> usize {
-        self.paths.len() * size_of::<Path>()
+        self.paths.len() * (size_of::<Path>() + size_of::<Step>())
             + (self.kids.len() + self.fars.len()) * 24
             + self.nodes.len() * 4
             + self.inner.len() * size_of::<Inner>()
@@ -346,9 +370,14 @@ impl Paths {
         self.nodes.push(ROOT);
         self.inner
             .extend(Inner::of(ROOT, &layer.nodes[ROOT as usize]));
-        let mut start = blank(NONE, NONE, 0, Span { start: 0, end: 1 });
+        let mut start = blank(Span { start: 0, end: 1 });
         start.inner.end = self.inner.len() as u32;
         self.paths.push(start);
+        self.steps.push(Step {
+            above: NONE,
+            class: NONE,
+            depth: 0,
+        });
     }
 
     #[inline]
@@ -373,11 +402,8 @@ impl Paths {
     }
 }
 
-fn blank(above: u32, class: u32, depth: u32, fired: Span) -> Path {
+fn blank(fired: Span) -> Path {
     Path {
-        above,
-        class,
-        depth,
         fired,
         inner: Span::default(),
         lists: Lists::default(),

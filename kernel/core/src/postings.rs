@@ -89,6 +89,8 @@ pub struct Postings {
     by_path: Shelves,
     by_node: Shelves,
     by_test: Shelves,
+    /// Which of these numbers, of those passed at all, are kept for one and the same test.
+    by_value: Shelves,
     known: FxHashMap<(u32, u32), (u32, u32)>,
     lists: Vec<u32>,
     spots: FxHashMap<u32, Spots>,
@@ -280,22 +282,38 @@ impl Postings {
         if let Some(known) = self.spots.get(&owner) {
             return known.clone();
         }
-        let paths = self
-            .by_node
-            .of(node_of(seen.known.layer, owner))
-            .iter()
-            .copied();
-        let count = |&path: &u32| self.places(seen, owner, path).0.len();
-        let paths: Arc<[u32]> = paths.filter(|path| count(path) > 0).collect();
-        let elements = paths.iter().map(count).sum();
-        let exact = paths.iter().all(|&it| self.places(seen, owner, it).1);
-        let made = Spots {
-            paths,
-            elements,
-            exact,
+        let mut made = Spots {
+            exact: true,
+            ..Spots::default()
         };
+        let fired = self.by_node.of(node_of(seen.known.layer, owner));
+        let mut paths = Vec::new();
+        for path in self.spotted(seen, owner, fired) {
+            let (places, exact) = self.places(seen, owner, path);
+            if !places.is_empty() {
+                paths.push(path);
+                made.elements += places.len();
+                made.exact &= exact;
+            }
+        }
+        made.paths = paths.into();
         self.spots.insert(owner, made.clone());
         made
+    }
+
+    /// Of the paths where a node fired those where an atom there may have.
+    fn spotted(&self, seen: Seen, owner: u32, fired: &[u32]) -> Vec<u32> {
+        if owner & VALUED != 0 {
+            let test = seen.known.layer.valued[(owner & !VALUED) as usize].test;
+            let passed = self.by_value.of(test);
+            if passed.len() < fired.len() && seen.paths.tells_equal(test, seen.known.clauses) {
+                let paths = passed.iter().map(|&number| seen.paths.test(number).1);
+                return paths
+                    .filter(|path| fired.binary_search(path).is_ok())
+                    .collect();
+            }
+        }
+        fired.to_vec()
     }
 
     fn prepare(&mut self, seen: Seen) {
@@ -314,6 +332,12 @@ impl Postings {
             .fill(paths.len(), elements.chain(hits.leaves.iter().copied()));
         self.by_test
             .fill(paths.test_count(), hits.tests.iter().copied());
+        let by_test = &self.by_test;
+        let passed = (0..paths.test_count() as u32).filter(|&it| !by_test.of(it).is_empty());
+        self.by_value.fill(
+            seen.known.clauses.tests.end(),
+            passed.map(|it| (paths.test(it).0, it)),
+        );
         let fired = (0..paths.len() as u32).filter(|&path| paths.is_seen(path));
         let fired = fired.flat_map(|path| paths.fired(path).iter().map(move |&node| (node, path)));
         self.by_node.fill(seen.known.layer.nodes.len(), fired);

@@ -4,7 +4,7 @@
 //! and most edges asked for do not exist. So each path keeps, side by side, those of its nodes that lead
 //! anywhere, with a mask of the labels they may lead over; what is left to look up is fetched ahead.
 
-use super::{Lists, PathTest, Paths, Span, bits_of, blank, key};
+use super::{Lists, PathTest, Paths, Span, Step, bits_of, blank, key};
 use crate::classes::Classes;
 use crate::clause::Clauses;
 use crate::layer::{Entry, Layer, NONE, Node, Valued, edge};
@@ -79,8 +79,13 @@ impl Paths {
             end: self.nodes.len() as u32,
         };
         let made = self.paths.len() as u32;
-        let depth = self.paths[path as usize].depth + 1;
-        self.paths.push(blank(path, class, depth, fired));
+        let depth = self.steps[path as usize].depth + 1;
+        self.paths.push(blank(fired));
+        self.steps.push(Step {
+            above: path,
+            class,
+            depth,
+        });
         self.compile(made, known);
         self.kids.insert(key(path, class), made);
         advise_moved(&self.nodes, nodes_before);
@@ -117,7 +122,7 @@ impl Paths {
         if let Some(&span) = self.fars.get(&key(path, class)) {
             return span;
         }
-        let base = self.far(self.paths[path as usize].above, class, known);
+        let base = self.far(self.steps[path as usize].above, class, known);
         self.ask(path, class, true, known);
         let span = self.union(base, known.layer);
         self.fars.insert(key(path, class), span);
@@ -201,6 +206,7 @@ impl Paths {
             }
             let asked = PathTest {
                 test,
+                path,
                 lists: self.write(),
                 seen: 0,
             };
@@ -224,6 +230,7 @@ impl Paths {
                     if free {
                         self.strings.insert(key, made);
                     }
+                    self.collided |= !free;
                     free
                 }
                 _ => false,
