@@ -43,19 +43,32 @@ Fewer patterns by merging:
     merge_candidates    which patterns could be merged
     merging             a set merged, greedily
     merged_set          the same under change
+    aggregation         a set made to fit a space
+    simple_aggregation  how parts are got back from aggregates
 """
 
 from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
+from twigcast.covering.aggregation import (
+    Aggregate,
+    Aggregation,
+    SimplePart,
+    aggregate,
+    space_budget,
+)
 from twigcast.covering.cover_index import CoverIndex, CoverIndexStatistics
 from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
 from twigcast.covering.degree import Degree, merge_degree
 from twigcast.covering.factorization_tree import FactorizationTree, FactorizationTreeStatistics
 from twigcast.covering.merged_set import Change, MergedSet
 from twigcast.covering.merging import Merged, Merger, merge
+from twigcast.covering.simple_aggregation import Bound, simple_bindings
 
 __all__ = [
     "COVER_BUDGET",
     "Advertisement",
+    "Aggregate",
+    "Aggregation",
+    "Bound",
     "Change",
     "CoverIndex",
     "CoverIndexStatistics",
@@ -65,13 +78,17 @@ __all__ = [
     "Merged",
     "MergedSet",
     "Merger",
+    "SimplePart",
     "Tally",
     "Verdict",
     "advertisement_covers",
+    "aggregate",
     "covers",
     "decide",
     "merge",
     "merge_degree",
     "overlaps",
     "paths_of",
+    "simple_bindings",
+    "space_budget",
 ]

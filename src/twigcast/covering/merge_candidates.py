@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from twigcast.covering.trunk import Trunk, TrunkStep
 from twigcast.language.condition import Kind, Reach
 
-__all__ = ["LONGER_PART_MAX", "ElementGroups", "Place", "by_part", "far_bits"]
+__all__ = ["LONGER_PART_MAX", "ElementGroups", "Place", "by_part", "far_bits", "one_operator_apart"]
 
 LONGER_PART_MAX: Final = 2
 """Steps that rule 3 replaces by ``//``, at most: "most parts" shall be equal (Dissemination)."""
@@ -119,6 +119,19 @@ def _parts_among(trunks: Mapping[int, Trunk]) -> list[Place]:
 def far_bits(trunk: Iterable[TrunkStep]) -> int:
     """Which steps of a trunk are ``//``, as bits."""
     return sum(1 << place for place, step in enumerate(trunk) if step.reach is Reach.DESCENDANT)
+
+
+def one_operator_apart(fars: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Of several sets of ``//`` steps the pairs of which the first has one more.
+
+    >>> list(one_operator_apart([0b01, 0b11, 0b00]))
+    [(1, 0), (3, 1)]
+    """
+    for wide in fars:
+        for narrow in fars:
+            added = wide ^ narrow
+            if not added & narrow and added.bit_count() == 1:
+                yield wide, narrow
 
 
 def _largest_first(place: Place) -> tuple[int, tuple[int, ...], int]:

@@ -37,7 +37,13 @@ from typing import Final, NamedTuple
 
 from twigcast.covering.covers import paths_of
 from twigcast.covering.degree import MERGE_DEPTH, PathMeasure
-from twigcast.covering.merge_candidates import ElementGroups, Place, by_part, far_bits
+from twigcast.covering.merge_candidates import (
+    ElementGroups,
+    Place,
+    by_part,
+    far_bits,
+    one_operator_apart,
+)
 from twigcast.covering.merge_rules import opened, shortened
 from twigcast.covering.schema_places import SchemaPlaces
 from twigcast.covering.trunk import Trunk, pattern_of, plain_steps, trunk_of
@@ -191,17 +197,12 @@ class _Work:
         for far, alike in by_far.items():
             if len(alike) > 1:
                 by_far[far] = self._try_element(place.before, alike, alike)
-        for narrow in list(by_far):
-            for wide in list(by_far):
-                # The wider one has one // more.
-                added = wide ^ narrow
-                if added & narrow or added.bit_count() != 1:
-                    continue
-                both = by_far[wide] + by_far[narrow]
-                if len({self._pieces[one].trunk[place.before].label for one in both}) > 1:
-                    merged = self._try_element(place.before, by_far[wide], both)
-                    if merged != both:
-                        by_far[wide], by_far[narrow] = merged, []
+        for wide, narrow in one_operator_apart(list(by_far)):
+            both = by_far[wide] + by_far[narrow]
+            if len({self._pieces[one].trunk[place.before].label for one in both}) > 1:
+                merged = self._try_element(place.before, by_far[wide], both)
+                if merged != both:
+                    by_far[wide], by_far[narrow] = merged, []
 
     def _try_element(self, place: int, widest: list[int], members: list[int]) -> list[int]:
         """Merge the members into one like the widest, with ``*`` at the place; what is then left.

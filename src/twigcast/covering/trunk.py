@@ -38,7 +38,7 @@ from twigcast.language.condition import (
     parts_of,
 )
 
-__all__ = ["Trunk", "TrunkStep", "pattern_of", "plain_steps", "steps_of", "trunk_of"]
+__all__ = ["Trunk", "TrunkStep", "pattern_of", "plain_steps", "steps_of", "trunk_of", "trunk_steps"]
 
 
 class TrunkStep(NamedTuple):
@@ -100,6 +100,11 @@ def steps_of(pattern: Pattern) -> int:
     5
     """
     return max(1, _steps(pattern.condition))
+
+
+def trunk_steps(trunk: Trunk) -> int:
+    """The same of a trunk: its pattern has so many steps, or fewer if some say nothing new."""
+    return len(trunk) + sum(_steps(branch) for step in trunk for branch in step.branches)
 
 
 def _longest(parts: tuple[Condition, ...]) -> int | None:

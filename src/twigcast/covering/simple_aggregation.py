@@ -1,0 +1,160 @@
+"""How a part is got back from its aggregate: by putting names in the place of wildcards.
+
+An aggregate is a *simple* one of a part if it becomes the part when some of its wildcards are
+replaced, ``*`` by a name and ``//`` by a row of names, possibly empty (Piggyback, section 2):
+
+    /a/*/c//d     1: b, 2: e       →   /a/b/c/e/d
+    //a/*/c       2: x             →   //a/x/c       (the first wildcard stays as it is)
+    /a/*/c//d     nothing          →   /a/b/c/e/d/m  (what is more than names cannot come back)
+
+Wildcards are counted from 1, from left to right in the canonical text; so they are where a match
+tells what they stood for. A broker that is told by which names an aggregate was matched sees, from
+these bindings alone, which of its parts are matched, too (Piggyback, sections 4.1 and 5.1).
+
+What is below a node is compared part by part. All but one must be equal on both sides, for an
+aggregate differs from a part along one path only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+from twigcast.language import Pattern
+from twigcast.language.condition import (
+    AllOf,
+    AnyOf,
+    AtDocument,
+    Condition,
+    Exists,
+    FirstValue,
+    Kind,
+    Label,
+    Not,
+    Reach,
+    SelfIs,
+)
+
+__all__ = ["Bound", "simple_bindings"]
+
+
+class Bound(NamedTuple):
+    """What one wildcard of an aggregate is in a part."""
+
+    wildcard: int
+    """Its number in the canonical text, from 1."""
+    path: tuple[str, ...]
+    """For ``*`` the one name, for ``//`` the names between; ``{uri}local`` in a namespace."""
+
+
+_Found: TypeAlias = tuple[Bound, ...] | None
+_Known: TypeAlias = dict[tuple[Condition, Condition], _Found]
+
+
+def simple_bindings(*, aggregate: Pattern, part: Pattern) -> tuple[Bound, ...] | None:
+    """What the wildcards of the aggregate are in the part; None if it is no simple one of it.
+
+    Wildcards that the part has, too, are left out.
+
+    >>> p = Pattern.parse
+    >>> simple_bindings(aggregate=p("/a/*/c//d"), part=p("/a/b/c/e/d"))
+    (Bound(wildcard=1, path=('b',)), Bound(wildcard=2, path=('e',)))
+    >>> simple_bindings(aggregate=p("/a/*/c//d"), part=p("/a/b/c/e/d/m")) is None
+    True
+    """
+    return _bound(aggregate.condition, part.condition, {})
+
+
+def _bound(wide: Condition, narrow: Condition, known: _Known) -> _Found:
+    """The bindings of one condition, its wildcards counted from 1."""
+    if wide is narrow:
+        return ()
+    key = (wide, narrow)
+    if key not in known:
+        found: _Found = None
+        if isinstance(wide, Exists) and isinstance(narrow, Exists):
+            found = _bound_path(wide, narrow, known)
+        elif isinstance(wide, AllOf) and isinstance(narrow, AllOf):
+            found = _bound_parts(wide.parts, narrow.parts, known)
+        known[key] = found
+    return known[key]
+
+
+def _bound_path(wide: Exists, narrow: Exists, known: _Known) -> _Found:
+    """The bindings of a path, its first step laid onto one of the other's steps after another."""
+    if wide.reach is Reach.CHILD:
+        return None if narrow.reach is not Reach.CHILD else _bound_node(wide, narrow, known, 0)
+    between: list[str] = []
+    here: Condition = narrow
+    while isinstance(here, Exists):
+        found = _bound_node(wide, here, known, 1)
+        if here.reach is Reach.DESCENDANT:
+            # The // of the part can only be that of the aggregate.
+            return None if between else found
+        if found is not None:
+            return (Bound(1, tuple(between)), *found)
+        if here.label.kind is not Kind.ELEMENT or None in here.label:
+            return None
+        between.append(_name(here.label))
+        here = here.where
+    return None
+
+
+def _bound_node(wide: Exists, narrow: Exists, known: _Known, before: int) -> _Found:
+    """The bindings of a node's label and of what is below it, so many wildcards being before."""
+    own: tuple[Bound, ...] = ()
+    is_wildcard = _is_wildcard(wide.label)
+    if wide.label != narrow.label:
+        if not is_wildcard or None in narrow.label or not wide.label.includes(narrow.label):
+            return None
+        own = (Bound(before + 1, (_name(narrow.label),)),)
+    below = _bound(wide.where, narrow.where, known)
+    return None if below is None else own + _shifted(below, before + is_wildcard)
+
+
+def _bound_parts(
+    wide: tuple[Condition, ...], narrow: tuple[Condition, ...], known: _Known
+) -> _Found:
+    """The bindings of the one part that is not on both sides."""
+    own = [place for place, part in enumerate(wide) if part not in narrow]
+    others = [part for part in narrow if part not in wide]
+    if len(own) != 1 or len(others) != 1:
+        return None
+    found = _bound(wide[own[0]], others[0], known)
+    return None if found is None else _shifted(found, sum(map(_count, wide[: own[0]])))
+
+
+def _shifted(bounds: tuple[Bound, ...], number: int) -> tuple[Bound, ...]:
+    return tuple(Bound(wildcard + number, path) for wildcard, path in bounds) if number else bounds
+
+
+def _count(condition: Condition) -> int:
+    """How many wildcards there are in a condition."""
+    found = 0
+    while isinstance(condition, Exists):
+        found += _count_step(condition.reach, condition.label)
+        condition = condition.where
+    match condition:
+        case AllOf(parts) | AnyOf(parts):
+            return found + sum(map(_count, parts))
+        case Not(part) | AtDocument(part):
+            return found + _count(part)
+        case FirstValue(steps):
+            return found + sum(
+                _count_step(reach, label) + _count(where) for reach, label, where in steps
+            )
+        case SelfIs(label):
+            return found + (label.local is None and label.kind is Kind.ELEMENT)
+        case _:
+            return found
+
+
+def _count_step(reach: Reach, label: Label) -> int:
+    return (reach is Reach.DESCENDANT) + _is_wildcard(label)
+
+
+def _is_wildcard(label: Label) -> bool:
+    return label.local is None and label.kind is not Kind.TEXT
+
+
+def _name(label: Label) -> str:
+    return f"{{{label.namespace}}}{label.local}" if label.namespace else str(label.local)
