@@ -18,6 +18,8 @@ Of whole sets:
     features            what a covering needs, as numbers
     feature_index       the plain engine
     cover_index         which patterns of a changing set cover another, or are covered
+    climb               to the classes of patterns that nothing else covers
+    subscription_tree   what to forward, and what to withdraw, after each change
     tree_pattern        patterns as XNET draws them
     factorization_tree  many of them as one tree
     xsearch             the same questions, asked of that tree
@@ -62,6 +64,7 @@ from twigcast.covering.factorization_tree import FactorizationTree, Factorizatio
 from twigcast.covering.merged_set import Change, MergedSet
 from twigcast.covering.merging import Merged, Merger, merge
 from twigcast.covering.simple_aggregation import Bound, simple_bindings
+from twigcast.covering.subscription_tree import SubscriptionTree, SubscriptionTreeStatistics
 
 __all__ = [
     "COVER_BUDGET",
@@ -79,6 +82,8 @@ __all__ = [
     "MergedSet",
     "Merger",
     "SimplePart",
+    "SubscriptionTree",
+    "SubscriptionTreeStatistics",
     "Tally",
     "Verdict",
     "advertisement_covers",

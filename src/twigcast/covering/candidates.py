@@ -33,8 +33,12 @@ class Candidates(Protocol):
     def covering(self, ready: Ready) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that may cover this one, in any order, each once.
 
-        The pattern itself, where it is in the set, may be among either or be left out.
+        The pattern itself, where it is in the set, may be among either or be left out. It need be
+        ready as the narrower side only: ``groups`` may be missing.
         """
 
     def covered(self, ready: Ready) -> tuple[list[int], list[int]]:
-        """The numbers (sure, maybe) of patterns that this one may cover; else the same."""
+        """The numbers (sure, maybe) of patterns that this one may cover; else the same.
+
+        It need be ready as the wider side only: ``grounds`` may be missing.
+        """

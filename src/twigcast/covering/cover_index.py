@@ -26,9 +26,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
+from twigcast.covering.alternatives import narrower_twigs, wider_twigs
 from twigcast.covering.candidates import Candidates
+from twigcast.covering.climb import Climb
 from twigcast.covering.covers import COVER_BUDGET, Ready, Tally, decide_ready, ready
 from twigcast.covering.feature_index import FeatureIndex
+from twigcast.covering.homomorphism import ground_of
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -162,12 +165,8 @@ class CoverIndex:
 
     # Searches, by the numbers of patterns.
 
-    def _ready(self, pattern: Pattern) -> Ready:
-        number = self._numbers.get(pattern)
-        return ready(pattern.condition) if number is None else self._kept[number].ready
-
     def _covering(self, pattern: Pattern) -> set[int]:
-        narrower = self._ready(pattern)
+        narrower = self._ready(pattern) or _as_narrower(pattern)
         sure, maybe = self._candidates.covering(narrower)
         found = self._with_itself(pattern, sure)
         for number in maybe:
@@ -176,13 +175,17 @@ class CoverIndex:
         return found
 
     def _covered(self, pattern: Pattern) -> set[int]:
-        wider = self._ready(pattern)
+        wider = self._ready(pattern) or _as_wider(pattern)
         sure, maybe = self._candidates.covered(wider)
         found = self._with_itself(pattern, sure)
         for number in maybe:
             if number not in found and self._decided(wider, self._kept[number].ready):
                 found.add(number)
         return found
+
+    def _ready(self, pattern: Pattern) -> Ready | None:
+        number = self._numbers.get(pattern)
+        return None if number is None else self._kept[number].ready
 
     def _with_itself(self, pattern: Pattern, sure: Iterable[int]) -> set[int]:
         found = set(sure)
@@ -206,26 +209,18 @@ class CoverIndex:
     def _root_numbers(self) -> list[int]:
         """The first pattern of each class that nothing outside it covers.
 
-        From each pattern we climb, from one to some pattern that covers it. Coming back to a
-        pattern of the climb shows that all since then are one class, which goes on as one.
-        A class that nothing more covers is a root. Where we come to what an earlier climb has
-        settled, everything on this climb is below a root, and none of it is one.
+        Where a climb comes to what an earlier one has settled, all of it is below a root.
         """
         roots = []
         settled: set[int] = set()
         for number in self._kept:
             if number in settled:
                 continue
-            climb = _Climb()
-            climb.step(number, self._above(number))
-            while (above := climb.above()) is not None and above not in settled:
-                if above in climb.heights:
-                    climb.close(above)
-                else:
-                    climb.step(above, self._above(above))
+            climb = Climb()
+            top = climb.top(number, self._above, settled)
             settled.update(climb.heights)
-            if above is None:
-                first = min(climb.classes[-1], key=lambda each: self._kept[each].arrival)
+            if top:
+                first = min(top, key=lambda each: self._kept[each].arrival)
                 roots.append(first)
                 settled.update(self._covered(self._kept[first].pattern))
         return roots
@@ -234,38 +229,18 @@ class CoverIndex:
         return self._covering(self._kept[number].pattern) - {number}
 
 
-class _Climb:
-    """Classes of patterns, each covered by the one after it."""
-
-    def __init__(self) -> None:
-        self.classes: list[list[int]] = []
-        self.heights: dict[int, int] = {}
-        """Of each pattern, the place of its class."""
-        self._untried: list[set[int]] = []
-
-    def step(self, number: int, above: set[int]) -> None:
-        """Go on to a pattern, with those that cover it."""
-        self.heights[number] = len(self.classes)
-        self.classes.append([number])
-        self._untried.append(above)
-
-    def above(self) -> int | None:
-        """Some pattern that covers the highest class and was not tried; None if there is none."""
-        untried = self._untried[-1]
-        return untried.pop() if untried else None
-
-    def close(self, number: int) -> None:
-        """Make one class of all from the class of a pattern upwards."""
-        height = self.heights[number]
-        while len(self.classes) > height + 1:
-            members, untried = self.classes.pop(), self._untried.pop()
-            self.classes[-1] += members
-            self._untried[-1] |= untried
-            self.heights.update(dict.fromkeys(members, len(self.classes) - 1))
-
-
 def _parsed(pattern: Pattern | str) -> Pattern:
     return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
+
+
+def _as_narrower(pattern: Pattern) -> Ready:
+    """Ready for one side only: that is half of the time of a search."""
+    twigs = narrower_twigs(pattern.condition)
+    return Ready(pattern.condition, (), tuple(map(ground_of, twigs)))
+
+
+def _as_wider(pattern: Pattern) -> Ready:
+    return Ready(pattern.condition, wider_twigs(pattern.condition), ())
 
 
 def _made(engine: CoverEngine) -> tuple[str, Candidates]:
