@@ -4,7 +4,7 @@ A broker asks both for every subscription that comes: is it covered by what was 
 and what that was passed on does it cover?
 
     >>> index = CoverIndex()
-    >>> for id, text in enumerate(["//a", "/a/b", "/a//b", "//c"]):
+    >>> for id, text in enumerate(["//a", "/a/b", "/a//b", "//d"]):
     ...     index.add(id, text)
     >>> index.covering("/a/b[c]"), index.covered("/a//b"), index.roots()
     ([0, 1, 2], [1, 2], [0, 3])

@@ -66,7 +66,7 @@ def tree_pattern(pattern: Pattern | str) -> TreePart:
     ...     below = ", ".join(map(shown, part.children))
     ...     return f"{part.label}({below})" if below else part.label
     >>> shown(tree_pattern("/Stock[.//Price]/Symbol").children[0])
-    'Stock(Symbol, //(Price))'
+    'Stock(//(Price), Symbol)'
     """
     parsed = Pattern.parse(pattern) if isinstance(pattern, str) else pattern
     twig = twig_of(parsed.condition)
