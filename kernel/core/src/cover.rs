@@ -226,7 +226,7 @@ impl CoverIndex {
         }
     }
 
-    /// Gives back what a pattern of an empty index took. Labels and tests may be in other hands.
+    /// Gives back what is left of an empty index. Labels and tests may still be in other hands.
     fn clear(&mut self) {
         self.stored = Vec::new();
         self.has = Vec::new();
@@ -237,12 +237,6 @@ impl CoverIndex {
         self.having = FxHashMap::default();
         self.special = Slots::default();
         self.judge = Judge::default();
-        if self.labels.is_empty() {
-            self.labels = Labels::default();
-        }
-        if self.tests.is_empty() {
-            self.tests = Tests::default();
-        }
     }
 
     /// Gives back what nodes speak of: the sets of tests that nobody uses any more.
@@ -253,6 +247,12 @@ impl CoverIndex {
             if self.tests.release(node.tests) {
                 unused.push(node.tests);
             }
+        }
+        if self.labels.is_empty() {
+            self.labels = Labels::default();
+        }
+        if self.tests.is_empty() {
+            self.tests = Tests::default();
         }
         unused
     }

@@ -375,7 +375,7 @@ impl Asked {
         let given = self.given(whole);
         let (sets, unclear) = (self.sets.clone(), self.unclear);
         let mut ask = |stronger: u32, weaker: u32| {
-            if unclear > 0 && (stronger + weaker) % unclear == 0 {
+            if unclear > 0 && (stronger + weaker).is_multiple_of(unclear) {
                 return Answer::Unclear;
             }
             let bits = |set: u32| sets.get(&set).copied().unwrap_or(0);

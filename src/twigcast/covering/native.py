@@ -67,12 +67,7 @@ class CandidateStatistics:
 class NativeCandidates:
     """Numbered patterns in the kernel: see :class:`~twigcast.covering.candidates.Candidates`.
 
-    >>> from twigcast.covering.covers import ready
-    >>> from twigcast.language import Pattern
-    >>> patterns = NativeCandidates()
-    >>> patterns.add(1, ready(Pattern.parse("//a[b > 10]").condition))
-    >>> patterns.covering(ready(Pattern.parse("/x/a[b > 15]/c").condition))
-    ([1], [])
+    Any number of threads may use it. Made only where :data:`AVAILABLE`.
     """
 
     __slots__ = ("_kernel",)
