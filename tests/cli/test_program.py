@@ -23,6 +23,7 @@ VERBS = (
     "explain",
     "check",
     "covers",
+    "aggregate",
     "advertise",
     "generate",
     "run",

@@ -28,6 +28,7 @@ from twigcast import __version__
 from twigcast.cli import (
     about,
     advertise,
+    aggregate,
     check,
     covers,
     demo,
@@ -51,6 +52,7 @@ _ORDER = (
     "explain",
     "check",
     "covers",
+    "aggregate",
     "advertise",
     "generate",
     "run",
@@ -124,6 +126,7 @@ app.command("match", epilog=_example(*match.EXAMPLES))(match.match)
 app.command("explain", epilog=_example(*explain.EXAMPLES))(explain.explain)
 app.command("check", epilog=_example(*check.EXAMPLES))(check.check)
 app.command("covers", epilog=_example(*covers.EXAMPLES))(covers.covers)
+app.command("aggregate", epilog=_example(*aggregate.EXAMPLES))(aggregate.aggregate)
 app.command("advertise", epilog=_example(*advertise.EXAMPLES))(advertise.advertise)
 
 _generate = typer.Typer(help="Draw patterns or documents from a DTD.", no_args_is_help=True)

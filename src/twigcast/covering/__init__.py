@@ -47,6 +47,7 @@ Fewer patterns by merging:
     merged_set          the same under change
     aggregation         a set made to fit a space
     simple_aggregation  how parts are got back from aggregates
+    reduction           all means together
 """
 
 from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
@@ -63,6 +64,7 @@ from twigcast.covering.degree import Degree, merge_degree
 from twigcast.covering.factorization_tree import FactorizationTree, FactorizationTreeStatistics
 from twigcast.covering.merged_set import Change, MergedSet
 from twigcast.covering.merging import Merged, Merger, merge
+from twigcast.covering.reduction import Kept, Reduction, reduced
 from twigcast.covering.simple_aggregation import Bound, simple_bindings
 from twigcast.covering.subscription_tree import SubscriptionTree, SubscriptionTreeStatistics
 
@@ -78,9 +80,11 @@ __all__ = [
     "Degree",
     "FactorizationTree",
     "FactorizationTreeStatistics",
+    "Kept",
     "Merged",
     "MergedSet",
     "Merger",
+    "Reduction",
     "SimplePart",
     "SubscriptionTree",
     "SubscriptionTreeStatistics",
@@ -94,6 +98,7 @@ __all__ = [
     "merge_degree",
     "overlaps",
     "paths_of",
+    "reduced",
     "simple_bindings",
     "space_budget",
 ]

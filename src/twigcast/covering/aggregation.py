@@ -56,19 +56,24 @@ from twigcast.covering.merge_candidates import (
 from twigcast.covering.merge_rules import is_open, opened, shortened
 from twigcast.covering.schema_places import SchemaPlaces
 from twigcast.covering.simple_aggregation import Bound, simple_bindings
-from twigcast.covering.trunk import Trunk, pattern_of, plain_steps, steps_of, trunk_of, trunk_steps
+from twigcast.covering.trunk import (
+    Trunk,
+    TrunkStep,
+    pattern_of,
+    plain_steps,
+    steps_of,
+    trunk_of,
+    trunk_steps,
+)
 from twigcast.covering.under_schema import SchemaPaths
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.language.condition import Label
+from twigcast.language.condition import ANY_ELEMENT, Label, Reach
 
 __all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]
 
 _ENDS: Final = ((3, 3), (3, 2), (2, 2), (2, 1), (1, 1), (0, 1))
 """How many steps are kept before and behind what is replaced by ``//``, in the fourth stage."""
-
-_EVERYTHING: Final = Pattern.parse("/*")
-"""Every document has a root element."""
 
 
 class SimplePart(NamedTuple):
@@ -333,9 +338,8 @@ class _Work:
                 self._replace(there, merged)
 
     def _give_up(self) -> None:
-        """One pattern for all."""
-        trunk = trunk_of(_EVERYTHING)
-        assert trunk is not None
+        """One pattern for all: every document has a root element."""
+        trunk = (TrunkStep(Reach.CHILD, ANY_ELEMENT),)
         everything = [*self._others, *(part for parts in self._parts.values() for part in parts)]
         self._others, self._steps = [], 1
         self._trunks, self._parts, self._numbers = {}, {}, {}
