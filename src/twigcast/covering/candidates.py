@@ -34,7 +34,8 @@ class Candidates(Protocol):
         """The numbers (sure, maybe) of patterns that may cover this one, in any order, each once.
 
         The pattern itself, where it is in the set, may be among either or be left out. It need be
-        ready as the narrower side only: ``groups`` may be missing.
+        ready as the narrower side only: ``groups`` may be missing, and of ``grounds`` all but the
+        twigs.
         """
 
     def covered(self, ready: Ready) -> tuple[list[int], list[int]]:

@@ -22,16 +22,16 @@ what is below something that is below a root is as good as below the root.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
+from twigcast.covering import native
 from twigcast.covering.alternatives import narrower_twigs, wider_twigs
 from twigcast.covering.candidates import Candidates
 from twigcast.covering.climb import Climb
 from twigcast.covering.covers import COVER_BUDGET, Ready, Tally, decide_ready, ready
 from twigcast.covering.feature_index import FeatureIndex
-from twigcast.covering.homomorphism import ground_of
+from twigcast.covering.homomorphism import Ground, ground_of
+from twigcast.covering.twig import Twig
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -58,22 +58,19 @@ class CoverIndexStatistics(NamedTuple):
     """Those of them for which the budget did not suffice: they count as no covering."""
 
 
-@dataclass(slots=True)
-class _Kept:
+class _Kept(NamedTuple):
     """One pattern of the set."""
 
     pattern: Pattern
     ready: Ready
     arrival: int
-    ids: dict[int, None] = field(default_factory=dict)
-    """In the order in which they came."""
 
 
 class CoverIndex:
     """A changing set of patterns, each under an id or several."""
 
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
-        self.engine, self._candidates = _made(engine)
+        self.engine, self._candidates = _made(engine, budget)
         self._budget = budget
         self._tally = Tally()
         self._searches = self._sure = 0
@@ -81,6 +78,10 @@ class CoverIndex:
         self._numbers: dict[Pattern, int] = {}
         self._by_id: dict[int, int] = {}
         self._kept: dict[int, _Kept] = {}
+        self._first_ids: list[int] = []
+        """Of each number the id that came first."""
+        self._more_ids: dict[int, dict[int, None]] = {}
+        """Of the few patterns that have several ids the others, as they came."""
         self._unused: list[int] = []
         self._roots: list[int] | None = []
 
@@ -94,30 +95,50 @@ class CoverIndex:
         parsed = _parsed(pattern)
         number = self._numbers.get(parsed)
         if number is None:
-            number = self._unused.pop() if self._unused else len(self._kept)
-            made = ready(parsed.condition)
-            self._candidates.add(number, made)
-            self._kept[number] = _Kept(parsed, made, self._arrivals)
-            self._numbers[parsed] = number
-            self._arrivals += 1
-            self._roots = None
-        self._by_id[id] = number
-        self._kept[number].ids[id] = None
+            self._by_id[id] = self._put_in(parsed, id)
+        else:
+            self._by_id[id] = number
+            self._more_ids.setdefault(number, {})[id] = None
+
+    def _put_in(self, pattern: Pattern, first_id: int) -> int:
+        made = ready(pattern.condition)
+        if not self._unused:
+            self._unused.append(len(self._first_ids))
+            self._first_ids.append(first_id)
+        number = self._unused.pop()
+        self._candidates.add(number, made)
+        self._first_ids[number] = first_id
+        self._kept[number] = _Kept(pattern, made, self._arrivals)
+        self._numbers[pattern] = number
+        self._arrivals += 1
+        self._roots = None
+        return number
 
     def remove(self, id: int) -> None:
         """Take out an id, and its pattern if it was the last; UsageError if it is not there."""
         number = self._by_id.pop(id, None)
         if number is None:
             raise UsageError(f"no pattern with id {id}, so nothing to remove")
-        kept = self._kept[number]
-        del kept.ids[id]
         self._roots = None
-        if not kept.ids:
-            self._candidates.remove(number)
-            del self._kept[number], self._numbers[kept.pattern]
-            self._unused.append(number)
-            if not self._kept:
-                self._unused.clear()
+        more = self._more_ids.get(number)
+        if not more:
+            self._take_out(number)
+            return
+        if self._first_ids[number] == id:
+            self._first_ids[number] = next(iter(more))
+        more.pop(id, None)
+        more.pop(self._first_ids[number], None)
+        if not more:
+            del self._more_ids[number]
+
+    def _take_out(self, number: int) -> None:
+        self._candidates.remove(number)
+        kept = self._kept.pop(number)
+        del self._numbers[kept.pattern]
+        self._unused.append(number)
+        if not self._kept:
+            self._unused.clear()
+            self._first_ids.clear()
 
     def covering(self, pattern: Pattern | str) -> list[int]:
         """The ids of the patterns that cover this one, sorted; its own are among them."""
@@ -134,8 +155,7 @@ class CoverIndex:
         the set changes.
         """
         if self._roots is None:
-            firsts = (next(iter(self._kept[number].ids)) for number in self._root_numbers())
-            self._roots = sorted(firsts)
+            self._roots = sorted(self._first_ids[number] for number in self._root_numbers())
         return list(self._roots)
 
     def pattern(self, id: int) -> Pattern:
@@ -165,44 +185,56 @@ class CoverIndex:
 
     # Searches, by the numbers of patterns.
 
-    def _covering(self, pattern: Pattern) -> set[int]:
-        narrower = self._ready(pattern) or _as_narrower(pattern)
+    def _covering(self, pattern: Pattern) -> list[int]:
+        own = self._numbers.get(pattern)
+        if own is None:
+            unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
+            narrower = Ready(pattern.condition, (), unlaid)
+        else:
+            narrower = self._kept[own].ready
         sure, maybe = self._candidates.covering(narrower)
-        found = self._with_itself(pattern, sure)
+        found = self._with_itself(own, sure)
+        if maybe and own is None:
+            laid = tuple(ground_of(ground.twig) for ground in narrower.grounds)
+            narrower = Ready(pattern.condition, (), laid)
         for number in maybe:
-            if number not in found and self._decided(self._kept[number].ready, narrower):
-                found.add(number)
+            if number != own and self._decided(self._kept[number].ready, narrower):
+                found.append(number)
         return found
 
-    def _covered(self, pattern: Pattern) -> set[int]:
-        wider = self._ready(pattern) or _as_wider(pattern)
+    def _covered(self, pattern: Pattern) -> list[int]:
+        own = self._numbers.get(pattern)
+        if own is None:
+            wider = Ready(pattern.condition, wider_twigs(pattern.condition), ())
+        else:
+            wider = self._kept[own].ready
         sure, maybe = self._candidates.covered(wider)
-        found = self._with_itself(pattern, sure)
+        found = self._with_itself(own, sure)
         for number in maybe:
-            if number not in found and self._decided(wider, self._kept[number].ready):
-                found.add(number)
+            if number != own and self._decided(wider, self._kept[number].ready):
+                found.append(number)
         return found
 
-    def _ready(self, pattern: Pattern) -> Ready | None:
-        number = self._numbers.get(pattern)
-        return None if number is None else self._kept[number].ready
-
-    def _with_itself(self, pattern: Pattern, sure: Iterable[int]) -> set[int]:
-        found = set(sure)
+    def _with_itself(self, own: int | None, sure: list[int]) -> list[int]:
         self._searches += 1
-        self._sure += len(found)
-        if pattern in self._numbers:
-            found.add(self._numbers[pattern])
-        return found
+        self._sure += len(sure)
+        if own is not None and own not in sure:
+            sure.append(own)
+        return sure
 
     def _decided(self, wider: Ready, narrower: Ready) -> bool:
         verdict = decide_ready(wider=wider, narrower=narrower, budget=self._budget)
         self._tally.count(verdict)
         return verdict.covers
 
-    def _ids(self, numbers: Iterable[int]) -> list[int]:
-        kept = self._kept
-        return sorted(id for number in numbers for id in kept[number].ids)  # noqa: A001
+    def _ids(self, numbers: list[int]) -> list[int]:
+        """The ids of patterns, sorted; a search may find many thousands."""
+        ids = list(map(self._first_ids.__getitem__, numbers))
+        if self._more_ids:
+            for more in filter(None, map(self._more_ids.get, numbers)):
+                ids += more
+        ids.sort()
+        return ids
 
     # Roots.
 
@@ -226,25 +258,27 @@ class CoverIndex:
         return roots
 
     def _above(self, number: int) -> set[int]:
-        return self._covering(self._kept[number].pattern) - {number}
+        return set(self._covering(self._kept[number].pattern)) - {number}
 
 
 def _parsed(pattern: Pattern | str) -> Pattern:
     return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
 
 
-def _as_narrower(pattern: Pattern) -> Ready:
-    """Ready for one side only: that is half of the time of a search."""
-    twigs = narrower_twigs(pattern.condition)
-    return Ready(pattern.condition, (), tuple(map(ground_of, twigs)))
+def _unlaid(twig: Twig) -> Ground:
+    """A twig for an engine to look at, without the masks that only a decision needs."""
+    return Ground(twig, 0, {}, 0, (), (), (), (), 0)
 
 
-def _as_wider(pattern: Pattern) -> Ready:
-    return Ready(pattern.condition, wider_twigs(pattern.condition), ())
-
-
-def _made(engine: CoverEngine) -> tuple[str, Candidates]:
+def _made(engine: CoverEngine, budget: int) -> tuple[str, Candidates]:
     """The engine of that name, and its name in full."""
-    if engine in ("auto", "python"):
+    if engine == "python" or (engine == "auto" and not native.AVAILABLE):
         return "python", FeatureIndex()
-    raise UsageError(f"a cover index has the engines auto, native and python, not {engine!r}")
+    if engine not in ("auto", "native"):
+        raise UsageError(f"a cover index has the engines auto, native and python, not {engine!r}")
+    if not native.AVAILABLE:
+        raise UsageError(
+            "the engine native needs the package twigcast-kernel with a cover index, which is not "
+            "installed; build it from kernel/ (make setup does, where there is Rust)"
+        )
+    return "native", native.NativeCandidates(budget=budget)

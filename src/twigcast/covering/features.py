@@ -72,7 +72,7 @@ def had_by(grounds: Sequence[Ground]) -> Features | None:
     """What a narrower pattern has in each of its alternatives; None if no document matches it."""
     if not grounds:
         return None
-    keys = frozenset.intersection(*(frozenset(_had_keys(ground)) for ground in grounds))
+    keys = frozenset.intersection(*(frozenset(_had_keys(ground.twig)) for ground in grounds))
     signature = _EVERY_BIT
     for ground in grounds:
         signature &= _bits(keys) | _chain_bits(ground.twig)
@@ -139,7 +139,7 @@ def _asked(twig: Twig) -> tuple[set[int], set[int]]:
 
 
 def _levels(twig: Twig) -> int:
-    """How many levels of a document the twig needs."""
+    """How many levels of a document the twig needs at least."""
     depths = [0] * twig.size
     for node in range(1, twig.size):
         depths[node] = depths[twig.parents[node]] + (twig.reaches[node] or 1)
@@ -162,10 +162,9 @@ def _is_equality(test: ValueTest) -> bool:
 # The narrower side.
 
 
-def _had_keys(ground: Ground) -> Iterator[int]:
-    twig = ground.twig
+def _had_keys(twig: Twig) -> Iterator[int]:
     names = _names(twig)
-    for levels in range(len(ground.deep)):
+    for levels in range(_levels(twig) + 1):
         yield _depth(levels)
     for node, rigid_depth in enumerate(_rigid_depths(twig)):
         name = names[node]
