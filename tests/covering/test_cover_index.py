@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from array import array
 from random import Random
 
 import pytest
@@ -143,7 +144,7 @@ def test_removing_everything_leaves_nothing_behind(rng: Random) -> None:
     for id in rng.sample(range(20), 20):  # noqa: A001
         index.remove(id)
     kept = {**vars(index), **vars(index._candidates)}
-    assert not any(each for each in kept.values() if isinstance(each, dict | list | set))
+    assert not any(each for each in kept.values() if isinstance(each, dict | list | set | array))
     assert index.covering(patterns[0]) == index.covered(patterns[0]) == index.roots() == []
 
 
@@ -175,6 +176,8 @@ def test_misuse_is_told() -> None:
         index.remove(2)
     with pytest.raises(UsageError, match="no pattern with id 2"):
         index.pattern(2)
+    with pytest.raises(UsageError, match="64 bits"):
+        index.add(1 << 63, "//b")
     with pytest.raises(UsageError, match="engines"):
         CoverIndex("fast")  # type: ignore[arg-type]
     with pytest.raises(PatternError):

@@ -22,7 +22,8 @@ what is below something that is below a root is as good as below the root.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from array import array
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from twigcast.covering import native
 from twigcast.covering.alternatives import narrower_twigs, wider_twigs
@@ -38,6 +39,9 @@ from twigcast.language import Pattern
 __all__ = ["CoverEngine", "CoverIndex", "CoverIndexStatistics"]
 
 CoverEngine: TypeAlias = Literal["auto", "native", "python"]
+
+
+_ID_BOUND: Final = 1 << 63
 
 
 class CoverIndexStatistics(NamedTuple):
@@ -78,8 +82,8 @@ class CoverIndex:
         self._numbers: dict[Pattern, int] = {}
         self._by_id: dict[int, int] = {}
         self._kept: dict[int, _Kept] = {}
-        self._first_ids: list[int] = []
-        """Of each number the id that came first."""
+        self._first_ids = array("q")
+        """Of each number the id that came first; side by side, since many are read at once."""
         self._more_ids: dict[int, dict[int, None]] = {}
         """Of the few patterns that have several ids the others, as they came."""
         self._unused: list[int] = []
@@ -88,8 +92,11 @@ class CoverIndex:
     def add(self, id: int, pattern: Pattern | str) -> None:
         """Put in a pattern, or its text, under an id.
 
-        Raises UsageError if the id is in use, PatternError for a text that is no pattern.
+        Raises UsageError if the id is in use or beyond 64 bits, PatternError for a text that is no
+        pattern.
         """
+        if not -_ID_BOUND <= id < _ID_BOUND:
+            raise UsageError(f"the id {id} does not fit into 64 bits")
         if id in self._by_id:
             raise UsageError(f"id {id} is taken by {self.pattern(id).text}; remove it first")
         parsed = _parsed(pattern)
@@ -138,7 +145,7 @@ class CoverIndex:
         self._unused.append(number)
         if not self._kept:
             self._unused.clear()
-            self._first_ids.clear()
+            self._first_ids = array("q")
 
     def covering(self, pattern: Pattern | str) -> list[int]:
         """The ids of the patterns that cover this one, sorted; its own are among them."""
