@@ -16,6 +16,7 @@
 //!
 //! A pattern takes some 400 bytes. Everything is given back when it is removed.
 
+pub mod arena;
 pub mod decide;
 pub mod features;
 pub mod ground;
@@ -26,18 +27,21 @@ pub mod twig;
 
 use rustc_hash::FxHashMap;
 
+use arena::{Arena, Span};
 use decide::{Judge, Verdict};
 use features::{Feature, Signature, Traits, had, needed, needs_one_thing};
 use ground::{GROUND_MAX, Ground, Knowledge, Masks};
 use labels::Labels;
 use slots::Slots;
 use tests::{Answer, Tests};
-use twig::{Given, Node, Pattern};
+use twig::{Given, Node, Pattern, Shape, packed};
 
 use crate::prefetch::prefetch;
 
 /// Under this are filed the patterns that need no feature.
 const NO_NEED: Feature = Feature::MAX;
+/// Under this, those that cover nothing.
+const NO_USE: Feature = Feature::MAX - 1;
 
 /// The depth that marks patterns which are in a list of their own.
 const SPECIAL: u8 = features::DEPTH_MAX + 1;
@@ -62,11 +66,13 @@ impl Found {
 }
 
 /// A pattern of the index.
+#[derive(Clone, Copy)]
 struct Stored {
     number: i64,
-    pattern: Pattern,
-    /// Where it is filed, if it can cover anything, and at which place of that list.
-    filed: Option<(Feature, u32)>,
+    nodes: Span,
+    shape: Shape,
+    /// At which place of the list where it is filed.
+    place: u32,
 }
 
 /// A pattern where it is filed.
@@ -82,7 +88,10 @@ pub struct CoverIndex {
     pub labels: Labels,
     /// What is asked of their nodes; the same.
     pub tests: Tests,
+    arena: Arena,
     stored: Vec<Option<Stored>>,
+    /// Of each slot, where its pattern is filed.
+    filed_under: Vec<Feature>,
     /// Of each slot, what its pattern has; and how many elements are inside each other in it.
     has: Vec<Signature>,
     depths: Vec<u8>,
@@ -116,27 +125,31 @@ impl CoverIndex {
         let slot = self.free.pop().unwrap_or(self.stored.len() as u32);
         if slot as usize == self.stored.len() {
             self.stored.push(None);
+            self.filed_under.push(NO_USE);
             self.has.push(Signature::ALL);
             self.depths.push(0);
         }
         self.slots.insert(number, slot);
-        let pattern = Pattern::new(given);
-        self.enter(slot, &pattern);
-        // What it needs may be had by itself alone, so it is filed last.
-        let filed = self.file(slot, &pattern);
-        let unused = if pattern.unclear {
+        let (nodes, shape) = packed(given);
+        let pattern = Pattern {
+            nodes: &nodes,
+            shape,
+        };
+        self.enter(slot, pattern);
+        let place = self.file(slot, pattern);
+        self.stored[slot as usize] = Some(Stored {
+            number,
+            nodes: self.arena.put(&nodes),
+            shape,
+            place,
+        });
+        if shape.unclear {
             self.release(given.nodes())
         } else if pattern.is_kept_once() {
             self.release(given.grounds.iter().flatten())
         } else {
             Vec::new()
-        };
-        self.stored[slot as usize] = Some(Stored {
-            number,
-            pattern,
-            filed,
-        });
-        unused
+        }
     }
 
     /// Whether there is a pattern under a number.
@@ -145,7 +158,7 @@ impl CoverIndex {
     }
 
     /// Puts a pattern among those that have what it has.
-    fn enter(&mut self, slot: u32, pattern: &Pattern) {
+    fn enter(&mut self, slot: u32, pattern: Pattern) {
         match had(pattern) {
             Some(traits) => {
                 for feature in traits.features {
@@ -162,40 +175,56 @@ impl CoverIndex {
         }
     }
 
-    /// Files a pattern under the rarest of its needs.
-    fn file(&mut self, slot: u32, pattern: &Pattern) -> Option<(Feature, u32)> {
-        if pattern.never {
-            return None;
-        }
+    /// Files a pattern under the rarest of its needs; at which place.
+    fn file(&mut self, slot: u32, pattern: Pattern) -> u32 {
         let needs = needed(pattern);
         let owners = |it: &Feature| self.having.get(it).map_or(0, Slots::len);
         let rarest = needs.features.iter().copied().min_by_key(owners);
-        let rarest = rarest.unwrap_or(NO_NEED);
+        let rarest = match rarest {
+            _ if pattern.shape.never => NO_USE,
+            Some(feature) => feature,
+            None => NO_NEED,
+        };
+        self.filed_under[slot as usize] = rarest;
         let list = self.filed.entry(rarest).or_default();
         list.push(Filed {
             needs: needs.signature,
             slot,
         });
-        Some((rarest, list.len() as u32 - 1))
+        list.len() as u32 - 1
     }
 
     /// Removes a pattern: the sets of tests that nobody uses any more. `None` if there was none.
     pub fn remove(&mut self, number: i64) -> Option<Vec<u32>> {
         let slot = self.slots.remove(&number)?;
         let stored = self.stored[slot as usize].take()?;
-        match had(&stored.pattern) {
+        let nodes = self.arena.get(stored.nodes).to_vec();
+        let pattern = Pattern {
+            nodes: &nodes,
+            shape: stored.shape,
+        };
+        match had(pattern) {
             Some(traits) => traits.features.iter().for_each(|it| self.leave(*it, slot)),
             None => self.special.remove(slot),
         }
-        if let Some((feature, place)) = stored.filed {
-            self.unfile(feature, place);
-        }
-        let unused = self.release(stored.pattern.nodes());
+        self.unfile(self.filed_under[slot as usize], stored.place);
+        self.arena.drop(stored.nodes);
         self.free.push(slot);
         if self.slots.is_empty() {
             self.clear();
+        } else if self.arena.is_wasteful() {
+            self.tidy();
         }
-        Some(unused)
+        Some(self.release(&nodes))
+    }
+
+    /// Puts the nodes of all patterns behind each other, in the order of slots.
+    fn tidy(&mut self) {
+        let mut arena = Arena::default();
+        for stored in self.stored.iter_mut().flatten() {
+            stored.nodes = arena.put(self.arena.get(stored.nodes));
+        }
+        self.arena = arena;
     }
 
     fn leave(&mut self, feature: Feature, slot: u32) {
@@ -222,13 +251,15 @@ impl CoverIndex {
         if let Some(moved) = list.get(place as usize)
             && let Some(stored) = &mut self.stored[moved.slot as usize]
         {
-            stored.filed = Some((feature, place));
+            stored.place = place;
         }
     }
 
     /// Gives back what is left of an empty index. Labels and tests may still be in other hands.
     fn clear(&mut self) {
+        self.arena = Arena::default();
         self.stored = Vec::new();
+        self.filed_under = Vec::new();
         self.has = Vec::new();
         self.depths = Vec::new();
         self.free = Vec::new();
@@ -275,26 +306,30 @@ impl CoverIndex {
         budget: usize,
         ask: &mut dyn FnMut(u32, u32) -> Answer,
     ) -> Found {
-        let pattern = Pattern::new(given);
+        let (nodes, shape) = packed(given);
+        let pattern = Pattern {
+            nodes: &nodes,
+            shape,
+        };
         let mut found = Found::default();
-        if let Some(traits) = had(&pattern) {
+        if let Some(traits) = had(pattern) {
             let slots = self.coverers(&traits);
             self.counters.decided += slots.len() as u64;
             let mut masks = Vec::new();
-            let grounds = lay_out(&pattern, &mut masks);
+            let grounds = lay_out(pattern, &mut masks);
             let (mut judge, mut tests) = self.take_tools();
             let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
-            self.each_of(&slots, |stored| {
+            self.each_of(&slots, |number, other| {
                 let verdict = match &grounds {
-                    Some(them) => judge.decide(&stored.pattern, them, budget, &mut knowledge),
+                    Some(them) => judge.decide(other, them, budget, &mut knowledge),
                     None => Verdict::Open,
                 };
-                found.put(stored.number, verdict);
+                found.put(number, verdict);
             });
             (self.judge, self.tests) = (judge, tests);
         } else {
             let all = self.slots.keys().copied().collect();
-            *(if pattern.unclear {
+            *(if pattern.shape.unclear {
                 &mut found.open
             } else {
                 &mut found.sure
@@ -311,11 +346,15 @@ impl CoverIndex {
         budget: usize,
         ask: &mut dyn FnMut(u32, u32) -> Answer,
     ) -> Found {
-        let pattern = Pattern::new(given);
+        let (nodes, shape) = packed(given);
+        let pattern = Pattern {
+            nodes: &nodes,
+            shape,
+        };
         let mut found = Found::default();
-        if pattern.unclear || pattern.is_everything() {
+        if pattern.shape.unclear || pattern.is_everything() {
             let all = self.slots.keys().copied().collect();
-            *(if pattern.unclear {
+            *(if pattern.shape.unclear {
                 &mut found.open
             } else {
                 &mut found.sure
@@ -324,30 +363,29 @@ impl CoverIndex {
             return found;
         }
         self.special.each_also_in(&[], |slot| {
-            if let Some(stored) = &self.stored[slot as usize] {
-                let is_void = stored.pattern.is_void();
-                let verdict = if is_void { Verdict::Yes } else { Verdict::Open };
-                found.put(stored.number, verdict);
-            }
+            self.each_of(&[slot], |number, other| {
+                let is_void = other.is_void();
+                found.put(number, if is_void { Verdict::Yes } else { Verdict::Open });
+            });
         });
-        let slots = self.having_all(&pattern);
-        if needs_one_thing(&pattern) {
-            let numbers = |stored: &Stored| found.sure.push(stored.number);
-            self.each_of(&slots, numbers);
+        let slots = self.having_all(pattern);
+        if needs_one_thing(pattern) {
+            self.each_of(&slots, |number, _| found.sure.push(number));
         } else {
             self.counters.decided += slots.len() as u64;
             let (mut judge, mut tests) = self.take_tools();
             let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
             let (mut one, mut many) = (Masks::default(), Vec::new());
-            self.each_of(&slots, |stored| {
+            self.each_of(&slots, |number, other| {
                 let mut decide =
-                    |them: &[Ground]| judge.decide(&pattern, them, budget, &mut knowledge);
-                let verdict = match stored.pattern.only_ground() {
+                    |them: &[Ground]| judge.decide(pattern, them, budget, &mut knowledge);
+                let verdict = match other.only_ground() {
                     Some(twig) if twig.len() <= GROUND_MAX => decide(&[one.ground(twig)]),
-                    _ => lay_out(&stored.pattern, &mut many)
-                        .map_or(Verdict::Open, |grounds| decide(&grounds)),
+                    _ => {
+                        lay_out(other, &mut many).map_or(Verdict::Open, |grounds| decide(&grounds))
+                    }
                 };
-                found.put(stored.number, verdict);
+                found.put(number, verdict);
             });
             (self.judge, self.tests) = (judge, tests);
         }
@@ -366,7 +404,7 @@ impl CoverIndex {
     }
 
     /// The slots of patterns that have what the given one needs, as far as signatures tell.
-    fn having_all(&self, pattern: &Pattern) -> Vec<u32> {
+    fn having_all(&self, pattern: Pattern) -> Vec<u32> {
         let needs = needed(pattern);
         let mut found = Vec::new();
         let mut look = |slot: u32| {
@@ -379,7 +417,7 @@ impl CoverIndex {
             }
         };
         let sets = needs.features.iter().map(|it| self.having.get(it));
-        if pattern.never {
+        if pattern.shape.never {
             return found;
         }
         let Some(mut sets) = sets.collect::<Option<Vec<_>>>() else {
@@ -393,8 +431,8 @@ impl CoverIndex {
         found
     }
 
-    /// Calls for the pattern of each slot. They lie scattered, so they are fetched ahead.
-    fn each_of(&self, slots: &[u32], mut job: impl FnMut(&Stored)) {
+    /// Calls for the number and the pattern of each slot. They are fetched ahead.
+    fn each_of(&self, slots: &[u32], mut job: impl FnMut(i64, Pattern)) {
         for (at, &slot) in slots.iter().enumerate() {
             if let Some(&later) = slots.get(at + 16) {
                 prefetch(&self.stored, later as usize);
@@ -402,10 +440,14 @@ impl CoverIndex {
             if let Some(&soon) = slots.get(at + 8)
                 && let Some(stored) = &self.stored[soon as usize]
             {
-                stored.pattern.fetch();
+                self.arena.fetch(stored.nodes);
             }
             if let Some(stored) = &self.stored[slot as usize] {
-                job(stored);
+                let pattern = Pattern {
+                    nodes: self.arena.get(stored.nodes),
+                    shape: stored.shape,
+                };
+                job(stored.number, pattern);
             }
         }
     }
@@ -430,8 +472,7 @@ impl CoverIndex {
 
     /// How many nodes are kept.
     pub fn node_count(&self) -> usize {
-        let patterns = self.stored.iter().flatten();
-        patterns.map(|stored| stored.pattern.nodes().len()).sum()
+        self.arena.len()
     }
 
     /// How many features are told apart.
@@ -441,13 +482,11 @@ impl CoverIndex {
 
     /// Roughly how many bytes all of it takes.
     pub fn held(&self) -> usize {
-        let patterns = self.stored.iter().flatten();
-        let nodes: usize = patterns.map(|it| it.pattern.held()).sum();
         let filed: usize = self.filed.values().map(Vec::capacity).sum();
         let having: usize = self.having.values().map(Slots::held).sum();
-        nodes
+        self.arena.held()
             + self.stored.capacity() * size_of::<Option<Stored>>()
-            + self.has.capacity() * 32
+            + (self.has.capacity() + self.filed_under.capacity() / 4) * 32
             + self.depths.capacity()
             + self.free.capacity() * 4
             + self.slots.capacity() * 17
@@ -462,8 +501,8 @@ impl CoverIndex {
 }
 
 /// Makes the grounds of a pattern ready, in memory used before; `None` if one is too large.
-fn lay_out<'a>(pattern: &'a Pattern, masks: &'a mut Vec<Masks>) -> Option<Vec<Ground<'a>>> {
-    if pattern.unclear || pattern.grounds().any(|twig| twig.len() > GROUND_MAX) {
+fn lay_out<'a>(pattern: Pattern<'a>, masks: &'a mut Vec<Masks>) -> Option<Vec<Ground<'a>>> {
+    if pattern.shape.unclear || pattern.grounds().any(|twig| twig.len() > GROUND_MAX) {
         return None;
     }
     masks.resize_with(pattern.grounds().count(), Masks::default);

@@ -560,3 +560,37 @@ fn a_pattern_too_large_is_left_open() {
     (1..=3).for_each(|number| asked.remove(number));
     assert_eq!(asked.index.held(), 0);
 }
+
+#[test]
+fn memory_is_given_back_while_patterns_leave_and_answers_stay() {
+    let style = Style { nodes: 12, ..TREES };
+    let mut chance = Chance::new(3);
+    let mut asked = Asked {
+        budget: BUDGET,
+        ..Asked::default()
+    };
+    let probe = random_whole(&mut chance, TREES);
+    let wholes: Vec<Whole> = (0..3000)
+        .map(|_| random_whole(&mut chance, style))
+        .collect();
+    for (number, whole) in wholes.iter().enumerate() {
+        asked.add(number as i64, whole);
+    }
+    let (held, before) = (asked.index.held(), asked.search(&probe));
+    for number in (0..3000).filter(|number| number % 10 > 0) {
+        asked.remove(number);
+    }
+    let stay = |numbers: &Vec<i64>| -> Vec<i64> {
+        let numbers = numbers.iter().copied();
+        numbers.filter(|number| number % 10 == 0).collect()
+    };
+    let left = before.map(|(sure, open)| (stay(&sure), stay(&open)));
+    assert!(left.iter().any(|(sure, _)| sure.len() > 10), "{left:?}");
+    assert_eq!(asked.search(&probe), left);
+    let nodes: usize = asked.index.node_count();
+    assert!(asked.index.held() < held / 2, "{held}, {nodes}");
+    for number in (0..3000).filter(|number| number % 10 == 0) {
+        asked.remove(number);
+    }
+    assert_eq!(asked.index.held(), 0);
+}

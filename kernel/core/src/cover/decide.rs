@@ -46,15 +46,15 @@ impl Judge {
     /// Whether the wider pattern covers the one whose grounds these are, within so many steps.
     pub fn decide(
         &mut self,
-        wider: &Pattern,
+        wider: Pattern,
         grounds: &[Ground],
         budget: usize,
         knowledge: &mut Knowledge,
     ) -> Verdict {
-        if wider.unclear {
+        if wider.shape.unclear {
             return Verdict::Open;
         }
-        if wider.never {
+        if wider.shape.never {
             let nowhere = grounds.is_empty();
             return if nowhere { Verdict::Yes } else { Verdict::No };
         }
@@ -79,7 +79,7 @@ impl Judge {
 
     fn all_covered(
         &mut self,
-        wider: &Pattern,
+        wider: Pattern,
         grounds: &[Ground],
         knowledge: &mut Knowledge,
     ) -> Verdict {
@@ -137,7 +137,8 @@ impl Judge {
         ground: &Ground,
         knowledge: &mut Knowledge,
     ) -> Option<Verdict> {
-        let far = ground.nodes.iter().filter(|node| node.reach > 0).count();
+        let below = ground.nodes[1..].iter();
+        let far = below.filter(|node| node.reach > 0).count();
         let rows = widers.iter().map(|twig| longest_row_of_stars(twig));
         let longest = 1 + rows.max().unwrap_or(0);
         let mut models = Models {
@@ -243,7 +244,8 @@ impl Judge {
         self.nodes.clear();
         let mut places = [0_u16; GROUND_MAX];
         let mut chains = chains.iter();
-        for (at, node) in twig.iter().enumerate() {
+        self.nodes.push(twig[0]);
+        for (at, node) in twig.iter().enumerate().skip(1) {
             let mut made = *node;
             made.parent = places[usize::from(node.parent)];
             if node.reach > 0 {

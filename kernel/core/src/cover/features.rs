@@ -167,7 +167,7 @@ impl Traits {
 }
 
 /// What a pattern needs as the wider side: all that each of its groups needs.
-pub fn needed(pattern: &Pattern) -> Traits {
+pub fn needed(pattern: Pattern) -> Traits {
     let mut found = Traits {
         features: Vec::new(),
         signature: Signature::NONE,
@@ -184,14 +184,14 @@ pub fn needed(pattern: &Pattern) -> Traits {
 }
 
 /// What a pattern has as the narrower side: what all of its grounds have. `None` if it has none.
-pub fn had(pattern: &Pattern) -> Option<Traits> {
+pub fn had(pattern: Pattern) -> Option<Traits> {
     Traits::shared(pattern.grounds())
 }
 
 /// Whether a pattern needs one thing only: then whatever has that is covered.
 ///
 /// A name somewhere, or at the root; two names joined by `/`; so many elements inside each other.
-pub fn needs_one_thing(pattern: &Pattern) -> bool {
+pub fn needs_one_thing(pattern: Pattern) -> bool {
     let mut groups = pattern.groups();
     let Some(mut group) = groups.next() else {
         return false;

@@ -8,7 +8,6 @@
 //! patterns are one twig on both sides, which is then kept once.
 
 use super::labels::Label;
-use crate::prefetch::prefetch;
 
 /// A node of a twig.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,135 +46,157 @@ impl Given {
 /// More nodes than any of the language's own limits allows; a larger pattern is unclear.
 pub const NODES_MAX: usize = 4096;
 
-const ONLY_GROUND: u16 = u16::MAX;
+/// What the context of a packed twig has for its reach: whether the twig is a ground, and its group.
+const GROUND: u16 = 1 << 15;
+const GROUP: u16 = GROUND - 1;
+const NO_GROUP: u16 = GROUP;
 
-/// A twig of a pattern.
-#[derive(Clone, Copy)]
-struct Piece {
-    first: u32,
-    len: u16,
-    group: u16,
-    is_ground: bool,
-}
-
-/// A pattern made ready.
-pub struct Pattern {
-    nodes: Box<[Node]>,
-    pieces: Box<[Piece]>,
-    /// Where the ground begins, if there is one only: it is the last piece then.
-    only_ground: Option<u16>,
+/// What is known of a pattern beside its nodes.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Shape {
     /// How many grounds; with none it holds nowhere.
     grounds: u16,
+    /// How many groups; with none it holds everywhere.
     groups: u16,
+    /// Where its last ground begins.
+    last_ground: u16,
     /// Whether some group is empty, so that as the wider side it covers nothing.
     pub never: bool,
     /// Whether all about it is open.
     pub unclear: bool,
 }
 
-impl Pattern {
-    /// The pattern that was given.
-    pub fn new(given: &Given) -> Self {
-        let (mut nodes, mut pieces) = (Vec::new(), Vec::new());
-        let unclear = given.unclear || given.nodes().count() > NODES_MAX;
-        let shared = match (&given.groups[..], &given.grounds[..]) {
-            ([group], [ground]) => group.len() == 1 && group[0] == *ground,
-            _ => false,
-        };
-        let mut push = |twig: &[Node], group: usize, is_ground: bool| {
-            pieces.push(Piece {
-                first: nodes.len() as u32,
-                len: twig.len() as u16,
-                group: group as u16,
-                is_ground,
-            });
-            nodes.extend_from_slice(twig);
-        };
-        if !unclear {
-            for (group, twigs) in given.groups.iter().enumerate() {
-                for twig in twigs {
-                    push(twig, group, shared);
-                }
-            }
-            for ground in given.grounds.iter().filter(|_| !shared) {
-                push(ground, ONLY_GROUND.into(), true);
-            }
-        }
-        let only_ground = match given.grounds.len() {
-            1 if !unclear => pieces.last().map(|piece: &Piece| piece.first as u16),
-            _ => None,
-        };
-        let count = |all: usize| if unclear { 0 } else { all as u16 };
-        Pattern {
-            nodes: nodes.into(),
-            pieces: pieces.into(),
-            only_ground,
-            grounds: count(given.grounds.len()),
-            groups: count(given.groups.len()),
-            never: given.groups.iter().any(Vec::is_empty),
+/// The twigs of a pattern in one row of nodes, first those of its groups, and what else is known.
+///
+/// The contexts of packed twigs have no parent and no reach; in their place they tell how many nodes
+/// the twig has and what it is for.
+pub fn packed(given: &Given) -> (Vec<Node>, Shape) {
+    let size = given.nodes().count().max(given.groups.len());
+    let unclear = given.unclear || size > NODES_MAX;
+    if unclear {
+        let shape = Shape {
             unclear,
+            ..Shape::default()
+        };
+        return (Vec::new(), shape);
+    }
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut push = |twig: &[Node], role: u16| {
+        let start = nodes.len();
+        nodes.extend_from_slice(twig);
+        nodes[start].parent = twig.len() as u16;
+        nodes[start].reach = role;
+        start as u16
+    };
+    let mut last_ground = 0;
+    if let ([group], [ground]) = (&given.groups[..], &given.grounds[..])
+        && let [twig] = &group[..]
+        && twig == ground
+    {
+        push(twig, GROUND);
+    } else {
+        for (group, twigs) in given.groups.iter().enumerate() {
+            for twig in twigs {
+                push(twig, group as u16);
+            }
+        }
+        for ground in &given.grounds {
+            last_ground = push(ground, GROUND | NO_GROUP);
         }
     }
+    let shape = Shape {
+        grounds: given.grounds.len() as u16,
+        groups: given.groups.len() as u16,
+        last_ground,
+        never: given.groups.iter().any(Vec::is_empty),
+        unclear,
+    };
+    (nodes, shape)
+}
 
-    fn twig(&self, piece: &Piece) -> &[Node] {
-        &self.nodes[piece.first as usize..][..piece.len as usize]
-    }
+/// A pattern: packed nodes, wherever they are, and what else is known.
+#[derive(Clone, Copy)]
+pub struct Pattern<'a> {
+    /// Its packed nodes.
+    pub nodes: &'a [Node],
+    /// What else is known.
+    pub shape: Shape,
+}
 
+impl<'a> Pattern<'a> {
     /// The choices of its narrower side.
-    pub fn grounds(&self) -> impl Iterator<Item = &[Node]> {
-        let grounds = self.pieces.iter().filter(|piece| piece.is_ground);
-        grounds.map(|piece| self.twig(piece))
-    }
-
-    /// Whether one twig, kept once, is both of its sides.
-    pub fn is_kept_once(&self) -> bool {
-        self.pieces
-            .first()
-            .is_some_and(|it| it.is_ground && it.group != ONLY_GROUND)
+    pub fn grounds(&self) -> impl Iterator<Item = &'a [Node]> + use<'a> {
+        let twigs = Twigs { left: self.nodes };
+        twigs.filter(|twig| twig[0].reach & GROUND != 0)
     }
 
     /// Its ground, if there is one only.
     #[inline]
-    pub fn only_ground(&self) -> Option<&[Node]> {
-        Some(&self.nodes[self.only_ground? as usize..])
+    pub fn only_ground(&self) -> Option<&'a [Node]> {
+        let start = usize::from(self.shape.last_ground);
+        (self.shape.grounds == 1).then(|| &self.nodes[start..])
     }
 
-    /// Has the processor fetch what deciding about it needs.
-    #[inline]
-    pub fn fetch(&self) {
-        for at in [0, 4, 8, 12] {
-            prefetch(&self.nodes, at);
-        }
-        prefetch(&self.pieces, 0);
+    /// The groups of its wider side, each a row of twigs. Empty ones are left out.
+    pub fn groups(&self) -> Groups<'a> {
+        Groups { left: self.nodes }
+    }
+
+    /// Whether one twig, kept once, is both of its sides.
+    pub fn is_kept_once(&self) -> bool {
+        self.nodes.first().is_some_and(|it| it.reach == GROUND)
     }
 
     /// Whether it holds nowhere.
     pub fn is_void(&self) -> bool {
-        self.grounds == 0 && !self.unclear
+        self.shape.grounds == 0 && !self.shape.unclear
     }
 
     /// Whether it holds everywhere.
     pub fn is_everything(&self) -> bool {
-        self.groups == 0 && !self.unclear
+        self.shape.groups == 0 && !self.shape.unclear
     }
+}
 
-    /// The groups of its wider side, each a row of twigs. Empty ones are left out.
-    pub fn groups(&self) -> impl Iterator<Item = impl Iterator<Item = &[Node]> + Clone> {
-        let wider = self.pieces.iter().filter(|it| it.group != ONLY_GROUND);
-        let end = wider.count();
-        self.pieces[..end]
-            .chunk_by(|one, next| one.group == next.group)
-            .map(|group| group.iter().map(|piece| self.twig(piece)))
+/// Twigs behind each other.
+#[derive(Clone)]
+pub struct Twigs<'a> {
+    left: &'a [Node],
+}
+
+impl<'a> Iterator for Twigs<'a> {
+    type Item = &'a [Node];
+
+    fn next(&mut self) -> Option<&'a [Node]> {
+        let len = self.left.first()?.parent;
+        let (twig, left) = self.left.split_at(len.into());
+        self.left = left;
+        Some(twig)
     }
+}
 
-    /// All nodes that are kept.
-    pub fn nodes(&self) -> &[Node] {
-        &self.nodes
-    }
+/// Groups of twigs behind each other.
+pub struct Groups<'a> {
+    left: &'a [Node],
+}
 
-    /// How many bytes it takes beside itself.
-    pub fn held(&self) -> usize {
-        size_of_val(&self.nodes[..]) + size_of_val(&self.pieces[..])
+impl<'a> Iterator for Groups<'a> {
+    type Item = Twigs<'a>;
+
+    fn next(&mut self) -> Option<Twigs<'a>> {
+        let group = self.left.first()?.reach & GROUP;
+        if group == NO_GROUP {
+            return None;
+        }
+        let mut end = 0;
+        while let Some(context) = self.left.get(end)
+            && context.reach & GROUP == group
+        {
+            end += usize::from(context.parent);
+        }
+        let (group, left) = self.left.split_at(end);
+        self.left = left;
+        Some(Twigs { left: group })
     }
 }
 
@@ -189,13 +210,13 @@ pub fn is_path(twig: &[Node]) -> bool {
 
 /// Whether some node may be any number of levels below its parent.
 pub fn has_far_edges(twig: &[Node]) -> bool {
-    twig.iter().any(|node| node.reach > 0)
+    twig[1..].iter().any(|node| node.reach > 0)
 }
 
 /// Whether part of it can lie on unknown elements.
 pub fn asks_for_levels(twig: &[Node]) -> bool {
     let asks = |node: &Node| node.label == Label::ANY_ELEMENT || node.reach > 1;
-    twig.iter().any(asks)
+    twig[0].label == Label::ANY_ELEMENT || twig[1..].iter().any(asks)
 }
 
 /// How many `*` in a row are joined by `/`.
