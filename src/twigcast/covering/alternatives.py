@@ -102,7 +102,7 @@ def _alternatives(condition: Condition, *, telling: bool) -> tuple[Condition, ..
 
     ``telling`` adds to residuals and the like what they need.
     """
-    if twig_of(condition) is not None:
+    if _is_plain(condition):
         return (condition,)
     start = (condition, False)
     found: dict[_Signed, tuple[Condition, ...]] = {}
@@ -118,6 +118,20 @@ def _alternatives(condition: Condition, *, telling: bool) -> tuple[Condition, ..
         if here not in found:
             found[here] = _combined(here, [found[part] for part in parts])
     return tuple(each for each in found[start] if each is not FALSE)
+
+
+def _is_plain(condition: Condition) -> bool:
+    """Whether the condition is a tree of paths and value tests, as most are."""
+    left = [condition]
+    while left:
+        part = left.pop()
+        if isinstance(part, Exists):
+            left.append(part.where)
+        elif isinstance(part, AllOf):
+            left += part.parts
+        elif not isinstance(part, ValueTest):
+            return False
+    return True
 
 
 def _parts(signed: _Signed, *, telling: bool) -> list[_Signed]:
