@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use twigcast_kernel_core::cover::labels::Label;
-use twigcast_kernel_core::cover::tests::{Answer, NONE};
 use twigcast_kernel_core::cover::twig::{Given, NODES_MAX, Node};
+use twigcast_kernel_core::cover::value_tests::{Answer, NONE};
 use twigcast_kernel_core::cover::{CoverIndex, Found};
 use twigcast_kernel_core::pattern::Kind;
 

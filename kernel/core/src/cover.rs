@@ -12,7 +12,7 @@
 //!
 //! What is left is decided pair by pair ([`decide`]) by a homomorphism over masks of nodes
 //! ([`ground`]), and by canonical models where there is none. What tests of values say of each other
-//! is not known here; whoever asks is asked in turn, and the answers are remembered ([`tests`]).
+//! is not known here; whoever asks is asked in turn, and the answers are remembered ([`value_tests`]).
 //!
 //! A pattern takes some 400 bytes. Everything is given back when it is removed.
 
@@ -22,8 +22,8 @@ pub mod features;
 pub mod ground;
 pub mod labels;
 pub mod slots;
-pub mod tests;
 pub mod twig;
+pub mod value_tests;
 
 use rustc_hash::FxHashMap;
 
@@ -33,8 +33,8 @@ use features::{Feature, Signature, Traits, had, needed, needs_one_thing};
 use ground::{GROUND_MAX, Ground, Knowledge, Masks};
 use labels::Labels;
 use slots::Slots;
-use tests::{Answer, Tests};
 use twig::{Given, Node, Pattern, Shape, packed};
+use value_tests::{Answer, Tests};
 
 use crate::prefetch::prefetch;
 
@@ -328,12 +328,7 @@ impl CoverIndex {
             });
             (self.judge, self.tests) = (judge, tests);
         } else {
-            let all = self.slots.keys().copied().collect();
-            *(if pattern.shape.unclear {
-                &mut found.open
-            } else {
-                &mut found.sure
-            }) = all;
+            found = self.all(shape.unclear);
         }
         self.count(&found);
         found
@@ -351,17 +346,12 @@ impl CoverIndex {
             nodes: &nodes,
             shape,
         };
-        let mut found = Found::default();
-        if pattern.shape.unclear || pattern.is_everything() {
-            let all = self.slots.keys().copied().collect();
-            *(if pattern.shape.unclear {
-                &mut found.open
-            } else {
-                &mut found.sure
-            }) = all;
+        if shape.unclear || pattern.is_everything() {
+            let found = self.all(shape.unclear);
             self.count(&found);
             return found;
         }
+        let mut found = Found::default();
         self.special.each_also_in(&[], |slot| {
             self.each_of(&[slot], |number, other| {
                 let is_void = other.is_void();
@@ -409,7 +399,7 @@ impl CoverIndex {
         let mut found = Vec::new();
         let mut look = |slot: u32| {
             let at = slot as usize;
-            // Special ones have their own list; places that are free have nothing.
+            // Special ones have a list of their own.
             if (needs.depth..SPECIAL).contains(&self.depths[at])
                 && needs.signature.within(&self.has[at])
             {
@@ -457,6 +447,13 @@ impl CoverIndex {
             std::mem::take(&mut self.judge),
             std::mem::take(&mut self.tests),
         )
+    }
+
+    /// All numbers, open or sure.
+    fn all(&self, is_open: bool) -> Found {
+        let (all, none) = (self.slots.keys().copied().collect(), Vec::new());
+        let (sure, open) = if is_open { (none, all) } else { (all, none) };
+        Found { sure, open }
     }
 
     fn count(&mut self, found: &Found) {

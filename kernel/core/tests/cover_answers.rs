@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use support::chance::Chance;
 use twigcast_kernel_core::cover::CoverIndex;
-use twigcast_kernel_core::cover::tests::Answer;
 use twigcast_kernel_core::cover::twig::{Given, Node};
+use twigcast_kernel_core::cover::value_tests::Answer;
 use twigcast_kernel_core::pattern::Kind;
 
 const BUDGET: usize = 10_000_000;

@@ -6,8 +6,8 @@
 //! handed upwards: the images of a node say where its parent can be, by an `|` of what is above them.
 
 use super::labels::{Label, Labels};
-use super::tests::{Answer, NONE, Tests};
 use super::twig::Node;
+use super::value_tests::{Answer, NONE, Tests};
 
 /// A bit for each node.
 pub type Mask = u128;
