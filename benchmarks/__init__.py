@@ -9,6 +9,8 @@
       large.py         one large document
       changes.py       subscriptions that come and go
       links.py         which links have a match
+      covering.py      what covers a pattern, and what it covers
+      tree_sizes.py    how much XNET's factorization tree shares
       on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)
     report.py        medians, ratios, the table and the dated record
     overview.py      all records at a glance, and the table of the README

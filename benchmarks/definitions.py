@@ -48,6 +48,11 @@ class Definition:
     stands_in: bool = False
 
     @property
+    def is_matched(self) -> bool:
+        """Whether documents are matched; else they stand for patterns to be searched for."""
+        return self.kind not in {"covering", "tree_sizes"}
+
+    @property
     def sample(self) -> int:
         """So many documents, the first ones, every engine gets."""
         return min(self.sampled.values(), default=self.documents)
@@ -275,6 +280,94 @@ def _links(kind: str, links: int) -> Definition:
     )
 
 
+_COVERING_SAMPLE = {1_000: 200, 10_000: 50, 100_000: 10}
+"""Probes for engines that would take too long."""
+
+
+def _search_bar(search: str, figure: str, at_most: float, number: str) -> Bar:
+    kind = {"us": "on average", "p99_us": "for 99 of 100"}[figure]
+    return Bar(
+        says=f"native: a search for what is {search} takes at most {at_most:g} µs {kind}, among "
+        f"{number} patterns",
+        engine="native",
+        figure=f"{search}_{figure}",
+        at_most=at_most,
+    )
+
+
+def _covering_bars(subscriptions: int) -> list[Bar]:
+    """Those of the room ``covering``: absolute, since there is nothing like a parse below it."""
+    searches = ("covering", "covered")
+    number = f"{subscriptions:,}"
+    if subscriptions == 10_000:  # noqa: PLR2004 - the sizes are those of the bars
+        return [
+            *(_search_bar(search, "us", 50, number) for search in searches),
+            *(
+                Bar(
+                    says=f"factorization tree: at least 50 times the linear scan ({search})",
+                    engine="linear scan",
+                    figure=f"{search}_sample_us",
+                    over=("factorization tree", f"{search}_sample_us"),
+                    at_least=50,
+                )
+                for search in searches
+            ),
+        ]
+    if subscriptions == 100_000:  # noqa: PLR2004
+        return [
+            *(_search_bar(search, "us", 500, number) for search in searches),
+            *(_search_bar(search, "p99_us", 3_000, number) for search in searches),
+            *(
+                Bar(
+                    says=f"native: at least 5,000 {change}s per second among {number} patterns",
+                    engine="native",
+                    figure=f"{change}s_per_s",
+                    at_least=5_000,
+                )
+                for change in ("add", "remove")
+            ),
+        ]
+    return []
+
+
+def _covering(subscriptions: int, expected: tuple[int, int, int, int]) -> Definition:
+    """Searches in a cover index, with XNET's parameters."""
+    number = {1_000: "1k", 10_000: "10k", 100_000: "100k"}[subscriptions]
+    sample = _COVERING_SAMPLE[subscriptions]
+    slow = ("python", "factorization tree") if subscriptions > 10_000 else ()  # noqa: PLR2004
+    parts = ("covering", "covered", "covering sample", "covered sample")
+    return Definition(
+        name=f"nitf-covering-{number}",
+        kind="covering",
+        workload="drawn/xnet",
+        seed=1,
+        subscriptions=subscriptions,
+        documents=1_000,
+        engines=("native", "python", "factorization tree", "linear scan"),
+        sampled={**dict.fromkeys(slow, 200), "linear scan": sample},
+        expected=dict(zip(parts, expected, strict=True)),
+        bars=tuple(_covering_bars(subscriptions)),
+        turns=FEWER_TURNS,
+        heavy=subscriptions > 10_000,  # noqa: PLR2004
+    )
+
+
+def _tree_sizes(expected: Mapping[int, int]) -> Definition:
+    """XNET, Table 2."""
+    sizes = {f"{size:,} patterns": nodes for size, nodes in expected.items()}
+    return Definition(
+        name="nitf-covering-sizes",
+        kind="tree_sizes",
+        workload="drawn/xnet",
+        seed=1,
+        subscriptions=max(expected),
+        documents=0,
+        engines=tuple(sizes),
+        expected=sizes,
+        turns=1,
+    )
+
+
 def _spark_share(engine: str, beside: str, cores: str) -> Bar:
     return Bar(
         says=f"run on Spark, tables written, on {cores}: documents per CPU second at least 65 % of "
@@ -385,6 +478,10 @@ DEFINITIONS = (
     _links("paths", 32_000),
     _links("values", 31_988),
     _links("branches", 32_000),
+    _covering(1_000, (0, 0, 0, 0)),
+    _covering(10_000, (0, 0, 0, 0)),
+    _covering(100_000, (0, 0, 0, 0)),
+    _tree_sizes({1_000: 0, 2_000: 0, 5_000: 0, 10_000: 0, 20_000: 0, 50_000: 0, 100_000: 0}),
     _spark_few(),
     _spark_many(),
     _news("paths", (1_550_639, 40_505)),

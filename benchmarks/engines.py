@@ -36,6 +36,11 @@ class Documents:
     def __post_init__(self) -> None:
         object.__setattr__(self, "array", pa.array(self.contents, pa.binary()))
 
+    def batches(self, size: int) -> list[Documents]:
+        """The same in batches of a size."""
+        starts = range(0, len(self.contents), size)
+        return [Documents(self.contents[start : start + size]) for start in starts]
+
 
 Answers = Sequence[Sequence[int]] | pa.RecordBatch
 """For each document the numbers of its expressions, as a list or as a column ``matches``."""

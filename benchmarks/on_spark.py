@@ -65,9 +65,7 @@ def _in_process(
 ) -> Measurement:
     threads = IN_PROCESS[engine]
     matcher, compile_s = timed(lambda: matcher_of("native", expressions), time.process_time)
-    batches = [
-        Documents(documents[start : start + BATCH]) for start in range(0, len(documents), BATCH)
-    ]
+    batches = Documents(documents).batches(BATCH)
     matcher.match_batch(batches[0].array, threads=threads)
     wall = time.perf_counter()
     answers, match_s = timed(

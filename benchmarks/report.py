@@ -50,6 +50,15 @@ HEADINGS = {
     "documents_per_s": "documents per second",
     "java_share": "of it Java",
     "compile_cpu_s": "compile, CPU s of all processes",
+    "covering_us": "what covers it, CPU µs",
+    "covering_p99_us": "… 99th percentile",
+    "covering_sample_us": "… mean of the sample",
+    "covered_us": "what it covers, CPU µs",
+    "covered_p99_us": "… 99th percentile",
+    "covered_sample_us": "… mean of the sample",
+    "pattern_nodes": "nodes of all patterns",
+    "tree_nodes": "nodes of the tree",
+    "nodes_shared": "pattern nodes for each of the tree",
 }
 """How a table calls each figure, in the order of its columns."""
 
@@ -123,7 +132,7 @@ def title(definition: Definition) -> str:
     drawn = "" if definition.workload.startswith("nitf/") else f", seed {definition.seed}"
     return (
         f"{definition.name}: {definition.subscriptions:,} subscriptions of {definition.workload}"
-        f"{drawn}, {definition.documents:,} documents"
+        f"{drawn}, {definition.documents:,} {'documents' if definition.is_matched else 'probes'}"
     )
 
 

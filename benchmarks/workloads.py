@@ -35,8 +35,10 @@ SHAPES: dict[str, dict[str, float]] = {
     "paths": {"wildcard": 0.2, "descendant": 0.2},
     "values": {"wildcard": 0.2, "descendant": 0.2, "predicates": 1.0},
     "branches": {"wildcard": 0.2, "descendant": 0.2, "nested": 0.2},
+    "xnet": {"depth_max": 10, "wildcard": 0.1, "descendant": 0.05, "nested": 0.1, "skew": 1.0},
 }
-"""What is drawn: a little of everything the papers vary, and the shapes of the shared sets."""
+"""What is drawn: a little of everything the papers vary, the shapes of the shared sets, and that of
+XNET's evaluation."""
 
 
 class MissingWorkloadError(Exception):
@@ -61,7 +63,7 @@ def load(definition: Definition) -> Workload:
     if source == "nitf":
         expressions = _nitf_expressions(name, definition.subscriptions)
     else:
-        expressions = _drawn(definition, source, name)
+        expressions = drawn(source, name, seed=definition.seed, count=definition.subscriptions)
     workload = Workload(expressions, documents_of(definition))
     assert len(workload.expressions) == definition.subscriptions
     assert len(workload.documents) == definition.documents
@@ -141,9 +143,9 @@ def _own_folder() -> str:
     return folder
 
 
-def _drawn(definition: Definition, source: str, shape: str) -> tuple[str, ...]:
+def drawn(source: str, shape: str, *, seed: int, count: int) -> tuple[str, ...]:
     """Expressions drawn from a schema, or what was drawn earlier in the run."""
-    kept = cache_folder() / f"{source}-{shape}-{definition.seed}-{definition.subscriptions}.txt"
+    kept = cache_folder() / f"{source}-{shape}-{seed}-{count}.txt"
     if not kept.exists():
         from twigcast.files.schemas import read_schema, shipped_schema
         from twigcast.workload import generate_patterns
@@ -155,8 +157,8 @@ def _drawn(definition: Definition, source: str, shape: str) -> tuple[str, ...]:
         )
         patterns = generate_patterns(
             schema,
-            rng=Random(definition.seed),
-            count=definition.subscriptions,
+            rng=Random(seed),
+            count=count,
             **SHAPES[shape],  # type: ignore[arg-type]
         )
         unfinished = kept.with_suffix(".tmp")
