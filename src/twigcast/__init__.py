@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from twigcast.covering import covers
+    from twigcast.covering import CoverIndex, covers
     from twigcast.errors import (
         DocumentError,
         DocumentLimitError,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CoverIndex",
     "Document",
     "DocumentError",
     "DocumentLimitError",
@@ -57,7 +58,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "covering": ("covers",),
+    "covering": ("CoverIndex", "covers"),
     "language": ("Document", "DocumentLimits", "Pattern", "Schema"),
     "matching": ("Matcher", "explain"),
 }
