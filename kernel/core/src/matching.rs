@@ -6,7 +6,7 @@ use crate::build::Event;
 use crate::classes::Classes;
 use crate::index::Index;
 use crate::judge::{Doubts, Glance, Judge};
-use crate::layer::{NONE, Twig};
+use crate::layer::{NONE, Slot, Twig};
 use crate::links::Links;
 use crate::prefetch::prefetch;
 use crate::read::{Limits, Reader, Unsure};
@@ -219,7 +219,7 @@ impl Workspace {
         for (number, layer) in index.layers.iter().enumerate() {
             sink.reports(number, &judge.sides[number].marks.reports);
             let mut twigs = std::mem::take(&mut chosen);
-            twigs.extend(bits(&judge.sides[number].marks.candidates));
+            twigs.extend(bits(judge.sides[number].marks.candidates.iter().copied()));
             twigs.extend(judge.always(number));
             candidates += twigs.len() as u64;
             let records: &[Twig] = &layer.twigs;
@@ -269,8 +269,8 @@ impl Workspace {
 
 /// The numbers of the bits set, in order.
 #[inline]
-fn bits(words: &[u64]) -> impl Iterator<Item = u32> {
-    words.iter().enumerate().flat_map(|(place, &word)| {
+fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
+    words.enumerate().flat_map(|(place, word)| {
         let mut word = word;
         std::iter::from_fn(move || {
             (word != 0).then(|| {
@@ -313,18 +313,21 @@ impl Sink<'_> {
     fn reports(&mut self, number: usize, words: &[u64]) {
         let layer = &self.index.layers[number];
         let (keys, live): (&[u32], &[u64]) = (&layer.keys, &layer.live);
-        for (place, (&word, &live)) in words.iter().zip(live).enumerate() {
+        let bitmap = &mut self.bitmap[..];
+        for ((&word, &live), keys) in words.iter().zip(live).zip(keys.chunks(64)) {
             let mut word = word & live;
-            while word != 0 {
-                let slot = place * 64 + word.trailing_zeros() as usize;
+            while word != 0 && self.dense {
+                let key = keys[word.trailing_zeros() as usize];
                 word &= word - 1;
-                let pattern = if self.dense {
-                    NONE
-                } else {
-                    layer.slots[slot].pattern
-                };
-                self.report(pattern, keys[slot]);
+                bitmap[key as usize / 64] |= 1 << (key % 64);
             }
+        }
+        if !self.dense {
+            let slots: &[Slot] = &layer.slots;
+            let reporting = words.iter().zip(live).map(|(word, live)| word & live);
+            let patterns = bits(reporting).map(|slot| slots[slot as usize].pattern);
+            let ids = patterns.map(|pattern| self.index.pattern(pattern).id);
+            self.found.extend(ids);
         }
     }
 
@@ -366,13 +369,16 @@ impl Sink<'_> {
 /// Appends the numbers of the bits set, in order.
 fn append(bitmap: &[u64], numbers: &mut Vec<i64>) {
     let total: usize = bitmap.iter().map(|it| it.count_ones() as usize).sum();
-    numbers.reserve(total);
+    // On its own the list stays in registers.
+    let mut list = std::mem::take(numbers);
+    list.reserve(total);
     for (place, &word) in bitmap.iter().enumerate() {
         let base = place as i64 * 64;
         let mut word = word;
         while word != 0 {
-            numbers.push(base + i64::from(word.trailing_zeros()));
+            list.push(base + i64::from(word.trailing_zeros()));
             word &= word - 1;
         }
     }
+    *numbers = list;
 }
