@@ -89,11 +89,11 @@ def test_a_budget_is_kept(twigcast: Twigcast, orders: str) -> None:
     result = twigcast("aggregate", orders, "--budget", "40", "--json")
     kept = [json.loads(line) for line in result.stdout.splitlines()]
     assert sorted(number for one in kept for number in one["ids"]) == [1, 4, 5, 6]
-    assert result.stderr.splitlines()[1].startswith("made wider: ")
+    assert result.stderr.splitlines()[1].startswith("for a budget of 40 %: ")
     assert any(one.get("degree", 0) is None for one in kept)
     smallest = twigcast("aggregate", orders, "--budget", "0")
     assert smallest.stdout == "//price\n"
-    assert smallest.stderr.splitlines()[1] == "made wider: 1 expression with 1 of 11 steps"
+    assert smallest.stderr.splitlines()[1] == "for a budget of 0 %: 1 expression with 1 of 11 steps"
 
 
 def test_a_budget_and_merging_go_together(twigcast: Twigcast, orders: str) -> None:

@@ -151,8 +151,8 @@ def _say_sums(found: Reduction, number: int, *, merged: bool, budget: float | No
         f"{found.minimal:,} cover the others"
     )
     if merged or budget is not None:
-        how = "merged" if budget is None else "made wider"
         steps = f"{found.steps:,} of {counted(found.steps_given, 'step')}"
+        how = "merged" if budget is None else f"for a budget of {budget:g} %"
         say(f"{how}: {counted(len(found.kept), 'expression')} with {steps}")
     if not found.within_budget:
         say("not every degree was counted: there was too much to count, so less was merged")

@@ -43,6 +43,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import inf
 from typing import Final, NamedTuple
 
 from twigcast.covering.covers import paths_of
@@ -199,6 +200,7 @@ class _Work:
             self._merge_parts,
             self._merge_elements,
             *(partial(self._reduce, partial(_ends_only, ends=ends)) for ends in _ENDS),
+            partial(self._reduce, partial(_ends_only, ends=_ENDS[-1]), guarded=False),
             self._give_up,
         )
         for stage in stages:
@@ -317,8 +319,13 @@ class _Work:
         # To cut a value saves nothing, but what has lost it can be merged.
         self._reduce(_bare, gain_min=0)
 
-    def _reduce(self, wider: Callable[[Trunk], Trunk], *, gain_min: int = 1) -> None:
-        """Make trunks wider, those first that lose least for each step that is saved."""
+    def _reduce(
+        self, wider: Callable[[Trunk], Trunk], *, gain_min: int = 1, guarded: bool = True
+    ) -> None:
+        """Make trunks wider, those first that lose least for each step that is saved.
+
+        If ``guarded``, only such that keep enough names.
+        """
         groups: dict[Trunk, list[int]] = {}
         for number, trunk in self._trunks.items():
             groups.setdefault(wider(trunk), []).append(number)
@@ -327,11 +334,12 @@ class _Work:
         for merged, members in groups.items():
             steps = sum(trunk_steps(self._trunks[number]) for number in members)
             gains[merged] = steps - trunk_steps(merged)
-            losses[merged] = (steps - len(members) * trunk_steps(merged)) / max(gains[merged], 1)
+            lost = sum(_asked(self._trunks[number]) - _asked(merged) for number in members)
+            losses[merged] = lost / gains[merged] if gains[merged] else inf
         for merged in sorted(groups, key=lambda one: (losses[one], -gains[one])):
             if self._fits():
                 return
-            if gains[merged] < gain_min:
+            if gains[merged] < gain_min or (guarded and not _has_names(merged)):
                 continue
             there = [number for number in groups[merged] if number in self._trunks]
             if there and there != [self._numbers.get(merged)]:
@@ -346,8 +354,19 @@ class _Work:
         self._add(self._next + 1, trunk, everything)
 
 
+def _asked(trunk: Trunk) -> int:
+    """How much a trunk asks for: steps, and conditions at steps."""
+    return trunk_steps(trunk) + sum(len(step.branches) for step in trunk)
+
+
 def _has_names(trunk: Trunk) -> bool:
-    """Whether at least half of the labels are names."""
+    """Whether at least half of the labels are names, and it does not end in ``//*``.
+
+    Without names, hardly a document does not match.
+    """
+    last = trunk[-1]
+    if is_open(last.label) and last.reach is Reach.DESCENDANT:
+        return False
     return 2 * sum(is_open(step.label) for step in trunk) <= len(trunk)
 
 

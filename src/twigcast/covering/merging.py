@@ -25,7 +25,8 @@ patterns differ is known from the schema (:mod:`~twigcast.covering.schema_places
 all of it, the merger is perfect, branches or not, and nothing needs to be counted. If it has less
 than half of it, no degree worth allowing comes out. Between these, paths are counted.
 
-Patterns cost about 30 microseconds each and round, and counting as much as its budget allows.
+A pattern costs about a quarter of a millisecond, however many there are, and counting at most what
+its budget allows.
 """
 
 from __future__ import annotations

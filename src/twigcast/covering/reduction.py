@@ -123,11 +123,19 @@ class _Work:
         self._put({one.pattern: one.parts for one in merged.mergers})
 
     def fit(self, steps_max: int, schema: Schema | SchemaPaths | None) -> None:
-        self._tell("making patterns wider", 0, None)
-        found = aggregate(self.parts, steps_max=steps_max, schema=schema)
-        wider = [one.pattern for one in found.aggregates if one.parts != (one.pattern,)]
-        self._degrees.update(dict.fromkeys(wider))
-        self._put({one.pattern: one.parts for one in found.aggregates})
+        """Make patterns wider until they fit: half of the way first, which may do.
+
+        What became wider covers others, and how many steps go with these is known only then.
+        """
+        now = sum(map(steps_of, self.parts))
+        for goal in ((now + steps_max) // 2, steps_max):
+            if sum(map(steps_of, self.parts)) <= steps_max:
+                return
+            self._tell("making patterns wider", 0, None)
+            found = aggregate(self.parts, steps_max=goal, schema=schema)
+            wider = [one.pattern for one in found.aggregates if one.parts != (one.pattern,)]
+            self._degrees.update(dict.fromkeys(wider))
+            self._put({one.pattern: one.parts for one in found.aggregates})
 
     def kept(self) -> tuple[Kept, ...]:
         """What there is, in the order of the first parts."""
