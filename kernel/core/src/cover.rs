@@ -30,7 +30,7 @@ use rustc_hash::FxHashMap;
 use arena::{Arena, Span};
 use decide::{Judge, Verdict};
 use features::{Feature, Signature, Traits, had, needed, needs_one_thing};
-use ground::{GROUND_MAX, Ground, Knowledge, Masks};
+use ground::{Ground, Knowledge, Mask, Masks};
 use labels::Labels;
 use slots::Slots;
 use twig::{Given, Node, Pattern, Shape, packed};
@@ -311,27 +311,46 @@ impl CoverIndex {
             nodes: &nodes,
             shape,
         };
-        let mut found = Found::default();
-        if let Some(traits) = had(pattern) {
-            let slots = self.coverers(&traits);
-            self.counters.decided += slots.len() as u64;
-            let mut masks = Vec::new();
-            let grounds = lay_out(pattern, &mut masks);
-            let (mut judge, mut tests) = self.take_tools();
-            let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
-            self.each_of(&slots, |number, other| {
-                let verdict = match &grounds {
-                    Some(them) => judge.decide(other, them, budget, &mut knowledge),
-                    None => Verdict::Open,
-                };
-                found.put(number, verdict);
+        let Some(traits) = had(pattern) else {
+            let found = self.all(shape.unclear);
+            self.count(&found);
+            return found;
+        };
+        let slots = self.coverers(&traits);
+        self.counters.decided += slots.len() as u64;
+        let (mut judge, mut tests) = self.take_tools();
+        let mut desk = Desk {
+            knowledge: Knowledge::new(&self.labels, &mut tests, ask),
+            judge: &mut judge,
+            budget,
+        };
+        let found = self
+            .coverers_of::<u64>(pattern, &slots, &mut desk)
+            .or_else(|| self.coverers_of::<u128>(pattern, &slots, &mut desk))
+            .unwrap_or_else(|| {
+                let mut found = Found::default();
+                self.each_of(&slots, |number, _| found.open.push(number));
+                found
             });
-            (self.judge, self.tests) = (judge, tests);
-        } else {
-            found = self.all(shape.unclear);
-        }
+        (self.judge, self.tests) = (judge, tests);
         self.count(&found);
         found
+    }
+
+    /// Those of the slots whose patterns cover the given one; `None` if masks are too short for it.
+    fn coverers_of<M: Mask>(
+        &self,
+        pattern: Pattern,
+        slots: &[u32],
+        desk: &mut Desk,
+    ) -> Option<Found> {
+        let mut masks = Vec::new();
+        let grounds = lay_out::<M>(pattern, &mut masks)?;
+        let mut found = Found::default();
+        self.each_of(slots, |number, other| {
+            found.put(number, desk.decide(other, &grounds));
+        });
+        Some(found)
     }
 
     /// The patterns that the given one covers, whose groups alone matter.
@@ -364,16 +383,19 @@ impl CoverIndex {
         } else {
             self.counters.decided += slots.len() as u64;
             let (mut judge, mut tests) = self.take_tools();
-            let mut knowledge = Knowledge::new(&self.labels, &mut tests, ask);
-            let (mut one, mut many) = (Masks::default(), Vec::new());
+            let mut desk = Desk {
+                knowledge: Knowledge::new(&self.labels, &mut tests, ask),
+                judge: &mut judge,
+                budget,
+            };
+            let (mut narrow, mut wide) = (Masks::<u64>::default(), Vec::<Masks<u128>>::new());
             self.each_of(&slots, |number, other| {
-                let mut decide =
-                    |them: &[Ground]| judge.decide(pattern, them, budget, &mut knowledge);
                 let verdict = match other.only_ground() {
-                    Some(twig) if twig.len() <= GROUND_MAX => decide(&[one.ground(twig)]),
-                    _ => {
-                        lay_out(other, &mut many).map_or(Verdict::Open, |grounds| decide(&grounds))
+                    Some(twig) if twig.len() <= u64::NODES_MAX => {
+                        desk.decide(pattern, &[narrow.ground(twig)])
                     }
+                    _ => lay_out(other, &mut wide)
+                        .map_or(Verdict::Open, |grounds| desk.decide(pattern, &grounds)),
                 };
                 found.put(number, verdict);
             });
@@ -497,9 +519,27 @@ impl CoverIndex {
     }
 }
 
-/// Makes the grounds of a pattern ready, in memory used before; `None` if one is too large.
-fn lay_out<'a>(pattern: Pattern<'a>, masks: &'a mut Vec<Masks>) -> Option<Vec<Ground<'a>>> {
-    if pattern.shape.unclear || pattern.grounds().any(|twig| twig.len() > GROUND_MAX) {
+/// What is needed to decide.
+struct Desk<'j, 'k> {
+    judge: &'j mut Judge,
+    knowledge: Knowledge<'k>,
+    budget: usize,
+}
+
+impl Desk<'_, '_> {
+    fn decide<M: Mask>(&mut self, wider: Pattern, grounds: &[Ground<M>]) -> Verdict {
+        self.judge
+            .decide(wider, grounds, self.budget, &mut self.knowledge)
+    }
+}
+
+/// Makes the grounds of a pattern ready, in memory used before; `None` if masks are too short.
+fn lay_out<'a, M: Mask>(
+    pattern: Pattern<'a>,
+    masks: &'a mut Vec<Masks<M>>,
+) -> Option<Vec<Ground<'a, M>>> {
+    let too_large = |twig: &[Node]| twig.len() > M::NODES_MAX;
+    if pattern.shape.unclear || pattern.grounds().any(too_large) {
         return None;
     }
     masks.resize_with(pattern.grounds().count(), Masks::default);

@@ -2,7 +2,7 @@
 
 The kernel (the package ``twigcast-kernel``, written in Rust) keeps the twigs of patterns as arrays,
 finds those that could have to do with a pattern by what they need and have, and decides nearly all
-of these itself: by homomorphisms over masks of 128 bits, and by canonical models where there is
+of these itself: by homomorphisms over masks of bits, and by canonical models where there is
 none, with the same steps as :func:`~twigcast.covering.covers.decide_ready`.
 
 What tests say of each other it does not know. It numbers the tuples of tests that it meets at

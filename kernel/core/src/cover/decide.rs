@@ -12,7 +12,7 @@
 //! What is left open: patterns that are too large, questions that exceed the budget, and tests that
 //! depend on what is around their node, wherever the answer hangs on them.
 
-use super::ground::{GROUND_MAX, Ground, Knowledge, Masks};
+use super::ground::{Ground, Knowledge, Mask, Masks};
 use super::labels::Label;
 use super::twig::{Node, Pattern, asks_for_levels, has_far_edges, is_path, longest_row_of_stars};
 
@@ -34,20 +34,23 @@ struct Chain {
     is_open: bool,
 }
 
+/// How many nodes a model can have.
+const MODEL_MAX: usize = u128::NODES_MAX;
+
 /// Decides pairs of patterns; keeps its memory for the next.
 #[derive(Default)]
 pub struct Judge {
-    model: Masks,
+    model: Masks<u128>,
     nodes: Vec<Node>,
     steps: usize,
 }
 
 impl Judge {
     /// Whether the wider pattern covers the one whose grounds these are, within so many steps.
-    pub fn decide(
+    pub fn decide<M: Mask>(
         &mut self,
         wider: Pattern,
-        grounds: &[Ground],
+        grounds: &[Ground<M>],
         budget: usize,
         knowledge: &mut Knowledge,
     ) -> Verdict {
@@ -77,10 +80,10 @@ impl Judge {
         }
     }
 
-    fn all_covered(
+    fn all_covered<M: Mask>(
         &mut self,
         wider: Pattern,
-        grounds: &[Ground],
+        grounds: &[Ground<M>],
         knowledge: &mut Knowledge,
     ) -> Verdict {
         let mut verdict = Verdict::Yes;
@@ -97,10 +100,10 @@ impl Judge {
     }
 
     /// Whether the twigs of a group together cover a ground.
-    fn covered<'w>(
+    fn covered<'w, M: Mask>(
         &mut self,
         mut group: impl Iterator<Item = &'w [Node]> + Clone,
-        ground: &Ground,
+        ground: &Ground<M>,
         knowledge: &mut Knowledge,
     ) -> Verdict {
         let mut twigs = group.clone();
@@ -126,7 +129,7 @@ impl Judge {
         if !widers.iter().any(|twig| asks_for_levels(twig)) {
             return Verdict::No;
         }
-        self.matches_every_model(&widers, ground, knowledge)
+        self.matches_every_model(&widers, ground.nodes, knowledge)
             .unwrap_or(Verdict::Open)
     }
 
@@ -134,10 +137,10 @@ impl Judge {
     fn matches_every_model(
         &mut self,
         widers: &[&[Node]],
-        ground: &Ground,
+        ground: &[Node],
         knowledge: &mut Knowledge,
     ) -> Option<Verdict> {
-        let below = ground.nodes[1..].iter();
+        let below = ground[1..].iter();
         let far = below.filter(|node| node.reach > 0).count();
         let rows = widers.iter().map(|twig| longest_row_of_stars(twig));
         let longest = 1 + rows.max().unwrap_or(0);
@@ -180,7 +183,7 @@ impl Judge {
 struct Models<'j, 'w, 'k, 'a> {
     judge: &'j mut Judge,
     widers: &'w [&'w [Node]],
-    ground: &'w Ground<'w>,
+    ground: &'w [Node],
     knowledge: &'k mut Knowledge<'a>,
     longest: usize,
 }
@@ -188,7 +191,7 @@ struct Models<'j, 'w, 'k, 'a> {
 impl Models<'_, '_, '_, '_> {
     /// Whether one of the twigs is sure to match every model of the class.
     fn match_all(&mut self, chains: &[Chain]) -> Option<bool> {
-        self.judge.stretch(self.ground.nodes, chains)?;
+        self.judge.stretch(self.ground, chains)?;
         let size: usize = self.widers.iter().map(|twig| twig.len()).sum();
         let steps = size * self.judge.nodes.len();
         self.judge.steps = self.judge.steps.checked_sub(steps)?;
@@ -238,11 +241,11 @@ impl Judge {
     /// Puts the twig with these chains above its far nodes into `nodes`; `None` if it is too large.
     fn stretch(&mut self, twig: &[Node], chains: &[Chain]) -> Option<()> {
         let added: usize = chains.iter().map(|chain| chain.elements).sum();
-        if twig.len() + added > GROUND_MAX {
+        if twig.len() + added > MODEL_MAX {
             return None;
         }
         self.nodes.clear();
-        let mut places = [0_u16; GROUND_MAX];
+        let mut places = [0_u16; MODEL_MAX];
         let mut chains = chains.iter();
         self.nodes.push(twig[0]);
         for (at, node) in twig.iter().enumerate().skip(1) {

@@ -5,67 +5,139 @@
 //! whose tests its own follow from, and which are above images of all of its children. The last is
 //! handed upwards: the images of a node say where its parent can be, by an `|` of what is above them.
 
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
+
 use super::labels::{Label, Labels};
 use super::twig::Node;
 use super::value_tests::{Answer, NONE, Tests};
 
-/// A bit for each node.
-pub type Mask = u128;
+/// A bit for each node: most twigs need 64 at most, which are quicker, and models may need more.
+pub trait Mask:
+    Copy
+    + Eq
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitAndAssign
+    + BitOrAssign
+    + Not<Output = Self>
+    + Sized
+{
+    /// How many nodes it has bits for.
+    const NODES_MAX: usize;
+    /// No node.
+    const NONE: Self;
+    /// Every node.
+    const ALL: Self;
 
-/// The nodes that a ground can have.
-pub const GROUND_MAX: usize = Mask::BITS as usize;
+    /// The node at a place, or none.
+    fn bit(at: usize, is_in: bool) -> Self;
 
-/// What is above each node of a narrower twig. The memory is used for one twig after the other.
-pub struct Masks {
-    /// Of each node its parent, if it is exactly one level above.
-    parents: Box<[Mask; GROUND_MAX]>,
-    /// Of each node, all above it.
-    above: Box<[Mask; GROUND_MAX]>,
-    /// Of each node, how many levels below the context it is at least.
-    depths: Box<[u16; GROUND_MAX]>,
+    /// Calls for each node.
+    fn each(self, job: impl FnMut(usize));
+
+    /// Memory for a row of masks.
+    fn row(rows: &mut Rows) -> &mut Vec<Self>;
 }
 
-impl Default for Masks {
+/// Memory for rows of masks.
+#[derive(Default)]
+pub struct Rows {
+    narrow: Vec<u64>,
+    wide: Vec<u128>,
+}
+
+macro_rules! mask {
+    ($word:ty, $row:ident) => {
+        impl Mask for $word {
+            const NODES_MAX: usize = <$word>::BITS as usize;
+            const NONE: Self = 0;
+            const ALL: Self = <$word>::MAX;
+
+            #[inline]
+            fn bit(at: usize, is_in: bool) -> Self {
+                <$word>::from(is_in) << at
+            }
+
+            #[inline]
+            fn each(self, mut job: impl FnMut(usize)) {
+                let mut left = self;
+                while left != 0 {
+                    job(left.trailing_zeros() as usize);
+                    left &= left - 1;
+                }
+            }
+
+            fn row(rows: &mut Rows) -> &mut Vec<Self> {
+                &mut rows.$row
+            }
+        }
+    };
+}
+
+mask!(u64, narrow);
+mask!(u128, wide);
+
+/// What is above each node of a narrower twig. The memory is used for one twig after the other.
+pub struct Masks<M> {
+    /// Of each node its parent, if it is exactly one level above.
+    parents: Box<[M]>,
+    /// Of each node, all above it.
+    above: Box<[M]>,
+    /// Of each node, how many levels below the context it is at least.
+    depths: Box<[u16]>,
+}
+
+impl<M: Mask> Default for Masks<M> {
     fn default() -> Self {
         Masks {
-            parents: Box::new([0; GROUND_MAX]),
-            above: Box::new([0; GROUND_MAX]),
-            depths: Box::new([0; GROUND_MAX]),
+            parents: vec![M::NONE; M::NODES_MAX].into(),
+            above: vec![M::NONE; M::NODES_MAX].into(),
+            depths: vec![0; M::NODES_MAX].into(),
         }
     }
 }
 
-impl Masks {
-    /// Makes a twig ready to have wider ones laid onto it. It has at most [`GROUND_MAX`] nodes.
-    pub fn ground<'a>(&'a mut self, twig: &'a [Node]) -> Ground<'a> {
-        assert!(twig.len() <= GROUND_MAX, "the twig has too many nodes");
+impl<M: Mask> Masks<M> {
+    /// Makes a twig ready to have wider ones laid onto it. It has no more nodes than a mask.
+    pub fn ground<'a>(&'a mut self, twig: &'a [Node]) -> Ground<'a, M> {
+        assert!(twig.len() <= M::NODES_MAX, "the twig has too many nodes");
+        let (mut elements, mut inner) = (M::bit(0, twig[0].label.is_element()), M::NONE);
         for (at, node) in twig.iter().enumerate().skip(1) {
             let parent = usize::from(node.parent);
-            let bit = 1 << parent;
-            self.parents[at] = if node.reach == 0 { bit } else { 0 };
-            self.above[at] = self.above[parent] | bit;
+            let above = self.above[parent] | M::bit(parent, true);
+            self.parents[at] = M::bit(parent, node.reach == 0);
+            self.above[at] = above;
             self.depths[at] = self.depths[parent].saturating_add(node.reach.max(1));
+            if node.label.is_element() {
+                elements |= M::bit(at, true);
+                inner |= above;
+            }
         }
         Ground {
             nodes: twig,
             masks: self,
+            elements,
+            inner,
         }
     }
 }
 
 /// A narrower twig made ready.
-pub struct Ground<'a> {
+pub struct Ground<'a, M> {
     /// Its nodes.
     pub nodes: &'a [Node],
-    masks: &'a Masks,
+    masks: &'a Masks<M>,
+    elements: M,
+    /// The nodes with elements below them.
+    inner: M,
 }
 
-impl Ground<'_> {
+impl<M: Mask> Ground<'_, M> {
     /// The nodes that surely have the label.
     #[inline]
-    fn with_label(&self, label: Label, labels: &Labels) -> Mask {
+    fn with_label(&self, label: Label, labels: &Labels) -> M {
         if label == Label::ANY_ELEMENT {
-            self.nodes_where(|other| other.is_element())
+            self.elements
         } else if label == Label::CONTEXT {
             self.nodes_where(|_| true)
         } else if label.exact().is_some() {
@@ -75,51 +147,36 @@ impl Ground<'_> {
         }
     }
 
-    /// The nodes with such labels. Half a mask at a time: most twigs need no more.
     #[inline]
-    fn nodes_where(&self, is_so: impl Fn(Label) -> bool) -> Mask {
-        let mut found = 0;
-        for (half, nodes) in self.nodes.chunks(64).enumerate() {
-            let mut bits = 0_u64;
-            for (at, node) in nodes.iter().enumerate() {
-                bits |= u64::from(is_so(node.label)) << at;
-            }
-            found |= Mask::from(bits) << (64 * half);
+    fn nodes_where(&self, is_so: impl Fn(Label) -> bool) -> M {
+        let mut found = M::NONE;
+        for (at, node) in self.nodes.iter().enumerate() {
+            found |= M::bit(at, is_so(node.label));
         }
         found
     }
 
     /// The nodes that have one of the images a child, or at least so many levels below.
     #[inline]
-    fn above(&self, images: Mask, reach: u16) -> Mask {
+    fn above(&self, images: M, reach: u16) -> M {
         let Masks {
             parents,
             above,
             depths,
         } = self.masks;
-        let mut found = 0;
+        let mut found = M::NONE;
         match reach {
-            0 => each_bit(images, |at| found |= parents[at]),
-            1 => each_bit(images, |at| found |= above[at]),
-            _ => each_bit(images, |at| {
-                each_bit(above[at] & !found, |higher| {
-                    if depths[higher].saturating_add(reach) <= depths[at] {
-                        found |= 1 << higher;
-                    }
+            0 => images.each(|at| found |= parents[at]),
+            1 if images == self.elements => found = self.inner,
+            1 => images.each(|at| found |= above[at]),
+            _ => images.each(|at| {
+                (above[at] & !found).each(|higher| {
+                    let is_enough = depths[higher].saturating_add(reach) <= depths[at];
+                    found |= M::bit(higher, is_enough);
                 });
             }),
         }
         found
-    }
-}
-
-#[inline]
-fn each_bit(mask: Mask, mut job: impl FnMut(usize)) {
-    for (half, mut bits) in [mask as u64, (mask >> 64) as u64].into_iter().enumerate() {
-        while bits != 0 {
-            job(64 * half + bits.trailing_zeros() as usize);
-            bits &= bits - 1;
-        }
     }
 }
 
@@ -135,8 +192,8 @@ pub struct Knowledge<'a> {
     pub hopeful: bool,
     /// Whether anything was unclear.
     pub met_unclear: bool,
-    /// Where the parents of the nodes seen so far can lie.
-    allowed: Vec<Mask>,
+    /// Where nodes can lie by what is said of their children.
+    allowed: Rows,
 }
 
 impl<'a> Knowledge<'a> {
@@ -152,54 +209,49 @@ impl<'a> Knowledge<'a> {
             ask,
             hopeful: false,
             met_unclear: false,
-            allowed: Vec::new(),
+            allowed: Rows::default(),
         }
     }
 
     /// Whether the wider twig can be laid onto the ground.
-    pub fn lies_on(&mut self, wider: &[Node], ground: &Ground) -> bool {
-        self.allowed.clear();
-        self.allowed.resize(wider.len(), Mask::MAX);
-        for at in (0..wider.len()).rev() {
+    pub fn lies_on<M: Mask>(&mut self, wider: &[Node], ground: &Ground<M>) -> bool {
+        let mut allowed = std::mem::take(M::row(&mut self.allowed));
+        allowed.clear();
+        allowed.resize(wider.len(), M::ALL);
+        let lies = (0..wider.len()).rev().all(|at| {
             let node = &wider[at];
-            let mut here = self.allowed[at];
-            here &= ground.with_label(node.label, self.labels);
+            let mut here = allowed[at] & ground.with_label(node.label, self.labels);
             if at == 0 {
-                here &= 1;
+                here &= M::bit(0, true);
             }
             if node.tests != NONE {
                 here = self.passing(node, here, ground);
             }
-            if here == 0 {
-                return false;
+            if at > 0 && here != M::NONE {
+                allowed[usize::from(node.parent)] &= ground.above(here, node.reach);
             }
-            if at > 0 {
-                self.allowed[usize::from(node.parent)] &= ground.above(here, node.reach);
-            }
-        }
-        true
+            here != M::NONE
+        });
+        *M::row(&mut self.allowed) = allowed;
+        lies
     }
 
     /// Whether each node of the wider twig has some node that it could lie on in a model.
-    pub fn has_place_for_all(&mut self, wider: &[Node], ground: &Ground) -> bool {
+    pub fn has_place_for_all<M: Mask>(&mut self, wider: &[Node], ground: &Ground<M>) -> bool {
         wider.iter().all(|node| {
             let here = ground.with_label(node.label, self.labels);
             let bare = node.label == Label::ANY_ELEMENT && node.tests == NONE;
-            bare || self.passing(node, here, ground) != 0
+            bare || self.passing(node, here, ground) != M::NONE
         })
     }
 
     /// Those of the nodes at which the tests of the wider node are sure to pass.
-    fn passing(&mut self, wider: &Node, nodes: Mask, ground: &Ground) -> Mask {
+    fn passing<M: Mask>(&mut self, wider: &Node, nodes: M, ground: &Ground<M>) -> M {
         if wider.tests == NONE {
             return nodes;
         }
-        let mut found = 0;
-        each_bit(nodes, |at| {
-            if self.follows(&ground.nodes[at], wider) {
-                found |= 1 << at;
-            }
-        });
+        let mut found = M::NONE;
+        nodes.each(|at| found |= M::bit(at, self.follows(&ground.nodes[at], wider)));
         found
     }
 
