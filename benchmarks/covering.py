@@ -67,7 +67,7 @@ class LinearScan:
 
 TREE = "factorization tree"
 BY_HOMOMORPHISM = " by homomorphism"
-"""Told of all that the tree finds: there are a few coverings that it cannot see."""
+"""Told of what the tree finds: there are a few coverings that it cannot see."""
 
 ENGINES: dict[str, Callable[[], Searched]] = {
     "native": lambda: CoverIndex("native"),
@@ -108,9 +108,10 @@ def searched(
     for name, search in (("covering", index.covering), ("covered", index.covered)):
         answers, passes = _passes(search, mine)
         figures |= _figures(name, passes, definition.sample)
-        parts = {f"{name} sample": answers[: definition.sample]}
+        told = name + BY_HOMOMORPHISM if engine == TREE else name
+        parts = {f"{told}, sample": answers[: definition.sample]}
         if len(mine) == definition.documents:
-            parts[name + BY_HOMOMORPHISM if engine == TREE else name] = answers
+            parts[told] = answers
         counts |= {part: sum(map(len, rows)) for part, rows in parts.items()}
         digests |= {part: digest(rows) for part, rows in parts.items()}
     figures["peak_mib"] = peak_bytes() / 2**20

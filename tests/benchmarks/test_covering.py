@@ -28,18 +28,18 @@ HERE = [name for name in ENGINES if name != "native" or native.AVAILABLE]
 @pytest.mark.parametrize("engine", HERE)
 def test_every_engine_finds_the_same_coverings(engine: str) -> None:
     measurement = searched(DEFINITION, engine, PATTERNS, PROBES)
-    whole = {"covering": 4, "covered": 3}
-    if engine == TREE:
-        whole = {f"{name} by homomorphism": count for name, count in whole.items()}
-    sample = {"covering sample": 4, "covered sample": 0}
+    by = " by homomorphism" if engine == TREE else ""
+    whole = {f"covering{by}": 4, f"covered{by}": 3}
+    sample = {f"covering{by}, sample": 4, f"covered{by}, sample": 0}
     assert measurement.counts == (sample if engine == "linear scan" else {**whole, **sample})
     assert measurement.figures["covering_us"] > 0
     assert measurement.figures["adds_per_s"] > 0
 
 
 def test_all_engines_agree_on_the_sample() -> None:
-    found = [searched(DEFINITION, engine, PATTERNS, PROBES).digests for engine in HERE]
-    for part in ("covering sample", "covered sample"):
+    engines = [engine for engine in HERE if engine != TREE]
+    found = [searched(DEFINITION, engine, PATTERNS, PROBES).digests for engine in engines]
+    for part in ("covering, sample", "covered, sample"):
         assert len({digests[part] for digests in found}) == 1
 
 

@@ -65,10 +65,7 @@ class CoveredSearch:
         """The patterns that have an image of a part below a node: XSEARCH(t, u)."""
         if part.far:
             return self._far_below(node, part.children[0], part.far)
-        found: AbstractSet[int] = _NONE
-        for child in _children_in(node, part):
-            found = _union(found, self.on(child, part))
-        return found
+        return _union([self.on(child, part) for child in _children_in(node, part)])
 
     def _far_below(self, node: FactorizationNode, part: TreePart, levels: int) -> AbstractSet[int]:
         """The same, so many levels below at least: a path of one step (line 11), or of more."""
@@ -79,12 +76,11 @@ class CoveredSearch:
         if named is not None and len(named) <= _NODES_PER_PATTERN * len(node.sub):
             found = self._among(named, node, part, levels)
         else:
-            found = self._below(node, part) if levels <= 1 else _NONE
+            found = set(self._below(node, part)) if levels <= 1 else set()
             for child in chain.from_iterable(node.children.values()):
-                if child.sub <= found:
-                    continue
-                left = max(levels - child.weight, 1)
-                found = _union(found, self._far_below(child, part, left))
+                if not child.sub <= found:
+                    left = max(levels - child.weight, 1)
+                    found |= self._far_below(child, part, left)
         self._far[key] = found
         return found
 
@@ -94,7 +90,7 @@ class CoveredSearch:
         node: FactorizationNode,
         part: TreePart,
         levels: int,
-    ) -> AbstractSet[int]:
+    ) -> set[int]:
         """The patterns that have an image of a part among nodes, so many levels below one."""
         found: set[int] = set()
         for each in named:
@@ -121,9 +117,9 @@ def _children_in(node: FactorizationNode, part: TreePart) -> Iterator[Factorizat
                 yield from alike
 
 
-def _union(first: AbstractSet[int], second: AbstractSet[int]) -> AbstractSet[int]:
-    """All of both; neither is changed, and nothing is copied where one is empty."""
-    return first | second if first and second else first or second
+def _union(found: list[AbstractSet[int]]) -> AbstractSet[int]:
+    """All of all; none is changed, and nothing is copied where there is one."""
+    return found[0] if len(found) == 1 else set().union(*found)
 
 
 def covering_search(
@@ -136,11 +132,11 @@ def covering_search(
 class _Laying:
     """A part of the pattern in cover mode, with those below it by the labels they can carry."""
 
-    __slots__ = ("anywhere", "depth", "names_below", "near", "tests")
+    __slots__ = ("anywhere", "depth", "names_missing", "near", "tests")
 
     def __init__(self, part: TreePart, labels: AbstractSet[PartLabel], depth: int = 0) -> None:
         self.depth = depth
-        self.names_below = part.names_below
+        self.names_missing = ~part.names_below
         self.tests = [each.label for each in part.children if isinstance(each.label, ValueTest)]
         self.near: dict[PartLabel, list[_Laying]] = {}
         """Its children, by each of the labels in the tree that includes theirs."""
@@ -161,33 +157,39 @@ class _CoveringSearch:
     def __init__(self) -> None:
         self._far: dict[tuple[int, int], set[int]] = {}
 
-    def on(self, node: FactorizationNode, part: _Laying) -> set[int]:
+    def on(self, node: FactorizationNode, part: _Laying) -> AbstractSet[int]:
         """The patterns through a node of which all that is below it can be laid below a part."""
         laid = [
-            self._on_some(child, parts)
-            for label, parts in part.near.items()
-            for child in node.children.get(label, ())
+            each
+            for label in node.children.keys() & part.near.keys()
+            for child in node.children[label]
+            if (each := self._on_some(child, part.near[label]))
         ]
-        laid += [self._far_below(child, part) for child in node.far]
+        laid += [
+            each
+            for child in node.far
+            if not child.names_asked & part.names_missing and (each := self._far_below(child, part))
+        ]
         if node.tests and part.tests:
             laid += _tests_laid(node, part)
+        if not laid:
+            return node.ending
         found = node.ending.union(*laid)
-        if node.branching and found:
+        if node.branching:
             found.difference_update(_lacking(node.branching, laid))
         return found
 
-    def _on_some(self, node: FactorizationNode, parts: list[_Laying]) -> set[int]:
+    def _on_some(self, node: FactorizationNode, parts: list[_Laying]) -> AbstractSet[int]:
         """Those that can be laid on one of the parts."""
         if not node.children:
             return node.ending
         asked = node.names_asked
-        found = [self.on(node, part) for part in parts if not asked & ~part.names_below]
-        return found[0] if len(found) == 1 else set().union(*found)
+        if len(parts) == 1:
+            return _NONE if asked & parts[0].names_missing else self.on(node, parts[0])
+        return _union([self.on(node, part) for part in parts if not asked & part.names_missing])
 
-    def _far_below(self, node: FactorizationNode, part: _Laying) -> set[int]:
+    def _far_below(self, node: FactorizationNode, part: _Laying) -> AbstractSet[int]:
         """Of the patterns through a ``//``, those of which the rest can be laid below a part."""
-        if node.names_asked & ~part.names_below:
-            return set()
         key = id(node), id(part)
         found = self._far.get(key)
         if found is None:
@@ -202,7 +204,7 @@ class _CoveringSearch:
         return found
 
 
-def _lacking(branching: dict[int, int], laid: list[set[int]]) -> Iterator[int]:
+def _lacking(branching: dict[int, int], laid: list[AbstractSet[int]]) -> Iterator[int]:
     """The patterns with several branches of which some, and not all, can be laid."""
     counts: dict[int, int] = {}
     for each in laid:
@@ -214,7 +216,7 @@ def _lacking(branching: dict[int, int], laid: list[set[int]]) -> Iterator[int]:
             yield pattern
 
 
-def _tests_laid(node: FactorizationNode, part: _Laying) -> Iterator[set[int]]:
+def _tests_laid(node: FactorizationNode, part: _Laying) -> Iterator[AbstractSet[int]]:
     """The tests at a node that follow from one at a part, by their patterns."""
     for child in node.tests:
         wanted = child.label
