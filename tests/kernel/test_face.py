@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -168,6 +168,8 @@ def test_a_buffer_with_gaps_or_backwards_is_refused() -> None:
             kernel.Index.from_buffer(content, float, LIMITS)
 
 
+@example([("", "a"), ("",), ("", "x", "1"), ()])
+@example([("", "a"), ("", "b"), (), ("", "x", "1"), ()])
 @given(st.lists(st.sampled_from([(), ("",), ("x",), ("", "a"), ("", "x", "1"), ("", "b")])))
 def test_events_make_a_document_or_are_refused(events: list[tuple[str, ...]]) -> None:
     index = index_of("//a", "//@x", "//text()")

@@ -24,6 +24,7 @@ pub enum Event {
 pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(), Unsure> {
     tree.clear();
     let mut open: Vec<u32> = Vec::new();
+    let mut in_tag = false; // whether an attribute may follow
     for event in events {
         match event {
             Event::Start(namespace, local) => {
@@ -43,7 +44,7 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
                 tree.elements.push(element);
             }
             Event::Attribute(namespace, local, value) => {
-                if tree.elements.is_empty() {
+                if !in_tag {
                     return Err(Unsure::Nesting);
                 }
                 let start = tree.values.len() as u32;
@@ -73,6 +74,7 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
                 (record.end, record.text_end) = (end, text_end);
             }
         }
+        in_tag = matches!(event, Event::Start(..) | Event::Attribute(..));
     }
     if open.is_empty() && !tree.elements.is_empty() {
         Ok(())
