@@ -1,4 +1,4 @@
-"""What every test may count on: the shared corpora, the deep tests, and Hypothesis' profiles.
+"""What every test may count on: corpora, deep tests, Hypothesis' profiles, one Spark session.
 
 Corpora too large or too foreign for this repository lie beside it, in ``../shared``. A test asks
 for one by ``shared_path("data/xpath")`` and is skipped, by name, on a machine without it.
@@ -7,12 +7,16 @@ for one by ``shared_path("data/xpath")`` and is skipped, by name, on a machine w
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.configuration import set_hypothesis_home_dir
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -65,3 +69,16 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("shared corpus not found: ../shared")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """An embedded session with two cores and two tries for a task, quick to start.
+
+    It is made when the first test asks for it, and ``start_session`` hands it out again.
+    """
+    from twigcast.spark import start_session
+
+    session = start_session("local[2,2]", quick=True)
+    yield session
+    session.stop()

@@ -12,6 +12,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 DOCUMENTS = (b"<a><b/></a>", b"<a><c/></a>", b"<d/>")
 EXPRESSIONS = ("/a", "//b", "/a/c")
+ROUNDING = 0.001
+"""Seconds by which sums of clock ticks may be off."""
 
 
 @pytest.mark.parametrize("engine", sorted(SPARK_ENGINES.keys() - {"spark parse"}))
@@ -22,7 +24,7 @@ def test_every_way_on_spark_finds_the_same_matches(spark: SparkSession, engine: 
     answers = {number: sorted(ids) for number, ids in outcome.sample.items() if ids}
     assert answers == {0: [0, 1], 1: [0, 2]}
     assert outcome.wall_s > 0
-    assert outcome.matching.all_s >= outcome.matching.java_s >= 0
+    assert outcome.matching.all_s + ROUNDING >= outcome.matching.java_s >= 0
 
 
 def test_the_floor_on_spark_answers_nothing(spark: SparkSession) -> None:
