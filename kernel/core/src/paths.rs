@@ -303,21 +303,6 @@ impl Paths {
         self.paths[path as usize].seen == self.document
     }
 
-    /// The number under which a test for equality is kept at a path.
-    pub fn equality(&self, path: u32, test: u32, clauses: &Clauses) -> Option<u32> {
-        let record = clauses.tests.record(test);
-        if record.operator() != Operator::Equal {
-            return None;
-        }
-        let kept = if record.is_numeric() {
-            self.numbers.get(&(path, bits_of(record.number)))
-        } else {
-            self.strings.get(&(path, hash_of(clauses.tests.text(test))))
-        };
-        kept.copied()
-            .filter(|&it| self.tests[it as usize].test == test)
-    }
-
     /// How many tests are kept at all paths.
     pub fn test_count(&self) -> usize {
         self.tests.len()

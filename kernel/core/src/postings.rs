@@ -9,6 +9,7 @@
 //! A place is a label path and the elements there, in document order. Which ancestors of an element
 //! can stand for a join depends on the label path alone, so it is worked out per path.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -89,8 +90,10 @@ pub struct Postings {
     by_path: Shelves,
     by_node: Shelves,
     by_test: Shelves,
-    /// Which of these numbers, of those passed at all, are kept for one and the same test.
+    /// For each test the numbers under which it is kept where it was passed, and the paths they are
+    /// kept at.
     by_value: Shelves,
+    by_value_paths: Shelves,
     known: FxHashMap<(u32, u32), (u32, u32)>,
     lists: Vec<u32>,
     spots: FxHashMap<u32, Spots>,
@@ -102,10 +105,17 @@ pub struct Postings {
 /// The paths where an atom fired, or may have, and how many elements there are.
 #[derive(Clone, Default)]
 struct Spots {
-    paths: Arc<[u32]>,
+    spots: Arc<[Spot]>,
     elements: usize,
     /// Whether it fired at all of these elements: only tests for equality are told apart.
     exact: bool,
+}
+
+/// A path, and the number under which a test for equality is kept there, if it is one.
+#[derive(Clone, Copy)]
+struct Spot {
+    path: u32,
+    kept: Option<u32>,
 }
 
 /// A document with regard to one layer.
@@ -186,7 +196,7 @@ impl Postings {
             let spots = self.spots(seen, owner);
             complete &= spots.exact;
             if let Some(found) = &found {
-                let joining = spots.elements + spots.paths.len() * PATH_COST;
+                let joining = spots.elements + spots.spots.len() * PATH_COST;
                 let known = self.known.contains_key(&(owner, join));
                 if found.is_empty() {
                     return false;
@@ -226,12 +236,8 @@ impl Postings {
     fn above(&mut self, seen: Seen, owner: u32, join: u32) -> Vec<u32> {
         let mut found = Vec::new();
         let steps = self.steps(seen, owner, join);
-        for &(path, above) in &steps {
-            ancestors(
-                self.by_path.of(above),
-                self.places(seen, owner, path).0,
-                &mut found,
-            );
+        for &(spot, above) in &steps {
+            ancestors(self.by_path.of(above), self.places(spot), &mut found);
         }
         if steps.len() > 1 {
             found.sort_unstable();
@@ -241,7 +247,7 @@ impl Postings {
     }
 
     /// For each path where a leaf fired, and each path above it where a join can stand: both.
-    fn steps(&mut self, seen: Seen, owner: u32, join: u32) -> Vec<(u32, u32)> {
+    fn steps(&mut self, seen: Seen, owner: u32, join: u32) -> Vec<(Spot, u32)> {
         let node = node_of(seen.known.layer, owner);
         let spots = self.spots(seen, owner);
         let (start, end) = *self.stairs.entry((node, join)).or_insert_with(|| {
@@ -253,28 +259,22 @@ impl Postings {
             }
             (start, self.steps.len() as u32)
         });
-        let all = &self.steps[start as usize..end as usize];
-        if owner & VALUED == 0 {
-            return all.to_vec();
-        }
         // Both ascend, and a test is passed at few of the paths.
-        let (mut rest, mut found) = (all, Vec::new());
-        for &path in spots.paths.iter() {
-            rest = &rest[rest.partition_point(|it| it.0 < path)..];
-            found.extend(rest.iter().take_while(|it| it.0 == path));
+        let mut rest = &self.steps[start as usize..end as usize];
+        let mut found = Vec::new();
+        for &spot in spots.spots.iter() {
+            rest = &rest[gallop(rest, |it| it.0 < spot.path)..];
+            let here = rest.iter().take_while(|it| it.0 == spot.path);
+            found.extend(here.map(|it| (spot, it.1)));
         }
         found
     }
 
-    /// The elements at a path where an atom fired, or may have, and whether it fired at all of them.
-    fn places(&self, seen: Seen, owner: u32, path: u32) -> (&[u32], bool) {
-        if owner & VALUED == 0 {
-            return (self.by_path.of(path), true);
-        }
-        let test = seen.known.layer.valued[(owner & !VALUED) as usize].test;
-        match seen.paths.equality(path, test, seen.known.clauses) {
-            Some(asked) => (self.by_test.of(asked), true),
-            None => (self.by_path.of(path), false),
+    /// The elements at a spot.
+    fn places(&self, spot: Spot) -> &[u32] {
+        match spot.kept {
+            Some(number) => self.by_test.of(number),
+            None => self.by_path.of(spot.path),
         }
     }
 
@@ -282,38 +282,44 @@ impl Postings {
         if let Some(known) = self.spots.get(&owner) {
             return known.clone();
         }
-        let mut made = Spots {
-            exact: true,
-            ..Spots::default()
-        };
         let fired = self.by_node.of(node_of(seen.known.layer, owner));
-        let mut paths = Vec::new();
-        for path in self.spotted(seen, owner, fired) {
-            let (places, exact) = self.places(seen, owner, path);
-            if !places.is_empty() {
-                paths.push(path);
-                made.elements += places.len();
-                made.exact &= exact;
-            }
-        }
-        made.paths = paths.into();
+        let test =
+            (owner & VALUED != 0).then(|| seen.known.layer.valued[(owner & !VALUED) as usize].test);
+        let equal = test.filter(|&it| seen.paths.tells_equal(it, seen.known.clauses));
+        let spots: Arc<[Spot]> = match equal {
+            Some(test) => self.passed(test, fired),
+            None => fired
+                .iter()
+                .map(|&path| Spot { path, kept: None })
+                .filter(|&spot| !self.places(spot).is_empty())
+                .collect(),
+        };
+        let made = Spots {
+            elements: spots.iter().map(|&it| self.places(it).len()).sum(),
+            exact: test.is_none() || equal.is_some(),
+            spots,
+        };
         self.spots.insert(owner, made.clone());
         made
     }
 
-    /// Of the paths where a node fired those where an atom there may have.
-    fn spotted(&self, seen: Seen, owner: u32, fired: &[u32]) -> Vec<u32> {
-        if owner & VALUED != 0 {
-            let test = seen.known.layer.valued[(owner & !VALUED) as usize].test;
-            let passed = self.by_value.of(test);
-            if passed.len() < fired.len() && seen.paths.tells_equal(test, seen.known.clauses) {
-                let paths = passed.iter().map(|&number| seen.paths.test(number).1);
-                return paths
-                    .filter(|path| fired.binary_search(path).is_ok())
-                    .collect();
+    /// Of the paths where a node fired those where a test for equality was passed.
+    fn passed(&self, test: u32, fired: &[u32]) -> Arc<[Spot]> {
+        let numbers = self.by_value.of(test);
+        let (mut paths, mut fired) = (self.by_value_paths.of(test), fired);
+        let mut found = Vec::new();
+        while let (Some(&path), Some(&other)) = (paths.first(), fired.first()) {
+            match path.cmp(&other) {
+                Ordering::Less => paths = &paths[gallop(paths, |&it| it < other)..],
+                Ordering::Greater => fired = &fired[gallop(fired, |&it| it < path)..],
+                Ordering::Equal => {
+                    let kept = Some(numbers[numbers.len() - paths.len()]);
+                    found.push(Spot { path, kept });
+                    (paths, fired) = (&paths[1..], &fired[1..]);
+                }
             }
         }
-        fired.to_vec()
+        found.into()
     }
 
     fn prepare(&mut self, seen: Seen) {
@@ -334,10 +340,11 @@ impl Postings {
             .fill(paths.test_count(), hits.tests.iter().copied());
         let by_test = &self.by_test;
         let passed = (0..paths.test_count() as u32).filter(|&it| !by_test.of(it).is_empty());
-        self.by_value.fill(
-            seen.known.clauses.tests.end(),
-            passed.map(|it| (paths.test(it).0, it)),
-        );
+        let tests = seen.known.clauses.tests.end();
+        self.by_value
+            .fill(tests, passed.clone().map(|it| (paths.test(it).0, it)));
+        self.by_value_paths
+            .fill(tests, passed.map(|it| paths.test(it)));
         let fired = (0..paths.len() as u32).filter(|&path| paths.is_seen(path));
         let fired = fired.flat_map(|path| paths.fired(path).iter().map(move |&node| (node, path)));
         self.by_node.fill(seen.known.layer.nodes.len(), fired);
@@ -405,9 +412,7 @@ fn levels(seen: Seen, path: u32, node: u32, join: u32) -> Depths {
 fn stands_at(seen: Seen, path: u32, node: u32, join: bool) -> bool {
     let record = &seen.known.layer.nodes[node as usize];
     if join {
-        let mut met = seen.paths.joins(path);
-        return met
-            .any(|(word, mask)| word == record.join / 64 && mask >> (record.join % 64) & 1 == 1);
+        return seen.paths.meets(path, record.join);
     }
     seen.paths
         .class(path)
@@ -486,7 +491,7 @@ fn ancestors(above: &[u32], elements: &[u32], found: &mut Vec<u32>) {
 }
 
 /// How many items at the start of a list satisfy a condition that all before them satisfy.
-fn gallop(list: &[u32], holds: impl Fn(&u32) -> bool) -> usize {
+fn gallop<T>(list: &[T], holds: impl Fn(&T) -> bool) -> usize {
     let mut step = 1;
     while list.get(step - 1).is_some_and(&holds) {
         step *= 2;
