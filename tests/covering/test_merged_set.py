@@ -145,3 +145,18 @@ def test_what_stands_after_merging_does_not_depend_on_history(
     straight.merge()
     winding.merge()
     assert winding.patterns() == straight.patterns()
+
+
+def test_patterns_that_nothing_matches_are_not_merged_and_can_leave() -> None:
+    texts = [f"/a/b[not(*)]/{name}" for name in ("c", "d", "e")]
+    schema = Schema.parse(
+        b"<!ELEMENT a (b*)> <!ELEMENT b (c|d|e)*> <!ELEMENT c EMPTY> <!ELEMENT d EMPTY>"
+        b"<!ELEMENT e EMPTY>"
+    )
+    for degree in (0, 0.2):
+        kept = MergedSet(schema, degree=degree)
+        for text in texts:
+            kept.add(text)
+        assert kept.merge() == Change()
+        assert texts_of(kept.remove(texts[0]).removed) == [Pattern.parse(texts[0]).text]
+        assert len(kept) == 2

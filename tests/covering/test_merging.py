@@ -283,3 +283,34 @@ def test_a_schema_without_documents_is_refused() -> None:
 
 def test_nothing_is_merged_into_nothing() -> None:
     assert merge([], schema=ABCDE).mergers == ()
+
+
+DEEP = "".join(f"<!ELEMENT m{level} (m{level + 1})>" for level in range(1, 11))
+TOO_DEEP = (
+    f"<!ELEMENT r (m1,b?,c?)> {DEEP} <!ELEMENT m11 (g?)> <!ELEMENT b (z?)> <!ELEMENT c (z?)>"
+    "<!ELEMENT g (z?)> <!ELEMENT z EMPTY>"
+)
+WHITE_SPACE = (
+    "<!ELEMENT r (b?,c?,d?)> <!ELEMENT b (#PCDATA)> <!ELEMENT c (#PCDATA)> <!ELEMENT d (x?)>"
+    "<!ELEMENT x EMPTY>"
+)
+BRANCHES = (
+    "<!ELEMENT r (b|c)*> <!ELEMENT b (e?)> <!ELEMENT c (d?)> <!ELEMENT e (d?)> <!ELEMENT d (f?)>"
+    "<!ELEMENT f EMPTY> <!ATTLIST b x CDATA #IMPLIED> <!ATTLIST c x CDATA #IMPLIED>"
+    "<!ATTLIST e x CDATA #IMPLIED>"
+)
+UNCOUNTED = [
+    (TOO_DEEP, ("//b/z", "//c/z")),
+    (WHITE_SPACE, ("/r/b/text()", "/r/c/text()")),
+    (BRANCHES, ("//b[@x]//d/f", "//c[@x]//d/f")),
+]
+
+
+@pytest.mark.parametrize(("dtd", "texts"), UNCOUNTED)
+def test_a_merger_that_adds_only_what_is_not_counted_is_not_called_perfect(
+    dtd: str, texts: tuple[str, ...]
+) -> None:
+    schema = Schema.parse(dtd.encode())
+    (merger,) = merge(texts, schema=schema, degree=0.1).mergers
+    assert (merger.degree, merger.perfect) == (0, False)
+    assert len(merge(texts, schema=schema).mergers) == 2

@@ -402,3 +402,16 @@ def test_a_deep_pattern_needs_no_deep_stack() -> None:
         condition = Exists(Reach.CHILD, name, AllOf((condition, Exists(Reach.CHILD, name, TRUE))))
     recursive = promise("<!ELEMENT a (a*)>")
     assert overlaps(recursive, Pattern(condition))
+
+
+def test_attributes_that_differ_in_their_prefix_alone_may_have_the_values_of_either() -> None:
+    declared = "<!ELEMENT e EMPTY> <!ATTLIST e xmlns:p CDATA {0} xmlns:q CDATA {0} {1} {2}>"
+    listed, others, any_value = (f"{it} #IMPLIED" for it in ("p:x (a|b)", "q:x (c|d)", "q:x CDATA"))
+    for first, second in ((listed, others), (others, listed)):
+        fixed = promise(declared.format("#FIXED 'u'", first, second))
+        assert overlap(fixed, "//@{u}x[. = 'a']", "//@{u}x[. = 'c']") == [True, True]
+        assert overlap(fixed, "//@{u}x[. = 'e']") == [False]
+        assert fixed.includes(Document.parse(b'<e xmlns:q="u" q:x="c"/>'))
+    for first, second in ((listed, any_value), (any_value, listed)):
+        free = promise(declared.format("#IMPLIED", first, second))
+        assert overlap(free, "//@*:x[. = 'zzz']", "//@{v}x[. = 'zzz']") == [True, True]

@@ -231,20 +231,17 @@ def _placed(root: Exists, top: Exists) -> list[Exists]:
 
 def _telling(twig: Twig) -> Twig:
     """The twig with the tests that are sure to pass: of whole values by parts of them."""
-    if not any(twig.tests) and not any(label and label.kind is Kind.TEXT for label in twig.labels):
+    if not any(twig.tests):
         return twig
     tests = list(twig.tests)
     for node in range(len(tests) - 1, -1, -1):
         label = twig.labels[node]
-        if label and label.kind is Kind.TEXT:
-            tests[node] = _united(tests[node], [_NOT_EMPTY])
         if node and label and label.kind is not Kind.ATTRIBUTE:
             parent = twig.parents[node]
             tests[parent] = _united(tests[parent], _found_in(tests[node]))
     return twig._replace(tests=tuple(tests))
 
 
-_NOT_EMPTY: Final = ValueTest(Operator.UNEQUAL, Literal(""))
 _TELL_A_PART: Final = frozenset({Operator.EQUAL, Operator.CONTAINS, Operator.STARTS_WITH})
 
 

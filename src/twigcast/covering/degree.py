@@ -1,7 +1,7 @@
 """How many documents of a schema a merger adds to those of its parts.
 
 The *degree* D of a merger s is the share of P(s), what it matches, that none of its parts matches
-(Dissemination, section 1.5.3). At D = 0 the merger is *perfect*: every document of the schema that
+(Dissemination, section 1.5.3). A merger is *perfect* if every document of the schema that
 matches it matches one of its parts. What is counted are the label paths of the schema that a
 pattern accepts (:mod:`~twigcast.covering.path_counts`), as exact integers, level by level, down to
 a named depth: with recursion there is no end of them.
@@ -19,7 +19,9 @@ the state of the schema, the two sets and the levels to go, so it is counted onc
 it is counted for: mergers that end alike share most of their counting. If all that is left of the
 merger is also left of the parts, nothing can be added any more.
 
-*Perfect.* The same sets are followed without a limit on depth. For patterns that are more than
+*Perfect.* A count of 0 is not enough for that: something may be added further down, by white space
+where there is no text, or by branches. The same sets are followed without a limit on depth. For
+patterns that are more than
 linear, paths say too little: what is counted are their trunks, and perfect is what
 :func:`~twigcast.covering.covers.covers` says so of.
 
@@ -73,7 +75,10 @@ class Degree(NamedTuple):
 
     @property
     def value(self) -> Fraction:
-        """The degree D, from 0 to 1; 1 where nothing was counted and something may be added."""
+        """The degree D, from 0 to 1; 1 where nothing was counted and something may be added.
+
+        A merger that is not perfect can have 0, too, where all that it adds goes uncounted.
+        """
         if self.perfect:
             return Fraction(0)
         return Fraction(self.added, self.accepted) if self.accepted else Fraction(1)

@@ -56,11 +56,10 @@ def merger_of(one: Pattern, other: Pattern) -> RuledMerger | None:
     first, second = trunk_of(one), trunk_of(other)
     if first is None or second is None or first == second:
         return None
-    if len(first) == len(second):
-        found = _by_element(first, second)
-        if found is not None:
-            return found
-    return _by_part(first, second)
+    found = _by_element(first, second) if len(first) == len(second) else None
+    found = found or _by_part(first, second)
+    # What has no path any more says that nothing matches, and so that no part does.
+    return found if found is not None and trunk_of(found.pattern) is not None else None
 
 
 def is_open(label: Label) -> bool:

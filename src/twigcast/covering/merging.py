@@ -72,7 +72,9 @@ class Merger(NamedTuple):
     parts: tuple[Pattern, ...]
     """Those it stands for, in the order of their texts."""
     degree: Fraction = Fraction(0)
-    """How much it adds, from 0 to 1."""
+    """How much it adds, from 0 to 1, as far as it is counted."""
+    perfect: bool = True
+    """Whether it adds no document of the schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,7 @@ class _Work:
     def mergers(self) -> tuple[Merger, ...]:
         """What there is in the end; pieces that became one pattern are one merger."""
         found: dict[Pattern, list[int]] = {}
-        degrees: dict[Pattern, Fraction] = {}
+        best: dict[Pattern, _Piece] = {}
         for number, trunk in enumerate(self._trunks):
             if trunk is None:
                 found[self._originals[number]] = [number]
@@ -175,14 +177,14 @@ class _Work:
             pattern = self._originals[piece.parts[0]] if single else pattern_of(piece.trunk)
             found.setdefault(pattern, []).extend(piece.parts)
             # Of two that became one, the one with the lesser degree tells more of the parts.
-            degrees[pattern] = min(piece.degree, degrees.get(pattern, piece.degree))
+            best[pattern] = min(piece, best.get(pattern, piece), key=_rank)
         mergers = [(sorted(parts), pattern) for pattern, parts in found.items()]
         mergers.sort(key=lambda merger: merger[0])
         return tuple(
             Merger(
                 pattern,
                 tuple(self._originals[part] for part in parts),
-                degrees.get(pattern, Fraction(0)),
+                *((best[pattern].degree, best[pattern].perfect) if pattern in best else ()),
             )
             for parts, pattern in mergers
         )
@@ -284,6 +286,8 @@ class _Work:
             if counted is None:
                 return members
             degree, perfect = counted
+        if trunk_of(pattern_of(trunk)) is None:
+            return members  # nothing can match it, and so none of the members: they say it better
         return [self._put(_Piece(trunk, (), degree, perfect), members)]
 
     def _put(self, merged: _Piece, members: list[int]) -> int:
@@ -341,6 +345,10 @@ class _Work:
         trunk = self._trunks[part]
         assert trunk is not None
         return trunk
+
+
+def _rank(piece: _Piece) -> tuple[bool, Fraction]:
+    return not piece.perfect, piece.degree
 
 
 def _includes(wider: tuple[Label, ...] | None, way: tuple[Label, ...]) -> bool:

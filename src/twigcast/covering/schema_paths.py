@@ -115,15 +115,21 @@ class _Drawing:
     def _state(self, declaration: ElementDeclaration, inside: str | None) -> int:
         key = (declaration.name, inside)
         if key not in self._numbers:
-            attributes = {
-                label: _values(attribute)
-                for attribute in declaration.attributes
-                if attribute.name != "xmlns" and not attribute.name.startswith("xmlns:")
-                for label in self._labels(Kind.ATTRIBUTE, attribute.name, "")
-            }
-            self._numbers[key] = self._sketch.add(_text_kind(declaration.content), attributes)
+            text, attributes = _text_kind(declaration.content), self._attributes(declaration)
+            self._numbers[key] = self._sketch.add(text, attributes)
             self._waiting.append(key)
         return self._numbers[key]
+
+    def _attributes(self, declaration: ElementDeclaration) -> dict[Label, Values]:
+        """The attributes by label; two that differ only in their prefix can have the same one."""
+        found: dict[Label, Values] = {}
+        for attribute in declaration.attributes:
+            if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
+                continue
+            values = _values(attribute)
+            for label in self._labels(Kind.ATTRIBUTE, attribute.name, ""):
+                found[label] = _united(found[label], values) if label in found else values
+        return found
 
     def _labels(self, kind: Kind, name: str, unprefixed: str | None) -> list[Label]:
         prefix, colon, local = name.partition(":")
@@ -199,6 +205,11 @@ def _values(attribute: AttributeDeclaration) -> Values:
         single = attribute.type is AttributeType.CDATA or " " not in (attribute.default or "")
         return (attribute.default or "",) if plain and single else None
     return tuple(sorted(attribute.values)) if attribute.type in _ENUMERATED else None
+
+
+def _united(one: Values, other: Values) -> Values:
+    """The values of either; None stands for any."""
+    return None if one is None or other is None else tuple(sorted({*one, *other}))
 
 
 def _text_kind(content: Content) -> TextKind:
