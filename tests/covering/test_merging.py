@@ -312,5 +312,5 @@ def test_a_merger_that_adds_only_what_is_not_counted_is_not_called_perfect(
 ) -> None:
     schema = Schema.parse(dtd.encode())
     (merger,) = merge(texts, schema=schema, degree=0.1).mergers
-    assert (merger.degree, merger.perfect) == (0, False)
+    assert (merger.degree, merger.perfect) == (Fraction(0), False)
     assert len(merge(texts, schema=schema).mergers) == 2
