@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,10 +76,12 @@ def shared() -> Path:
 def spark() -> Iterator[SparkSession]:
     """An embedded session with two cores and two tries for a task, quick to start.
 
-    It is made when the first test asks for it, and ``start_session`` hands it out again.
+    It is made when the first test asks for it, and ``start_session`` hands it out again. Workers
+    import from the folder that it was started in, wherever that test was.
     """
     from twigcast.spark import start_session
 
-    session = start_session("local[2,2]", quick=True)
+    with chdir(ROOT):
+        session = start_session("local[2,2]", quick=True)
     yield session
     session.stop()
