@@ -35,11 +35,11 @@ from twigcast.language.condition import (
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.language.syntax import Number
+from twigcast.language.values import constant_number
 from twigcast.matching import Matcher
 from twigcast.matching.conditions import _written
 from twigcast.matching.native import REMEMBERED_BYTES_MAX, NativeEngine
 from twigcast.matching.unread import Unread
-from twigcast.matching.values import constant_number
 
 pytestmark = NATIVE
 

@@ -31,44 +31,27 @@ a value is that is no number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from math import inf, isnan
-from operator import contains, eq, ge, gt, le, lt, ne
-from typing import Final, TypeAlias, cast
-
-from lxml import etree
+from typing import Final, TypeAlias
 
 from twigcast.language.condition import (
     FALSE,
     Condition,
-    Constant,
     Not,
     Operator,
     ValueTest,
 )
 from twigcast.language.syntax import Literal
+from twigcast.language.values import constant_number, is_numeric, passes
 
 __all__ = ["Fact", "contradictory", "facts_imply", "opposite", "value_facts", "value_implies"]
 
 Fact: TypeAlias = ValueTest | Not
 """A value test, or the negation of one."""
 
-_NUMBERS: Final[dict[Operator, Callable[[float, float], bool]]] = {
-    Operator.EQUAL: eq,
-    Operator.UNEQUAL: ne,
-    Operator.LESS: lt,
-    Operator.AT_MOST: le,
-    Operator.GREATER: gt,
-    Operator.AT_LEAST: ge,
-}
-_STRINGS: Final[dict[Operator, Callable[[str, str], bool]]] = {
-    Operator.EQUAL: eq,
-    Operator.UNEQUAL: ne,
-    Operator.CONTAINS: contains,
-    Operator.STARTS_WITH: str.startswith,
-}
 _OPPOSITE: Final = {Operator.EQUAL: Operator.UNEQUAL, Operator.UNEQUAL: Operator.EQUAL}
 
 
@@ -104,7 +87,7 @@ def facts_imply(facts: tuple[Fact, ...], wanted: Fact) -> bool:
         if (value := _only_value(fact)) is not None:
             return _holds(wanted, value)
     test, negated = _apart(wanted)
-    if _is_numeric(test):
+    if is_numeric(test):
         return reduce(_Numbers.meet, map(_numbers, facts), _ANYTHING).within(_numbers(wanted))
     assert isinstance(test.constant, Literal)
     if test.operator in _OPPOSITE:
@@ -141,10 +124,6 @@ def _apart(fact: Fact) -> tuple[ValueTest, bool]:
     return fact.part, True
 
 
-def _is_numeric(test: ValueTest) -> bool:
-    return not (isinstance(test.constant, Literal) and test.operator in _STRINGS)
-
-
 def _only_value(fact: Fact) -> str | None:
     """The one value that the fact leaves, or None for more than one."""
     test, negated = _apart(fact)
@@ -157,12 +136,7 @@ def _only_value(fact: Fact) -> str | None:
 def _holds(fact: Fact, value: str) -> bool:
     """Whether a node with that string-value has the fact."""
     test, negated = _apart(fact)
-    if _is_numeric(test):
-        passed = _NUMBERS[test.operator](_number_of(value), _constant_number(test.constant))
-    else:
-        assert isinstance(test.constant, Literal)
-        passed = _STRINGS[test.operator](value, test.constant.value)
-    return passed is not negated
+    return passes(test, value) is not negated
 
 
 def _string_implies(fact: Fact, operator: Operator, wanted: str, negated: bool) -> bool:  # noqa: FBT001
@@ -229,9 +203,9 @@ _NOTHING: Final = _Numbers(inf, -inf, nan=False)
 def _numbers(fact: Fact) -> _Numbers:
     """The numbers that values with the fact can have."""
     test, negated = _apart(fact)
-    if not _is_numeric(test):
+    if not is_numeric(test):
         return _ANYTHING
-    operator, limit = test.operator, _constant_number(test.constant)
+    operator, limit = test.operator, constant_number(test.constant)
     if operator in _OPPOSITE and negated:
         operator, negated = _OPPOSITE[operator], False
     if isnan(limit):
@@ -254,21 +228,3 @@ def _numbers(fact: Fact) -> _Numbers:
         if below
         else _Numbers(low=limit, holes=holes, nan=negated)
     )
-
-
-_nowhere: Final = etree.Element("nowhere")
-_as_number: Final = etree.XPath("number($value)")
-
-
-@lru_cache(maxsize=65_536)
-def _number_of(value: str) -> float:
-    """A string read as a number, as libxml2 reads it; what is none is NaN."""
-    return cast("float", _as_number(_nowhere, value=value))
-
-
-@lru_cache(maxsize=65_536)
-def _constant_number(constant: Constant) -> float:
-    """The constant read as a number."""
-    if isinstance(constant, Literal):
-        return _number_of(constant.value)
-    return cast("float", etree.XPath(constant.text)(_nowhere))

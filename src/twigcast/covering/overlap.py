@@ -48,6 +48,7 @@ from twigcast.language.condition import (
 )
 from twigcast.language.necessary import weakened
 from twigcast.language.syntax import Literal
+from twigcast.language.values import passes
 
 __all__ = ["REMEMBERED_SETS_MAX", "PathOverlap"]
 
@@ -229,7 +230,7 @@ class PathOverlap:
 
     def _with_value(self, test: ValueTest) -> int:
         """The elements whose text, with all below, may pass a test."""
-        if _passes(test, ""):
+        if passes(test, ""):
             return self._all
         return self._spaced if _passes_blank(test) else self._spoken
 
@@ -324,21 +325,3 @@ def _passes_blank(test: ValueTest) -> bool:
     # White space is no number, and what is no number compares with none.
     constant = test.constant
     return text_test and isinstance(constant, Literal) and not constant.value.strip(_BLANKS)
-
-
-def _passes(test: ValueTest, value: str) -> bool:
-    """Whether a text that is no number passes the test."""
-    if not isinstance(test.constant, Literal):
-        return test.operator is Operator.UNEQUAL
-    wanted = test.constant.value
-    match test.operator:
-        case Operator.EQUAL:
-            return value == wanted
-        case Operator.UNEQUAL:
-            return value != wanted
-        case Operator.CONTAINS:
-            return wanted in value
-        case Operator.STARTS_WITH:
-            return value.startswith(wanted)
-        case _:
-            return False

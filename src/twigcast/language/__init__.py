@@ -7,6 +7,7 @@ The floor of the house: values and rules about them, no I/O, no clock, no chance
     rooted, meaning         from the one to the other
     necessary               what an index can know of the rest
     text                    back to text, canonical or for libxml2
+    values                  what a test of a value passes
     pattern                 all of it behind one door
     document, schema        what patterns are asked of, and what documents can look like
 """

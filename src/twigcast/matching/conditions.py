@@ -27,7 +27,7 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.syntax import Literal, Number
-from twigcast.matching.values import constant_number
+from twigcast.language.values import constant_number
 
 __all__ = ["condition_of"]
 

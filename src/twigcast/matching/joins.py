@@ -25,8 +25,8 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
+from twigcast.language.values import passes
 from twigcast.matching.automaton import Leaf, key_of, keys_of
-from twigcast.matching.values import passes
 
 __all__ = ["holds_at"]
 

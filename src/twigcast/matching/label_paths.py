@@ -25,9 +25,9 @@ from typing import Final, TypeAlias
 
 from twigcast.language.condition import TRUE, Kind, Operator, ValueTest
 from twigcast.language.syntax import Literal
+from twigcast.language.values import constant_number, number_of
 from twigcast.matching.automaton import Automaton, Leaf, State, keys_of
 from twigcast.matching.joins import holds_at
-from twigcast.matching.values import constant_number, number_of
 
 __all__ = ["REMEMBERED_MAX", "LabelPath", "LabelPaths", "Marks", "Tests"]
 

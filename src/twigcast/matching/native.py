@@ -29,10 +29,11 @@ from twigcast.language.condition import TRUE
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.syntax import Number
+from twigcast.language.values import constant_number
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
-from twigcast.matching.values import all_texts, constant_number
+from twigcast.matching.values import all_texts
 
 try:
     import twigcast_kernel as kernel

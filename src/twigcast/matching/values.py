@@ -1,74 +1,19 @@
-"""Value tests, as XPath 1.0 has them (3.4) and as libxml2 reads numbers.
-
-Strings are compared as strings. Against a number, and for the four order operators always, both
-sides are read as numbers, by libxml2 itself: what is a number (``" 5 "``, ``"1e3"``) and how it is
-rounded is its own affair.
-
-    >>> from twigcast.language.syntax import Number
-    >>> passes(ValueTest(Operator.LESS, Number("1001")), "1e3")
-    True
-"""
+"""The strings that libxml2 has for nodes; what tests make of them is in the language."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
-from operator import contains, eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from lxml import etree
-
-from twigcast.language.condition import Constant, Operator, ValueTest
-from twigcast.language.syntax import Literal
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementUnicodeResult
 
-__all__ = ["all_texts", "constant_number", "number_of", "passes", "string_value"]
-
-_NUMBERS: Final[dict[Operator, Callable[[float, float], bool]]] = {
-    Operator.EQUAL: eq,
-    Operator.UNEQUAL: ne,
-    Operator.LESS: lt,
-    Operator.AT_MOST: le,
-    Operator.GREATER: gt,
-    Operator.AT_LEAST: ge,
-}
-_STRINGS: Final[dict[Operator, Callable[[str, str], bool]]] = {
-    Operator.EQUAL: eq,
-    Operator.UNEQUAL: ne,
-    Operator.CONTAINS: contains,
-    Operator.STARTS_WITH: str.startswith,
-}
-
-
-def passes(test: ValueTest, value: str) -> bool:
-    """Whether a node with that string-value passes the test."""
-    operator, constant = test.operator, test.constant
-    if isinstance(constant, Literal) and operator in _STRINGS:
-        return _STRINGS[operator](value, constant.value)
-    return _NUMBERS[operator](number_of(value), constant_number(constant))
-
-
-@lru_cache(maxsize=4096)  # The values of a document or two; most tests ask of the same few.
-def number_of(value: str) -> float:
-    """A string read as a number; what is none is NaN."""
-    return cast("float", _as_number(_nowhere, value=value))
-
-
-@lru_cache(maxsize=65_536)  # As many constants as a large set of subscriptions has.
-def constant_number(constant: Constant) -> float:
-    """The constant read as a number."""
-    if isinstance(constant, Literal):
-        return number_of(constant.value)
-    return cast("float", etree.XPath(constant.text)(_nowhere))
-
+__all__ = ["all_texts", "string_value"]
 
 string_value = cast("Callable[[_Element], str]", etree.XPath("string()", smart_strings=False))
 """The string-value of an element."""
-
-_nowhere: Final = etree.Element("nowhere")
-_as_number: Final = etree.XPath("number($value)")
 
 all_texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath("//text()"))
 """The text nodes of a document, as libxml2 has them; each tells the node it follows or begins."""

@@ -35,7 +35,8 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.document import Document, split_tag
-from twigcast.matching.values import all_texts, passes, string_value
+from twigcast.language.values import passes
+from twigcast.matching.values import all_texts, string_value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
