@@ -10,7 +10,7 @@ from tests.covering.drawn import paths, trees
 from tests.covering.path_oracles import tiny_schemas
 from twigcast import Pattern, Schema
 from twigcast.covering import covers
-from twigcast.covering.merged_set import Change, MergedSet
+from twigcast.covering.merged_set import Difference, MergedSet
 from twigcast.errors import UsageError
 
 SCHEMA = Schema.parse(
@@ -39,13 +39,13 @@ def test_merging_adds_the_merger_and_removes_its_parts() -> None:
     assert texts_of(change.added) == ["/a/*"]
     assert texts_of(change.removed) == ["/a/b", "/a/c", "/a/d"]
     assert texts_of(kept.parts_of("/a/*")) == ["/a/b", "/a/c", "/a/d"]
-    assert kept.merge() == Change()
+    assert kept.merge() == Difference()
 
 
 def test_a_merger_stays_while_its_degree_allows_it_and_then_dissolves() -> None:
     kept = filled("/a/b/z", "/a/c/z", "/a/d/z", degree=0.4)
     assert texts_of(kept.patterns()) == ["/a/*/z"]
-    assert kept.remove("/a/b/z") == Change()
+    assert kept.remove("/a/b/z") == Difference()
     assert texts_of(kept.patterns()) == ["/a/*/z"]
     change = kept.remove("/a/c/z")
     assert texts_of(change.added) == ["/a/d/z"]
@@ -54,16 +54,16 @@ def test_a_merger_stays_while_its_degree_allows_it_and_then_dissolves() -> None:
 
 def test_a_new_part_joins_the_merger_that_a_rule_would_make_of_it() -> None:
     kept = filled("/a/b/z", "/a/c/z", degree=0.4)
-    assert kept.add("/a/d/z") == Change()
+    assert kept.add("/a/d/z") == Difference()
     assert kept.merger_of("/a/d/z").text == "/a/*/z"
     assert len(kept) == 3
 
 
 def test_a_pattern_that_is_a_merger_itself_joins_it_and_keeps_it() -> None:
     kept = filled("/a/b/z", "/a/c/z", degree=0.4)
-    assert kept.add("/a/*/z") == Change()
-    assert kept.remove("/a/b/z") == Change()
-    assert kept.remove("/a/c/z") == Change()
+    assert kept.add("/a/*/z") == Difference()
+    assert kept.remove("/a/b/z") == Difference()
+    assert kept.remove("/a/c/z") == Difference()
     assert texts_of(kept.remove("/a/*/z").removed) == ["/a/*/z"]
     assert kept.patterns() == ()
 
@@ -78,8 +78,8 @@ def test_a_longer_part_joins_too() -> None:
 def test_what_is_there_is_not_added_twice_and_what_is_not_cannot_go() -> None:
     kept = MergedSet(SCHEMA)
     kept.add("/a/b")
-    assert kept.add("//a/b") != Change()
-    assert kept.add("/a/b") == Change()
+    assert kept.add("//a/b") != Difference()
+    assert kept.add("/a/b") == Difference()
     assert "/a/b" in kept
     assert "/a/c" not in kept
     with pytest.raises(UsageError, match="/a/c is not in the set"):
@@ -157,6 +157,6 @@ def test_patterns_that_nothing_matches_are_not_merged_and_can_leave() -> None:
         kept = MergedSet(schema, degree=degree)
         for text in texts:
             kept.add(text)
-        assert kept.merge() == Change()
+        assert kept.merge() == Difference()
         assert texts_of(kept.remove(texts[0]).removed) == [Pattern.parse(texts[0]).text]
         assert len(kept) == 2

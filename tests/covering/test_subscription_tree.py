@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.covering.drawn import drawn_path
 from tests.covering.pairs import Listed, drawn_mixed
-from twigcast.covering import Change, CoverIndex, SubscriptionTree, covers
+from twigcast.covering import CoverIndex, Difference, SubscriptionTree, covers
 from twigcast.covering import cover_index as cover_index_module
 from twigcast.covering.climb import Climb
 from twigcast.covering.covers import Ready, Verdict
@@ -27,7 +27,7 @@ class Neighbour:
     def __init__(self) -> None:
         self.held: set[Pattern] = set()
 
-    def tell(self, change: Change, subscribed: list[Pattern]) -> None:
+    def tell(self, change: Difference, subscribed: list[Pattern]) -> None:
         assert self.held.isdisjoint(change.added)
         self.held |= set(change.added)
         assert self.held.issuperset(change.removed)
@@ -185,8 +185,8 @@ def test_the_example_of_dissemination_1_5_1() -> None:
     change = tree.subscribe(4, "/a/b")
     assert [each.text for each in change.added] == ["/a/b"]
     assert [each.text for each in change.removed] == ["/a/b/d"]
-    assert tree.subscribe(5, "/a/b/d/e") == Change()
-    assert tree.unsubscribe(2) == Change(removed=(Pattern.parse("/a/*/c"),))
+    assert tree.subscribe(5, "/a/b/d/e") == Difference()
+    assert tree.unsubscribe(2) == Difference(removed=(Pattern.parse("/a/*/c"),))
     change = tree.unsubscribe(4)
     assert [each.text for each in change.added] == ["/a/b/c", "/a/b/d"]
 
@@ -194,13 +194,13 @@ def test_the_example_of_dissemination_1_5_1() -> None:
 def test_equivalent_and_equal_patterns_are_forwarded_once() -> None:
     tree = SubscriptionTree()
     first, second = Pattern.parse("/a/*//b"), Pattern.parse("/a//*/b")
-    assert tree.subscribe(1, first) == Change((first,))
-    assert tree.subscribe(2, second) == Change()
-    assert tree.subscribe(3, first) == Change()
-    assert tree.unsubscribe(1) == Change()
-    assert tree.unsubscribe(3) == Change((second,), (first,))
-    assert tree.subscribe(1, first) == Change()
-    assert tree.unsubscribe(2) == Change((first,), (second,))
+    assert tree.subscribe(1, first) == Difference((first,))
+    assert tree.subscribe(2, second) == Difference()
+    assert tree.subscribe(3, first) == Difference()
+    assert tree.unsubscribe(1) == Difference()
+    assert tree.unsubscribe(3) == Difference((second,), (first,))
+    assert tree.subscribe(1, first) == Difference()
+    assert tree.unsubscribe(2) == Difference((first,), (second,))
 
 
 def test_misuse_is_told() -> None:

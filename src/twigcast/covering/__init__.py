@@ -62,7 +62,7 @@ from twigcast.covering.cover_index import CoverIndex, CoverIndexStatistics
 from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
 from twigcast.covering.degree import Degree, merge_degree
 from twigcast.covering.factorization_tree import FactorizationTree, FactorizationTreeStatistics
-from twigcast.covering.merged_set import Change, MergedSet
+from twigcast.covering.merged_set import Difference, MergedSet
 from twigcast.covering.merging import Merged, Merger, merge
 from twigcast.covering.reduction import Kept, Reduction, reduced
 from twigcast.covering.simple_aggregation import Bound, simple_bindings
@@ -74,10 +74,10 @@ __all__ = [
     "Aggregate",
     "Aggregation",
     "Bound",
-    "Change",
     "CoverIndex",
     "CoverIndexStatistics",
     "Degree",
+    "Difference",
     "FactorizationTree",
     "FactorizationTreeStatistics",
     "Kept",

@@ -9,11 +9,12 @@ withdrawn:
     >>> schema = Schema.parse(b"<!ELEMENT a (b|c)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>")
     >>> kept = MergedSet(schema)
     >>> kept.add("/a/b"), kept.add("/a/c")
-    (Change(added=(Pattern('/a/b'),), removed=()), Change(added=(Pattern('/a/c'),), removed=()))
+    (Difference(added=(Pattern('/a/b'),), removed=()),
+     Difference(added=(Pattern('/a/c'),), removed=()))
     >>> kept.merge()
-    Change(added=(Pattern('/a/*'),), removed=(Pattern('/a/b'), Pattern('/a/c')))
+    Difference(added=(Pattern('/a/*'),), removed=(Pattern('/a/b'), Pattern('/a/c')))
     >>> kept.remove("/a/b")
-    Change(added=(Pattern('/a/c'),), removed=(Pattern('/a/*'),))
+    Difference(added=(Pattern('/a/c'),), removed=(Pattern('/a/*'),))
 
 Whoever does what a change says adds first and removes then, so that no part is uncovered in
 between.
@@ -41,10 +42,10 @@ from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import Kind
 
-__all__ = ["Change", "MergedSet"]
+__all__ = ["Difference", "MergedSet"]
 
 
-class Change(NamedTuple):
+class Difference(NamedTuple):
     """What is to be forwarded anew and then what to be withdrawn, each in the order of texts."""
 
     added: tuple[Pattern, ...] = ()
@@ -95,18 +96,18 @@ class MergedSet:
         """Those that a pattern stands for, in the order of texts; none if it does not stand."""
         return _in_order(self._parts.get(_parsed(merger), ()))
 
-    def add(self, pattern: Pattern | str) -> Change:
+    def add(self, pattern: Pattern | str) -> Difference:
         """Take a pattern in; nothing changes if it is there, or if a merger serves for it."""
         parsed = _parsed(pattern)
         if parsed in self._standing:
-            return Change()
+            return Difference()
         for merger in self._mergers_for(parsed):
             self._put(parsed, merger)
-            return Change()
+            return Difference()
         self._put(parsed, parsed)
-        return Change(added=(parsed,))
+        return Difference(added=(parsed,))
 
-    def remove(self, pattern: Pattern | str) -> Change:
+    def remove(self, pattern: Pattern | str) -> Difference:
         """Let a pattern go, and dissolve its merger if that adds too much without it.
 
         UsageError if it is not there.
@@ -117,14 +118,14 @@ class MergedSet:
         left = self._parts[merger]
         left.discard(parsed)
         if left and self._may_stay(merger, left):
-            return Change()
+            return Difference()
         del self._parts[merger]
         added = _in_order(part for part in left if part not in self._parts)
         for part in left:
             self._put(part, part)
-        return Change(added=added, removed=(merger,))
+        return Difference(added=added, removed=(merger,))
 
-    def merge(self) -> Change:
+    def merge(self) -> Difference:
         """Merge all patterns anew."""
         before = set(self._parts)
         merged = merge(
@@ -139,7 +140,7 @@ class MergedSet:
             for part in merger.parts:
                 self._put(part, merger.pattern)
         after = set(self._parts)
-        return Change(_in_order(after - before), _in_order(before - after))
+        return Difference(_in_order(after - before), _in_order(before - after))
 
     def _put(self, part: Pattern, merger: Pattern) -> None:
         self._standing[part] = merger

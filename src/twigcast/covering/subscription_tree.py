@@ -6,11 +6,11 @@ forwarded after all:
 
     >>> tree = SubscriptionTree()
     >>> tree.subscribe(1, "/a/b")
-    Change(added=(Pattern('/a/b'),), removed=())
+    Difference(added=(Pattern('/a/b'),), removed=())
     >>> tree.subscribe(2, "/a//b")
-    Change(added=(Pattern('/a//b'),), removed=(Pattern('/a/b'),))
+    Difference(added=(Pattern('/a//b'),), removed=(Pattern('/a/b'),))
     >>> tree.unsubscribe(2)
-    Change(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))
+    Difference(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))
 
 Each pattern that is not forwarded has a *parent* that covers it, and following parents leads to one
 that is forwarded: that is the tree. A few other patterns that cover it have *super pointers* to
@@ -34,7 +34,7 @@ from typing import Final, NamedTuple
 from twigcast.covering.climb import Climb
 from twigcast.covering.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.covers import COVER_BUDGET
-from twigcast.covering.merged_set import Change
+from twigcast.covering.merged_set import Difference
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -82,7 +82,7 @@ class SubscriptionTree:
         self._added: set[Pattern] = set()
         self._removed: set[Pattern] = set()
 
-    def subscribe(self, id: int, pattern: Pattern | str) -> Change:
+    def subscribe(self, id: int, pattern: Pattern | str) -> Difference:
         """Put in a subscription; what is to be forwarded now, and then what to be withdrawn.
 
         Raises UsageError if the id is taken, PatternError for a text that is no pattern.
@@ -98,7 +98,7 @@ class SubscriptionTree:
         self._places[number].ids.add(id)
         return self._change()
 
-    def unsubscribe(self, id: int) -> Change:
+    def unsubscribe(self, id: int) -> Difference:
         """Take out a subscription; UsageError if it is not there."""
         number = self._by_id.pop(id, None)
         if number is None:
@@ -127,11 +127,11 @@ class SubscriptionTree:
             super_pointers=sum(len(place.supers) for place in self._places.values()),
         )
 
-    def _change(self) -> Change:
+    def _change(self) -> Difference:
         """What has changed since it was told last, in the order of texts."""
         added, removed = self._added - self._removed, self._removed - self._added
         self._added, self._removed = set(), set()
-        return Change(
+        return Difference(
             tuple(sorted(added, key=lambda each: each.text)),
             tuple(sorted(removed, key=lambda each: each.text)),
         )

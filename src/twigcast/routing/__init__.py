@@ -1,0 +1,1 @@
+"""The broker's brain, without I/O: events in, effects out."""

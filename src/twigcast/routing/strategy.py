@@ -1,0 +1,232 @@
+"""Routing strategies: what a broker asks of its neighbours, as values.
+
+A broker knows what its own clients ask for, and what each neighbour has asked of it. What it asks
+of a neighbour in turn is made of all that but the neighbour's own, in four steps, and a strategy is
+a choice for each:
+
+1. *widen* each pattern: leave it as it is, or keep its structure prefix alone (YAK, 4.3);
+2. *hold back* what another makes redundant: nothing, what has a structure prefix among the others
+   (YAK, 4.3.1), or what is covered (XNET, section 3; Dissemination, 1.5.1);
+3. *direct* the rest: over every link, over those that lead to a producer (XNET), or over those by
+   which an advertisement came that it overlaps (Dissemination, 1.4);
+4. *merge* what is left, now and then (Dissemination, 1.5.3).
+
+    >>> str(advertised(merging="imperfect", degree=0.2))
+    'advertised(merging=imperfect, degree=0.2)'
+    >>> strategy("prefix(depth=3)") == prefix(depth=3)
+    True
+
+``flooding`` asks for nothing, and documents go everywhere. Whatever the choice, each subscription
+receives the same documents; only the traffic differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, TypeAlias
+
+from twigcast.errors import UsageError
+
+__all__ = [
+    "STRATEGIES",
+    "HoldBack",
+    "Merging",
+    "Strategy",
+    "Towards",
+    "Unadvertised",
+    "Unit",
+    "advertised",
+    "best",
+    "covering",
+    "flooding",
+    "identity",
+    "prefix",
+    "strategy",
+]
+
+HoldBack: TypeAlias = Literal["everything", "nothing", "prefixed", "covered"]
+Towards: TypeAlias = Literal["all", "producers", "advertisers"]
+Merging: TypeAlias = Literal["none", "perfect", "imperfect"]
+Unadvertised: TypeAlias = Literal["flood", "refuse"]
+Unit: TypeAlias = Literal["document", "path"]
+
+MERGE_EVERY: Final = 60.0
+"""Seconds between two merge ticks: merging takes a quarter of a millisecond a pattern, so a broker
+with 100,000 spends less than half its time on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """What a broker forwards. Make one with the function of its name."""
+
+    name: str
+    hold_back: HoldBack
+    """What is not forwarded because of something else; ``everything`` is flooding."""
+    towards: Towards = "all"
+    depth: int | None = None
+    """Of structure prefixes (YAK's InterestedDepth); None for whole ones."""
+    merging: Merging = "none"
+    degree: float = 0.0
+    merge_every: float = MERGE_EVERY
+    unadvertised: Unadvertised = "flood"
+    """What becomes of a document that departs from what its publisher has advertised."""
+    unit: Unit = "document"
+    """What is sent and counted: documents, or their paths one by one (Dissemination, 1.4.1)."""
+
+    @property
+    def floods(self) -> bool:
+        """Whether every document goes everywhere."""
+        return self.hold_back == "everything"
+
+    @property
+    def perfect(self) -> bool:
+        """Whether no document crosses a link that leads to no match."""
+        whole = self.hold_back in {"nothing", "covered"}
+        return whole and self.merging != "imperfect" and self.unit == "document"
+
+    def __str__(self) -> str:
+        """The name with the options that are not as usual; :func:`strategy` reads it."""
+        usual = STRATEGIES[self.name]()
+        told = [
+            f"{option}={str(value).lower() if isinstance(value, bool) else value}"
+            for option, value in _options(self).items()
+            if value != _options(usual)[option]
+        ]
+        return f"{self.name}({', '.join(told)})" if told else self.name
+
+
+def flooding() -> Strategy:
+    """Nothing is forwarded; documents go everywhere. The naive way, and the judge of the others."""
+    return Strategy("flooding", "everything")
+
+
+def identity() -> Strategy:
+    """Every distinct subscription is forwarded everywhere, as in Gryphon."""
+    return Strategy("identity", "nothing")
+
+
+def prefix(depth: int | None = None) -> Strategy:
+    """Structure prefixes are forwarded, of at most ``depth`` steps (YAK, 4.3)."""
+    if depth is not None and depth < 1:
+        raise UsageError(
+            f"a structure prefix has at least one step, so depth={depth} means nothing"
+        )
+    return Strategy("prefix", "prefixed", depth=depth)
+
+
+def covering(towards: Literal["all", "producers"] = "all") -> Strategy:
+    """The minimal covering set is forwarded (XNET, section 3), everywhere or towards producers."""
+    _one_of("towards", towards, ("all", "producers"))
+    return Strategy("covering", "covered", towards=towards)
+
+
+def advertised(
+    *,
+    covering: bool = True,
+    merging: Merging = "none",
+    degree: float = 0.1,
+    merge_every: float = MERGE_EVERY,
+    unadvertised: Unadvertised = "flood",
+    unit: Unit = "document",
+) -> Strategy:
+    """Subscriptions go towards the advertisements that they overlap (Dissemination, 1.4 and 1.5).
+
+    With or without covering, merged perfectly or imperfectly (up to ``degree``) every
+    ``merge_every`` seconds. A publisher who has advertised is held to it: a document that departs
+    from its advertisements is flooded or refused, as ``unadvertised`` says. Documents of a
+    publisher without any are flooded.
+    """
+    _one_of("merging", merging, ("none", "perfect", "imperfect"))
+    _one_of("unadvertised", unadvertised, ("flood", "refuse"))
+    _one_of("unit", unit, ("document", "path"))
+    if not 0 <= degree <= 1:
+        raise UsageError(f"a degree lies in 0 … 1, not at {degree}")
+    if merge_every < 0:
+        raise UsageError(f"merge_every is a number of seconds, not {merge_every}")
+    return Strategy(
+        "advertised",
+        "covered" if covering else "nothing",
+        towards="advertisers",
+        merging=merging,
+        degree=degree,
+        merge_every=merge_every,
+        unadvertised=unadvertised,
+        unit=unit,
+    )
+
+
+def best() -> Strategy:
+    """The default: chosen by measurement, as DESIGN.md tells."""
+    return Strategy("best", "covered")
+
+
+STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {
+    "flooding": flooding,
+    "identity": identity,
+    "prefix": prefix,
+    "covering": covering,
+    "advertised": advertised,
+    "best": best,
+}
+"""Each strategy under its name."""
+
+
+def strategy(given: str | Strategy) -> Strategy:
+    """The strategy of a name, with options in parentheses if any; a strategy as it is.
+
+    Raises UsageError for a name or an option that does not exist.
+    """
+    if isinstance(given, Strategy):
+        return given
+    read = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", given)
+    if read is None or read[1] not in STRATEGIES:
+        raise UsageError(f"no strategy {given!r}; there are {', '.join(STRATEGIES)}")
+    options = dict(_option(given, text) for text in (read[2] or "").split(",") if text.strip())
+    try:
+        return STRATEGIES[read[1]](**options)
+    except TypeError:
+        raise UsageError(
+            f"strategy {given!r}: {read[1]} does not take all of these options; "
+            f"it takes {', '.join(_options(STRATEGIES[read[1]]())) or 'none'}"
+        ) from None
+
+
+def _options(of: Strategy) -> dict[str, Any]:
+    """The options that the function of that name takes, with the values they have here."""
+    taken = STRATEGIES[of.name].__annotations__.keys() - {"return"}
+    values = {field.name: getattr(of, field.name) for field in fields(of)}
+    values["covering"] = of.hold_back == "covered"
+    ordered = ("covering", *(field.name for field in fields(of)))
+    return {option: values[option] for option in ordered if option in taken}
+
+
+def _option(given: str, text: str) -> tuple[str, Any]:
+    name, found, value = (part.strip() for part in text.partition("="))
+    if not found or not name or not value:
+        raise UsageError(
+            f"strategy {given!r}: an option is written name=value, not {text.strip()!r}"
+        )
+    return name, _value(value.strip("'\""))
+
+
+def _value(text: str) -> Any:  # noqa: ANN401 - what a value means is for the option to say
+    match text.lower():
+        case "true" | "yes":
+            return True
+        case "false" | "no":
+            return False
+        case "none" | "null":
+            return None if text != "none" else "none"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise UsageError(f"{option} is one of {', '.join(allowed)}, not {value!r}")

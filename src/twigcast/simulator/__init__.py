@@ -1,0 +1,1 @@
+"""A network of brokers in simulated time."""
