@@ -23,7 +23,12 @@ Merging is done now and then, as in Dissemination (1.5.3, "periodically"): :meth
 begins with the unmerged patterns each time, so what stands afterwards depends on the patterns alone
 and not on their history. In between, a new pattern joins a merger that one of the rules would
 make of it, which can only lower the merger's degree. A merger that loses a part is counted again,
-and dissolved into the parts that are left if it has come to add too much.
+and dissolved into the parts that are left if it has come to add too much. So is one that adds too
+much since documents keep to another schema (:meth:`MergedSet.under`).
+
+A merger may cover patterns that did not go into it. A set that is kept ``minimal`` forwards only
+what nothing else covers after merging; whatever is held back becomes a part of what covers it, and
+so comes to light again when that is dissolved.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from twigcast.covering.cover_index import CoverIndex
 from twigcast.covering.covers import paths_of
 from twigcast.covering.degree import MERGE_DEPTH, PathMeasure, measured_degree
 from twigcast.covering.merge_candidates import LONGER_PART_MAX
@@ -53,25 +59,34 @@ class Difference(NamedTuple):
 
 
 class MergedSet:
-    """Patterns, each with the one that stands for it: itself or a merger."""
+    """Patterns, each with the one that stands for it: itself or a merger.
+
+    Without a schema nothing is merged. With ``minimal``, :meth:`merge` leaves nothing that
+    something else covers.
+    """
 
     def __init__(
         self,
-        schema: Schema | SchemaPaths,
+        schema: Schema | SchemaPaths | None,
         *,
         degree: float = 0,
         depth: int = MERGE_DEPTH,
         steps_max: int = MERGE_STEPS_MAX,
+        minimal: bool = False,
     ) -> None:
         if not 0 <= degree <= 1:
             raise UsageError(f"a degree lies in 0 … 1, not at {degree}")
-        self._paths = paths_of(schema) if isinstance(schema, Schema) else schema
         self._degree = degree
         self._depth = depth
         self._steps_max = steps_max
-        self._measure = PathMeasure(self._paths.automaton, depth=depth)
+        self._minimal = minimal
+        self._paths: SchemaPaths | None = None
+        self._measure: PathMeasure | None = None
         self._standing: dict[Pattern, Pattern] = {}
         self._parts: dict[Pattern, set[Pattern]] = {}
+        self.within_budget = True
+        """Whether the last :meth:`merge` could count every degree that it asked for."""
+        self.under(schema)
 
     def __len__(self) -> int:
         """How many patterns there are, merged or not."""
@@ -80,6 +95,11 @@ class MergedSet:
     def __contains__(self, pattern: Pattern | str) -> bool:
         """Whether a pattern is in the set, merged or not."""
         return _parsed(pattern) in self._standing
+
+    @property
+    def merged(self) -> int:
+        """How many patterns fewer stand than there are."""
+        return len(self._standing) - len(self._parts)
 
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns that stand for all: what is forwarded, in the order of texts."""
@@ -101,9 +121,10 @@ class MergedSet:
         parsed = _parsed(pattern)
         if parsed in self._standing:
             return Difference()
-        for merger in self._mergers_for(parsed):
-            self._put(parsed, merger)
-            return Difference()
+        if self.merged:
+            for merger in self._mergers_for(parsed):
+                self._put(parsed, merger)
+                return Difference()
         self._put(parsed, parsed)
         return Difference(added=(parsed,))
 
@@ -117,42 +138,79 @@ class MergedSet:
         del self._standing[parsed]
         left = self._parts[merger]
         left.discard(parsed)
-        if left and self._may_stay(merger, left):
+        if left and self._may_stay(merger):
             return Difference()
-        del self._parts[merger]
-        added = _in_order(part for part in left if part not in self._parts)
-        for part in left:
-            self._put(part, part)
-        return Difference(added=added, removed=(merger,))
+        return Difference(added=self._dissolved(merger), removed=(merger,))
 
     def merge(self) -> Difference:
         """Merge all patterns anew."""
         before = set(self._parts)
-        merged = merge(
-            self._standing,
-            schema=self._paths,
-            degree=self._degree,
-            depth=self._depth,
-            steps_max=self._steps_max,
-        )
+        self.within_budget = True
+        wholes: dict[Pattern, tuple[Pattern, ...]] = {each: (each,) for each in self._standing}
+        if self._paths is not None:
+            merged = merge(
+                self._standing,
+                schema=self._paths,
+                degree=self._degree,
+                depth=self._depth,
+                steps_max=self._steps_max,
+            )
+            wholes = {merger.pattern: merger.parts for merger in merged.mergers}
+            self.within_budget = merged.within_budget
+            # What was counted for the parts of before is not worth its space any more.
+            self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
+        standing = _owners(wholes) if self._minimal else {whole: whole for whole in wholes}
         self._parts = {}
-        for merger in merged.mergers:
-            for part in merger.parts:
-                self._put(part, merger.pattern)
-        after = set(self._parts)
-        return Difference(_in_order(after - before), _in_order(before - after))
+        for whole, parts in wholes.items():
+            for part in parts:
+                self._put(part, standing[whole])
+        return self._since(before)
+
+    def under(self, schema: Schema | SchemaPaths | None) -> Difference:
+        """From now on measure by another schema, and dissolve what adds too much under it.
+
+        That takes about as long as merging, and no more steps of counting; what is not counted
+        within these is dissolved.
+        """
+        self._paths = paths_of(schema) if isinstance(schema, Schema) else schema
+        measure = PathMeasure(self._paths.automaton, depth=self._depth) if self._paths else None
+        self._measure = measure
+        before = set(self._parts)
+        for merger in _in_order(before) if self.merged else ():
+            in_budget = measure is not None and measure.steps <= self._steps_max
+            if not (merger in self._parts[merger] or (in_budget and self._may_stay(merger))):
+                self._dissolved(merger)
+        return self._since(before)
 
     def _put(self, part: Pattern, merger: Pattern) -> None:
         self._standing[part] = merger
         self._parts.setdefault(merger, set()).add(part)
 
-    def _may_stay(self, merger: Pattern, left: set[Pattern]) -> bool:
+    def _dissolved(self, merger: Pattern) -> tuple[Pattern, ...]:
+        """Let a merger go; those of its parts that stand anew for themselves."""
+        left = self._parts.pop(merger)
+        new = _in_order(part for part in left if part not in self._parts)
+        for part in left:
+            self._put(part, part)
+        return new
+
+    def _since(self, before: set[Pattern]) -> Difference:
+        after = set(self._parts)
+        return Difference(_in_order(after - before), _in_order(before - after))
+
+    def _may_stay(self, merger: Pattern) -> bool:
+        """Whether a merger adds no more to its parts than is allowed, as far as can be counted."""
+        left = self._parts[merger]
         if merger in left:
             return True
-        if len(left) == 1:
+        # What is held back may have no trunk: it is not counted, and the degree not too small.
+        known = [part for part in _in_order(left) if trunk_of(part) is not None]
+        if len(left) == 1 or not known or trunk_of(merger) is None:
+            return False
+        if self._paths is None or self._measure is None:
             return False
         try:
-            degree = measured_degree(merger, _in_order(left), self._paths, self._measure)
+            degree = measured_degree(merger, known, self._paths, self._measure)
         except SchemaLimitError:
             return False
         return degree.within(self._degree)
@@ -182,6 +240,28 @@ class MergedSet:
 
 def _parsed(pattern: Pattern | str) -> Pattern:
     return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
+
+
+def _owners(wholes: Iterable[Pattern]) -> dict[Pattern, Pattern]:
+    """Of each pattern the first that covers it, of those that nothing else covers.
+
+    It may take several coverings to come from one to the other.
+    """
+    patterns = _in_order(wholes)
+    index = CoverIndex()
+    for number, pattern in enumerate(patterns):
+        index.add(number, pattern)
+    # Of patterns that cover each other the root is the one that came first: that of least text.
+    roots = [patterns[number] for number in index.roots()]
+    found = {root: root for root in roots}
+    for root in roots if len(roots) < len(patterns) else ():
+        below = [root]
+        for pattern in below:
+            new = [patterns[number] for number in index.covered(pattern)]
+            new = [each for each in new if each not in found]
+            found.update(dict.fromkeys(new, root))
+            below += new
+    return found
 
 
 def _in_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
