@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from twigcast.language import Document, DocumentLimits, Pattern, Schema
     from twigcast.matching import Matcher, explain
+    from twigcast.routing import Network
 
 __version__ = "0.1.0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "DocumentLimits",
     "LimitError",
     "Matcher",
+    "Network",
     "Pattern",
     "PatternError",
     "PatternLimitError",
@@ -61,6 +63,7 @@ _ROOMS = {
     "covering": ("CoverIndex", "covers"),
     "language": ("Document", "DocumentLimits", "Pattern", "Schema"),
     "matching": ("Matcher", "explain"),
+    "routing": ("Network",),
 }
 """Which room a public name lives in; all others are errors."""
 

@@ -188,6 +188,8 @@ class Decided:
     """Why the document cannot be read."""
     position: int = 0
     final: bool = True
+    flooded: bool = False
+    """Whether it departs from what its publisher has advertised, and so goes everywhere."""
     paths: tuple[tuple[int, ...], ...] = ()
 
 

@@ -1,0 +1,68 @@
+"""Where a document has to go: what answers a :class:`Decide`.
+
+Everything is asked of the tables as they were when the document came (see
+:mod:`~twigcast.routing.route_table`); nothing is changed, so this may run on another thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from twigcast.errors import DocumentError
+from twigcast.language import Document, DocumentLimits
+from twigcast.routing.events import Decide, Decided, Publication
+from twigcast.routing.open_documents import OpenDocument
+from twigcast.routing.route_table import RouteTable, Snapshot
+from twigcast.routing.strategy import Strategy
+
+__all__ = ["Judge"]
+
+
+class Judge:
+    """Decides documents for one router."""
+
+    def __init__(self, strategy: Strategy, routes: RouteTable, limits: DocumentLimits) -> None:
+        self._strategy = strategy
+        self._routes = routes
+        self._limits = limits
+
+    def decide(self, effect: Decide, document: OpenDocument) -> Decided:
+        """Which links and which of the broker's own subscriptions the document is for."""
+        try:
+            departure = self._departure(effect, document)
+            if departure is not None and self._strategy.unadvertised == "refuse":
+                return Decided(effect.number, error=departure)
+            return self._where(effect, document.snapshot, effect.flooded or departure is not None)
+        except DocumentError as error:
+            return Decided(effect.number, error=str(error))
+
+    def _where(self, effect: Decide, snapshot: Snapshot, flooded: bool) -> Decided:  # noqa: FBT001
+        content = effect.publication.content
+        local = self._routes.locals_for(content, snapshot)
+        paths: tuple[tuple[int, ...], ...] = ()
+        if flooded:
+            links = tuple(link for link in snapshot.links if link != effect.came_by)
+        else:
+            links = self._routes.links_for(content, snapshot, effect.came_by)
+        return Decided(
+            effect.number, links, local.matches, local.undecided, flooded=flooded, paths=paths
+        )
+
+    def _departure(self, effect: Decide, document: OpenDocument) -> str | None:
+        """How the document departs from all that its publisher has advertised, if it does."""
+        if not document.held_to:
+            return None
+        read = Document.parse(effect.publication.content, limits=self._limits)
+        departures = [promise.departure(read) for promise in document.held_to]
+        if None in departures:
+            return None
+        return (
+            f"the document has {departures[0]}, which its publisher "
+            f"{effect.publication.publisher!r} has not advertised; advertise it first"
+        )
+
+    def part_to_send(self, effect: Decide, kept: tuple[int, ...] | None) -> Publication:
+        """The publication as it goes over a link: whole, or only some of its paths."""
+        if kept is None:
+            return effect.publication
+        return replace(effect.publication)

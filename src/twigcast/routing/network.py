@@ -1,0 +1,334 @@
+"""A network of brokers in memory, for tests, notebooks and teaching.
+
+Routers are joined by a queue. After each call the network settles: every message has arrived and
+nobody has anything more to say.
+
+    >>> network = Network({"links": [["north", "hub"], ["hub", "south"], ["hub", "west"]]})
+    >>> trade = network.subscribe("south", "ann", "//trade[price > 100]")
+    >>> outcome = network.publish("north", b"<feed><trade><price>120</price></trade></feed>")
+    >>> [delivery.subscriber for delivery in outcome.deliveries]
+    ['ann']
+    >>> outcome.crossings
+    (('north', 'hub'), ('hub', 'south'))
+
+The tree that documents travel along is the minimum spanning tree of the links there are. A link
+that goes is replaced by one that was left out, if there is any; else the network goes on in two
+parts.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import assert_never
+
+from twigcast.covering import Advertisement
+from twigcast.errors import UsageError
+from twigcast.language import Document, Pattern, Schema
+from twigcast.routing.events import (
+    Advertise,
+    AdvertisementId,
+    Arrive,
+    BrokerId,
+    DeadLetter,
+    Decide,
+    Deliver,
+    Effect,
+    Event,
+    LinkDown,
+    LinkUp,
+    Publication,
+    Publish,
+    Received,
+    Refuse,
+    Send,
+    Subscribe,
+    SubscriptionId,
+    Unadvertise,
+    Unsubscribe,
+    Woken,
+)
+from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
+from twigcast.routing.strategy import Strategy, strategy
+from twigcast.routing.tables_view import RouterStatistics, TablesView
+from twigcast.routing.topology import Link, Topology
+from twigcast.routing.traffic import Traffic
+
+__all__ = ["Delivery", "Network", "Outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A document handed to a subscriber."""
+
+    subscriber: str
+    subscription: SubscriptionId
+    broker: str
+    publication: str
+    """The id of the publication."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a publication."""
+
+    publication: str
+    deliveries: tuple[Delivery, ...]
+    """In the order they were made."""
+    crossings: tuple[tuple[str, str], ...]
+    """The links it crossed, each as (from, to), in order."""
+    refused: str | None = None
+    """Why its broker refused it, if it did."""
+    dead_letters: tuple[tuple[SubscriptionId | None, str], ...] = ()
+    """Subscriptions for which it could not be decided, with the reason."""
+
+
+class Network:
+    """Brokers joined in memory; see the module's example.
+
+    ``topology`` is the dictionary of a topology file, ``strategy`` a name or a value.
+    """
+
+    def __init__(
+        self,
+        topology: Mapping[str, object] | Topology,
+        strategy_or_name: Strategy | str = "best",
+        *,
+        engine: str = "auto",
+        limits: RouterLimits = ROUTER_LIMITS,
+    ) -> None:
+        self.strategy = strategy(strategy_or_name)
+        self.topology = Topology.of(topology)
+        self.topology.tree()  # a network that begins in two parts is a mistake, and is told here
+        self.traffic = Traffic()
+        self._routers = {
+            name: Router(name, self.strategy, engine=engine, limits=limits)
+            for name in self.topology.brokers
+        }
+        self._now = 0.0
+        self._mail: deque[tuple[str, Event]] = deque()
+        self._joined: set[tuple[str, str]] = set()
+        self._places: dict[int, str] = {}
+        """Of each subscription, its broker."""
+        self._promise_places: dict[int, str] = {}
+        self._next_id = 1
+        self._published = 0
+        self._is_batch = False
+        self._happened: list[tuple[str, Effect]] = []
+        self._join()
+
+    @property
+    def brokers(self) -> tuple[str, ...]:
+        """The names of all brokers."""
+        return self.topology.brokers
+
+    # Clients.
+
+    def subscribe(
+        self,
+        broker: str,
+        subscriber: str,
+        xpath: str | Pattern,
+        namespaces: Mapping[str, str] | None = None,
+    ) -> SubscriptionId:
+        """A client of a broker asks for documents; the id of the subscription.
+
+        Raises PatternError for what is no expression, UsageError for an unknown broker.
+        """
+        pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(xpath, namespaces)
+        self._check(broker)
+        subscription = SubscriptionId(self._new_id())
+        self._say(broker, Subscribe(subscription, subscriber, pattern))
+        self._places[subscription] = broker
+        return subscription
+
+    def unsubscribe(self, id: SubscriptionId) -> None:
+        """Take a subscription back. Raises UsageError if there is none with that id."""
+        if id not in self._places:
+            raise UsageError(f"no subscription with id {id}, so nothing to unsubscribe")
+        self._say(self._places.pop(id), Unsubscribe(id))
+
+    def advertise(
+        self, broker: str, schema: Schema | Advertisement, *, publisher: str | None = None
+    ) -> AdvertisementId:
+        """A publisher at a broker promises to keep to a schema; the id of the advertisement."""
+        self._check(broker)
+        promise = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
+        made = AdvertisementId(self._new_id())
+        self._say(broker, Advertise(made, publisher or "", promise))
+        self._promise_places[made] = broker
+        return made
+
+    def unadvertise(self, id: AdvertisementId) -> None:
+        """Take an advertisement back. Raises UsageError if there is none with that id."""
+        if id not in self._promise_places:
+            raise UsageError(f"no advertisement with id {id}, so nothing to take back")
+        self._say(self._promise_places.pop(id), Unadvertise(id))
+
+    def publish(self, broker: str, document: bytes, *, publisher: str | None = None) -> Outcome:
+        """A publisher at a broker hands in a document; what happened to it.
+
+        Raises DocumentError if it cannot be read.
+        """
+        self._check(broker)
+        self.settle()
+        self._published += 1
+        name = f"p{self._published}"
+        publication = Publication(name, BrokerId(broker), publisher or "", document)
+        self._happened = []
+        self._mail.append((broker, Publish(publication)))
+        self._run()
+        outcome = self._outcome(name)
+        if outcome.refused is not None:
+            Document.parse(document)  # raises, if that is why
+        return outcome
+
+    def _outcome(self, name: str) -> Outcome:
+        deliveries: list[Delivery] = []
+        crossings: list[tuple[str, str]] = []
+        refused: str | None = None
+        letters: list[tuple[SubscriptionId | None, str]] = []
+        for broker, effect in self._happened:
+            match effect:
+                case Deliver():
+                    deliveries.append(
+                        Delivery(effect.subscriber, effect.subscription, broker, name)
+                    )
+                case Send(message=Arrive()):
+                    crossings.append((broker, effect.link))
+                case Refuse():
+                    refused = effect.reason
+                case DeadLetter():
+                    letters.append((effect.subscription, effect.reason))
+                case _:
+                    pass
+        return Outcome(name, tuple(deliveries), tuple(crossings), refused, tuple(letters))
+
+    # Links.
+
+    def remove_link(self, one: str, other: str) -> None:
+        """A link is lost. Raises UsageError if there is none."""
+        link = self.topology.link(one, other)
+        if link is None:
+            raise UsageError(f"no link between {one!r} and {other!r}, so nothing to remove")
+        left = tuple(each for each in self.topology.links if each != link)
+        self.topology = Topology(self.topology.brokers, left, self.topology.clients)
+        self._join()
+
+    def add_link(self, one: str, other: str, *, latency_ms: float = 1.0) -> None:
+        """A link comes, or comes back. Raises UsageError if there is one already."""
+        if one == other:
+            raise UsageError(f"broker {one!r} has no link to itself")
+        if self.topology.link(one, other) is not None:
+            raise UsageError(f"{one!r} and {other!r} have a link already")
+        links = (*self.topology.links, Link((one, other), latency_ms))
+        self.topology = Topology(self.topology.brokers, links, self.topology.clients)
+        self._join()
+
+    def _join(self) -> None:
+        """Take down links that are no longer of the tree, then put up those that are now."""
+        wanted = {link.pair for link in self.topology.forest().links}
+        for kind, pairs in ((LinkDown, self._joined - wanted), (LinkUp, wanted - self._joined)):
+            for one, other in sorted(pairs):
+                self._mail.append((one, kind(BrokerId(other))))
+                self._mail.append((other, kind(BrokerId(one))))
+        self._joined = wanted
+        self._settle_unless_batch()
+
+    # Time.
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Do several things, and let the network settle once, at the end."""
+        self._is_batch = True
+        try:
+            yield
+        finally:
+            self._is_batch = False
+            self.settle()
+
+    def settle(self) -> None:
+        """Let every message arrive, and every neighbour be told what it has to know."""
+        self._run()
+
+    def merge(self) -> None:
+        """Let time pass until every merge tick is over and nobody has anything more to say."""
+        self.settle()
+        while (at := min(self._wishes(), default=None)) is not None:
+            self._now = max(self._now, at)
+            self._run()
+
+    def _wishes(self) -> list[float]:
+        times = (router.wake_at() for router in self._routers.values())
+        return [at for at in times if at is not None]
+
+    def _run(self) -> None:
+        while True:
+            while self._mail:
+                broker, event = self._mail.popleft()
+                self._perform(broker, self._routers[broker].handle(event, now=self._now))
+            due = [name for name, router in self._routers.items() if self._is_due(router)]
+            if not due:
+                return
+            self._mail.extend((name, Woken()) for name in due)
+
+    def _is_due(self, router: Router) -> bool:
+        at = router.wake_at()
+        return at is not None and at <= self._now
+
+    def _perform(self, broker: str, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            self._happened.append((broker, effect))
+            match effect:
+                case Send():
+                    self.traffic.count((broker, effect.link), effect.message)
+                    self._mail.append((effect.link, Received(BrokerId(broker), effect.message)))
+                case Decide():
+                    router = self._routers[broker]
+                    self._perform(broker, router.handle(router.decide(effect), now=self._now))
+                case Refuse() if isinstance(effect.event, Publish) or effect.link is None:
+                    pass
+                case Refuse():
+                    raise AssertionError(f"{broker} refuses {effect.event}: {effect.reason}")
+                case Deliver() | DeadLetter():
+                    pass
+                case _:
+                    assert_never(effect)
+
+    # What there is.
+
+    def tables(self, broker: str) -> TablesView:
+        """The tables of a broker."""
+        self._check(broker)
+        return self._routers[broker].tables()
+
+    def statistics(self, broker: str) -> RouterStatistics:
+        """How large the tables of a broker are, and what has happened there."""
+        self._check(broker)
+        return self._routers[broker].statistics()
+
+    def _say(self, broker: str, event: Event) -> None:
+        """Hand an event to a broker; UsageError if it is refused."""
+        self._happened = []
+        effects = self._routers[broker].handle(event, now=self._now)
+        for effect in effects:
+            if isinstance(effect, Refuse):
+                raise UsageError(effect.reason)
+        self._perform(broker, effects)
+        self._settle_unless_batch()
+
+    def _settle_unless_batch(self) -> None:
+        if not self._is_batch:
+            self.settle()
+
+    def _new_id(self) -> int:
+        self._next_id += 1
+        return self._next_id - 1
+
+    def _check(self, broker: str) -> None:
+        if broker not in self._routers:
+            raise UsageError(
+                f"no broker {broker!r} in this network; there are {', '.join(self.brokers[:9])}"
+            )

@@ -1,0 +1,245 @@
+"""Where documents have to go: routes and local subscriptions, and snapshots of them.
+
+Two matchers stand here: one of the routes, which answers *which links*, and one of the broker's own
+subscriptions, which answers *who*. A document is decided by the tables as they were when it came,
+even if the answer takes its time on another thread and the tables change meanwhile. Copying
+matchers for that would cost too much, so a :class:`Snapshot` is a version number and a promise:
+
+- numbers in the matchers are never used twice, so whatever was added later has a higher number;
+- what is removed stays in its matcher, marked with the version it left in, until no document is
+  open that began before.
+
+    version 7     routes 1 2 3     document comes: snapshot of version 7
+    version 8     routes 1   3 4   2 has left, and stays until the document is decided
+    answer        of 1 2 3, whatever the tables say by now
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from twigcast.language import DocumentLimits, Pattern
+from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.matching import Matcher
+from twigcast.matching.groups import Groups
+from twigcast.routing.events import LinkId, SubscriptionId
+
+__all__ = ["LocalAnswer", "RouteTable", "Snapshot"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAnswer:
+    """Which of the broker's own subscriptions a document satisfies."""
+
+    matches: tuple[SubscriptionId, ...]
+    undecided: tuple[SubscriptionId, ...]
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """The tables of one version, as far as documents have to know them."""
+
+    version: int
+    members: dict[LinkId, tuple[int, ...]]
+    """Of each link the numbers of its routes."""
+    next_number: int
+    """Local subscriptions with this number or a higher one came later."""
+    ready: dict[LinkId | None, Groups[LinkId]] = field(default_factory=dict)
+    """The routes of all links but one, made ready for the matcher when they are first needed."""
+
+    @property
+    def links(self) -> tuple[LinkId, ...]:
+        """All links there were."""
+        return tuple(self.members)
+
+
+class _Leaving:
+    """A matcher whose patterns leave only when no snapshot needs them any more."""
+
+    def __init__(self, engine: str, limits: DocumentLimits) -> None:
+        self.matcher = Matcher(engine, limits=limits)
+        self.next_number = 0
+        self.left: dict[int, int] = {}
+        """Of each number that has left but is still there, the version it left in."""
+        self._waiting: deque[int] = deque()
+
+    def add(self, pattern: Pattern) -> int:
+        number, self.next_number = self.next_number, self.next_number + 1
+        self.matcher.add(number, pattern)
+        return number
+
+    def remove(self, number: int, version: int) -> None:
+        self.left[number] = version
+        self._waiting.append(number)
+
+    def let_go(self, oldest: int) -> list[int]:
+        """Remove what no snapshot of version ``oldest`` or later needs; its numbers."""
+        gone = []
+        while self._waiting and self.left[self._waiting[0]] <= oldest:
+            number = self._waiting.popleft()
+            del self.left[number]
+            self.matcher.remove(number)
+            gone.append(number)
+        return gone
+
+
+class RouteTable:
+    """Routes by link, the broker's own subscriptions, and what they say of a document."""
+
+    def __init__(self, engine: str = "auto", *, limits: DocumentLimits = LIBRARY_LIMITS) -> None:
+        self._routes = _Leaving(engine, limits)
+        self._locals = _Leaving(engine, limits)
+        self._numbers: dict[Pattern, int] = {}
+        """Of each route the number of its pattern in the matcher."""
+        self._links: dict[LinkId, dict[Pattern, int]] = {}
+        self._uses: Counter[Pattern] = Counter()
+        self._local_numbers: dict[SubscriptionId, int] = {}
+        self._local_ids: dict[int, SubscriptionId] = {}
+        self._version = 0
+        self._snapshot: Snapshot | None = None
+        self._open: Counter[int] = Counter()
+
+    # Changes.
+
+    def add_link(self, link: LinkId) -> None:
+        """A link without routes."""
+        self._changed()
+        self._links[link] = {}
+
+    def remove_link(self, link: LinkId) -> None:
+        """A link goes with all its routes."""
+        for pattern in tuple(self._links[link]):
+            self.take(pattern, link)
+        self._changed()
+        del self._links[link]
+
+    def put(self, pattern: Pattern, link: LinkId) -> None:
+        """A route leads to a link; it is not there yet."""
+        self._changed()
+        number = self._numbers.get(pattern)
+        if number is None:
+            number = self._numbers[pattern] = self._routes.add(pattern)
+        self._links[link][pattern] = number
+        self._uses[pattern] += 1
+
+    def take(self, pattern: Pattern, link: LinkId) -> None:
+        """A route leads to a link no more."""
+        self._changed()
+        number = self._links[link].pop(pattern)
+        self._uses[pattern] -= 1
+        if not self._uses[pattern]:
+            del self._uses[pattern], self._numbers[pattern]
+            self._routes.remove(number, self._version)
+            self._let_go()
+
+    def subscribe(self, subscription: SubscriptionId, pattern: Pattern) -> None:
+        """A local subscription comes; its id is free."""
+        self._changed()
+        number = self._locals.add(pattern)
+        self._local_numbers[subscription] = number
+        self._local_ids[number] = subscription
+
+    def unsubscribe(self, subscription: SubscriptionId) -> None:
+        """A local subscription goes."""
+        self._changed()
+        self._locals.remove(self._local_numbers.pop(subscription), self._version)
+        self._let_go()
+
+    def _changed(self) -> None:
+        self._version += 1
+        self._snapshot = None
+
+    # What there is.
+
+    def routes(self, link: LinkId) -> Collection[Pattern]:
+        """The patterns that lead to a link."""
+        return self._links[link].keys()
+
+    def sizes(self) -> dict[LinkId, int]:
+        """How many routes lead to each link."""
+        return {link: len(routes) for link, routes in self._links.items()}
+
+    @property
+    def distinct(self) -> int:
+        """How many different patterns lead to links."""
+        return len(self._numbers)
+
+    @property
+    def kept_for_snapshots(self) -> int:
+        """How many patterns have left and are kept for documents that are being decided."""
+        return len(self._routes.left) + len(self._locals.left)
+
+    # Documents.
+
+    def snapshot(self) -> Snapshot:
+        """The tables as they are now, kept until :meth:`close`."""
+        if self._snapshot is None:
+            members = {link: tuple(self._links[link].values()) for link in sorted(self._links)}
+            self._snapshot = Snapshot(self._version, members, self._locals.next_number)
+        self._open[self._snapshot.version] += 1
+        return self._snapshot
+
+    def close(self, snapshot: Snapshot) -> None:
+        """A document has been decided that needed the snapshot."""
+        self._open[snapshot.version] -= 1
+        if not self._open[snapshot.version]:
+            del self._open[snapshot.version]
+            self._let_go()
+
+    def _let_go(self) -> None:
+        oldest = min(self._open, default=self._version)
+        self._routes.let_go(oldest)
+        for number in self._locals.let_go(oldest):
+            del self._local_ids[number]
+
+    def links_for(
+        self, content: bytes, snapshot: Snapshot, came_by: LinkId | None
+    ) -> tuple[LinkId, ...]:
+        """The links with a route that the document satisfies, in order, but the one it came by.
+
+        Raises DocumentError if it cannot be read. A route that is too costly to decide counts as
+        satisfied: a document too many is dropped further on, one too few is lost.
+        """
+        groups = self.groups(snapshot, came_by)
+        if not any(groups.values()):
+            return ()
+        return tuple(self._routes.matcher.match_links(content, groups))
+
+    def groups(self, snapshot: Snapshot, came_by: LinkId | None) -> Groups[LinkId]:
+        """The routes of a snapshot by link, without the link a document came by."""
+        groups = snapshot.ready.get(came_by)
+        if groups is None:
+            members = {link: ids for link, ids in snapshot.members.items() if link != came_by}
+            groups = snapshot.ready[came_by] = self._routes.matcher.groups(members)
+        return groups
+
+    @property
+    def route_matcher(self) -> Matcher:
+        """The matcher whose ids :meth:`groups` speaks of."""
+        return self._routes.matcher
+
+    def locals_for(self, content: bytes, snapshot: Snapshot) -> LocalAnswer:
+        """The broker's own subscriptions that the document satisfies, in the order they came.
+
+        Raises DocumentError if it cannot be read.
+        """
+        decision = self._locals.matcher.decide(content)
+        return LocalAnswer(
+            self._of_snapshot(decision.matches, snapshot),
+            self._of_snapshot(decision.undecided, snapshot),
+        )
+
+    def _of_snapshot(
+        self, numbers: Iterable[int], snapshot: Snapshot
+    ) -> tuple[SubscriptionId, ...]:
+        left, ids = self._locals.left, self._local_ids
+        if not left:
+            return tuple([ids[each] for each in numbers if each < snapshot.next_number])
+        return tuple(
+            ids[each]
+            for each in numbers
+            if each < snapshot.next_number
+            and left.get(each, snapshot.version + 1) > snapshot.version
+        )

@@ -1,0 +1,482 @@
+"""The broker's brain: an event goes in, effects come out.
+
+A :class:`Router` holds a broker's tables and decides everything a broker has to decide; it does no
+I/O, reads no clock and draws no randomness. Whoever drives it (a simulator, a network in memory,
+TCP) hands it events one at a time and performs the effects in order::
+
+    effects = router.handle(Publish(publication), now=12.5)     → (Decide(...),)
+    answer = router.decide(effects[0])                          the work; on any thread
+    effects = router.handle(answer, now=12.6)                   → (Send(...), Deliver(...))
+
+The tables (Dissemination, 1.2.1): advertisements by the link they came over (SRT), routes by the
+link they lead to (PRT), and the subscriptions of the broker's own clients. A change of the tables
+takes effect at once; what the neighbours have to know of it goes out in one
+:class:`~twigcast.routing.events.Change` a link at the next :class:`Woken`, so that a burst of
+subscriptions costs one message. What is said is up to the strategy
+(:mod:`~twigcast.routing.forwarding`).
+
+A fault of somebody else never raises: the event comes back as :class:`Refuse` with a reason, and
+nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from twigcast.covering import Advertisement
+from twigcast.language import DocumentLimits, Pattern
+from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.routing.deciding import Judge
+from twigcast.routing.events import (
+    Advertise,
+    AdvertisementId,
+    Arrive,
+    BrokerId,
+    Change,
+    DeadLetter,
+    Decide,
+    Decided,
+    Deliver,
+    Effect,
+    Event,
+    LinkDown,
+    LinkId,
+    LinkUp,
+    Message,
+    Publication,
+    Publish,
+    Received,
+    Refuse,
+    Send,
+    Subscribe,
+    SubscriptionId,
+    Unadvertise,
+    Unsubscribe,
+    Woken,
+)
+from twigcast.routing.forwarding import Forwarding
+from twigcast.routing.open_documents import OpenDocument, OpenDocuments
+from twigcast.routing.route_table import RouteTable
+from twigcast.routing.sessions import Session
+from twigcast.routing.strategy import Strategy, strategy
+from twigcast.routing.tables_view import RouterStatistics, TablesView
+
+__all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
+
+
+@dataclass(frozen=True, slots=True)
+class RouterLimits:
+    """Bounds of one router. What is over one is refused, and the reason names the bound."""
+
+    links_max: int = 1_000
+    """A broker with more neighbours is better split in two."""
+    subscriptions_max: int = 2_000_000
+    """Of the broker's own clients; a kernel holds that many in a gigabyte."""
+    routes_max: int = 2_000_000
+    """Over one link: as many as its own subscriptions."""
+    advertisements_max: int = 1_000
+    """Of the broker's own publishers, and over each link; they are compared pair by pair."""
+    pattern_characters_max: int = 65_536
+    """Of a canonical text, which may be longer than the 4,096 that a subscriber may write."""
+    open_documents_max: int = 10_000
+    """Documents that wait for their answer: some seconds of work. Publishers are refused beyond."""
+    batch_delay: float = 0.0
+    """Seconds that a change of the tables may wait for company before neighbours are told."""
+
+
+ROUTER_LIMITS = RouterLimits()
+
+
+class _Refused(Exception):  # noqa: N818  # not an error: it never leaves this module
+    """The event cannot be taken; nothing has changed."""
+
+
+class Router:
+    """One broker, without its wires."""
+
+    def __init__(
+        self,
+        name: BrokerId | str,
+        strategy_or_name: Strategy | str = "best",
+        *,
+        engine: str = "auto",
+        limits: RouterLimits = ROUTER_LIMITS,
+        document_limits: DocumentLimits = LIBRARY_LIMITS,
+    ) -> None:
+        self.name = BrokerId(name)
+        self.strategy = strategy(strategy_or_name)
+        self.limits = limits
+        self._document_limits = document_limits
+        self._routes = RouteTable(engine, limits=document_limits)
+        self._forwarding = Forwarding(self.strategy)
+        self._sessions: dict[LinkId, Session] = {}
+        self._links: dict[LinkId, None] = {}
+        """The links that are up, in the order of names."""
+        self._subscriptions: dict[SubscriptionId, Subscribe] = {}
+        self._promises: dict[AdvertisementId, Advertise] = {}
+        self._open = OpenDocuments()
+        self._judge = Judge(self.strategy, self._routes, document_limits)
+        self._tell_at: float | None = None
+        self._merge_at: float | None = None
+        self._refused = self._documents = self._delivered = self._dead = 0
+
+    def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
+        """Take in an event; what is to be done now, in order."""
+        try:
+            return self._handle(event, now)
+        except _Refused as refused:
+            self._refused += 1
+            link = event.link if isinstance(event, Received | LinkUp | LinkDown) else None
+            return (Refuse(event, str(refused), link),)
+
+    def _handle(self, event: Event, now: float) -> tuple[Effect, ...]:
+        match event:
+            case LinkUp():
+                return self._link_up(event, now)
+            case LinkDown():
+                return self._link_down(event, now)
+            case Subscribe():
+                return self._subscribe(event, now)
+            case Unsubscribe():
+                return self._unsubscribe(event, now)
+            case Advertise():
+                return self._advertise(event, now)
+            case Unadvertise():
+                return self._unadvertise(event, now)
+            case Publish():
+                return self._publish(event.publication)
+            case Received():
+                return self._received(event.link, event.message, now)
+            case Decided():
+                return self._decided(event)
+            case Woken():
+                return self._woken(now)
+            case _:
+                assert_never(event)
+
+    def wake_at(self) -> float | None:
+        """When the router next wants to be :class:`Woken`; None if it has nothing to do."""
+        times = [at for at in (self._tell_at, self._merge_at) if at is not None]
+        return min(times, default=None)
+
+    # Links.
+
+    def _link_up(self, event: LinkUp, now: float) -> tuple[Effect, ...]:
+        link = event.link
+        if link == self.name:
+            raise _Refused(f"broker {link!r} has no link to itself")
+        if link in self._links:
+            raise _Refused(f"link {link!r} is up already; take it down first")
+        self._check(len(self._links), self.limits.links_max, "links", "links_max")
+        self._links = dict.fromkeys(sorted([*self._links, link]))
+        self._sessions.setdefault(link, Session()).begin()
+        self._routes.add_link(link)
+        self._forwarding.add_link(link)
+        return self._tell_later(now)
+
+    def _link_down(self, event: LinkDown, now: float) -> tuple[Effect, ...]:
+        self._known(event.link)
+        del self._links[event.link]
+        self._routes.remove_link(event.link)
+        self._forwarding.remove_link(event.link)
+        return self._tell_later(now)
+
+    # Clients.
+
+    def _subscribe(self, event: Subscribe, now: float) -> tuple[Effect, ...]:
+        if event.subscription in self._subscriptions:
+            raise _Refused(f"subscription {event.subscription} is there already; take another id")
+        self._check(
+            len(self._subscriptions),
+            self.limits.subscriptions_max,
+            "subscriptions",
+            "subscriptions_max",
+        )
+        self._check_length(event.pattern.text)
+        self._subscriptions[event.subscription] = event
+        self._routes.subscribe(event.subscription, event.pattern)
+        self._forwarding.subscribe(event.pattern)
+        return self._tell_later(now)
+
+    def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
+        subscription = self._subscriptions.pop(event.subscription, None)
+        if subscription is None:
+            raise _Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
+        self._routes.unsubscribe(event.subscription)
+        self._forwarding.unsubscribe(subscription.pattern)
+        return self._tell_later(now)
+
+    def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
+        if event.id in self._promises:
+            raise _Refused(f"advertisement {event.id} is there already; take another id")
+        self._check(
+            len(self._promises),
+            self.limits.advertisements_max,
+            "advertisements",
+            "advertisements_max",
+        )
+        self._promises[event.id] = event
+        self._forwarding.advertise(event.advertisement, None)
+        return self._tell_later(now)
+
+    def _unadvertise(self, event: Unadvertise, now: float) -> tuple[Effect, ...]:
+        promise = self._promises.pop(event.id, None)
+        if promise is None:
+            raise _Refused(f"no advertisement {event.id}, so nothing to take back")
+        self._forwarding.unadvertise(promise.advertisement, None)
+        return self._tell_later(now)
+
+    # Changes from a neighbour.
+
+    def _received(self, link: LinkId, message: Message, now: float) -> tuple[Effect, ...]:
+        self._known(link)
+        match message:
+            case Change():
+                return self._change(link, message, now)
+            case Arrive():
+                return self._arrive(link, message)
+            case _:
+                assert_never(message)
+
+    def _change(self, link: LinkId, change: Change, now: float) -> tuple[Effect, ...]:
+        session = self._sessions[link]
+        fault = session.fault(change)
+        if fault is not None:
+            raise _Refused(fault)
+        routes, promises = self._routes.routes(link), self._forwarding.advertised_by(link)
+        if change.number == 1:
+            # The whole table takes the place of whatever was there.
+            added = [each for each in change.routes if each not in routes]
+            withdrawn = sorted(set(routes).difference(change.routes), key=lambda each: each.text)
+            new = [each for each in change.advertisements if each not in promises]
+            old = [each for each in promises if each not in change.advertisements]
+        else:
+            added, withdrawn = list(change.routes), list(change.withdrawn)
+            new, old = list(change.advertisements), list(change.unadvertised)
+            self._check_difference("route", set(added), set(withdrawn), set(routes))
+            self._check_difference("advertisement", set(new), set(old), set(promises))
+        self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
+        self._check(
+            len(promises) + len(new) - len(old) - 1,
+            self.limits.advertisements_max,
+            "advertisements over one link",
+            "advertisements_max",
+        )
+        session.accept(change)
+        for pattern in dict.fromkeys(added):
+            self._routes.put(pattern, link)
+            self._forwarding.put(pattern, link)
+        for pattern in dict.fromkeys(withdrawn):
+            self._routes.take(pattern, link)
+            self._forwarding.take(pattern, link)
+        for advertisement in dict.fromkeys(new):
+            self._forwarding.advertise(advertisement, link)
+        for advertisement in dict.fromkeys(old):
+            self._forwarding.unadvertise(advertisement, link)
+        return self._tell_later(now)
+
+    def _check_difference(
+        self, what: str, added: set[object], withdrawn: set[object], there: set[object]
+    ) -> None:
+        if added & there:
+            raise _Refused(f"a {what} is added that is there already; begin a new session")
+        if withdrawn - there - added or withdrawn & added:
+            raise _Refused(f"a {what} is withdrawn that is not there; begin a new session")
+
+    def _check_table(self, link: LinkId, change: Change, routes: int) -> None:
+        if routes > self.limits.routes_max:
+            raise _Refused(
+                f"{routes:,} routes over link {link!r} where at most {self.limits.routes_max:,} "
+                "are allowed (routes_max)"
+            )
+        for pattern in change.routes:
+            self._check_length(pattern.text)
+
+    # Telling the neighbours.
+
+    def _tell_later(self, now: float) -> tuple[Effect, ...]:
+        if self._tell_at is None:
+            self._tell_at = now + self.limits.batch_delay
+        return ()
+
+    def _woken(self, now: float) -> tuple[Effect, ...]:
+        if self._merge_at is not None and now >= self._merge_at:
+            self._forwarding.merge()
+            self._merge_at, self._tell_at = None, now
+        if self._tell_at is None or now < self._tell_at:
+            return ()
+        self._tell_at = None
+        effects = []
+        for link, told in self._forwarding.changes().items():
+            session = self._sessions[link]
+            if any(told) or not session.sent:
+                change = Change(session.ours, session.number(), *told)
+                effects.append(Send(link, change))
+        if self._merge_at is None and self._forwarding.wants_merge:
+            self._merge_at = now + self.strategy.merge_every
+        return tuple(effects)
+
+    # Documents.
+
+    def _publish(self, publication: Publication) -> tuple[Effect, ...]:
+        self._check(
+            len(self._open),
+            self.limits.open_documents_max,
+            "documents waiting for their answer",
+            "open_documents_max",
+        )
+        if publication.origin != self.name:
+            raise _Refused(
+                f"a document of {publication.origin!r} is published there, not at {self.name!r}"
+            )
+        flooded = self.strategy.floods
+        held_to: tuple[Advertisement, ...] = ()
+        if self.strategy.towards != "all":
+            held_to = tuple(
+                promise.advertisement
+                for promise in self._promises.values()
+                if promise.publisher == publication.publisher
+            )
+            flooded = not held_to
+        if self.strategy.towards != "advertisers":
+            held_to = ()
+        return self._to_be_decided(publication, None, flooded=flooded, held_to=held_to)
+
+    def _arrive(self, link: LinkId, arrival: Arrive) -> tuple[Effect, ...]:
+        if arrival.publication.origin == self.name:
+            raise _Refused(f"document {arrival.publication.id!r} has come back to its origin")
+        flooded = arrival.flooded or self.strategy.floods
+        return self._to_be_decided(arrival.publication, link, flooded=flooded, paths=arrival.paths)
+
+    def _to_be_decided(
+        self,
+        publication: Publication,
+        came_by: LinkId | None,
+        *,
+        flooded: bool,
+        held_to: tuple[Advertisement, ...] = (),
+        paths: tuple[int, ...] | None = None,
+    ) -> tuple[Effect, ...]:
+        size, size_max = len(publication.content), self._document_limits.bytes_max
+        if size > size_max:
+            raise _Refused(
+                f"document {publication.id!r} has {size:,} bytes where at most {size_max:,} are "
+                "allowed (bytes_max)"
+            )
+        snapshot = self._routes.snapshot()
+        number = self._open.next_number
+        effect = Decide(number, publication, came_by, snapshot.version, flooded, paths)
+        self._open.add(OpenDocument(effect, snapshot, held_to))
+        self._documents += 1
+        return (effect,)
+
+    def decide(self, effect: Decide) -> Decided:
+        """Where the document has to go: the work that a :class:`Decide` asks for.
+
+        It changes nothing, and may be done on another thread while events are handled.
+        """
+        return self._judge.decide(effect, self._open[effect.number])
+
+    def _decided(self, answer: Decided) -> tuple[Effect, ...]:
+        if not self._open.waits_for(answer.number):
+            raise _Refused(f"no document waits for the answer {answer.number}")
+        effects: list[Effect] = []
+        for document, due in self._open.answer(answer):
+            effects += self._apply(document, due)
+            if due.final:
+                self._routes.close(document.snapshot)
+        return tuple(effects)
+
+    def _apply(self, document: OpenDocument, answer: Decided) -> list[Effect]:
+        publication, came_by = document.effect.publication, document.effect.came_by
+        if answer.error is not None:
+            return [self._unread(document, answer.error)]
+        effects: list[Effect] = []
+        paths = answer.paths or (None,) * len(answer.links)
+        for link, kept in zip(answer.links, paths, strict=True):
+            if link in self._links and link != came_by:
+                sent = self._judge.part_to_send(document.effect, kept)
+                effects.append(Send(link, Arrive(sent, answer.flooded, kept)))
+        for found in answer.subscriptions:
+            asked = self._subscriptions.get(found)
+            if asked is not None:  # else it has left meanwhile
+                self._delivered += 1
+                effects.append(Deliver(asked.subscriber, found, publication))
+        for unknown in answer.undecided:
+            self._dead += 1
+            effects.append(DeadLetter(publication, unknown, "too costly to decide here"))
+        return effects
+
+    def _unread(self, document: OpenDocument, error: str) -> Effect:
+        """A document that cannot be read goes back to its publisher; from afar, nobody is there."""
+        publication = document.effect.publication
+        if document.effect.came_by is None:
+            self._refused += 1
+            return Refuse(Publish(publication), error)
+        self._dead += 1
+        return DeadLetter(publication, None, error)
+
+    # What there is.
+
+    def tables(self) -> TablesView:
+        """The tables as they are now, for people and tests."""
+        return TablesView(
+            routes={link: _texts(self._routes.routes(link)) for link in self._links},
+            forwarded={link: _texts(self._forwarding.forwarded(link)) for link in self._links},
+            advertisements={
+                link: tuple(sorted(each.text for each in self._forwarding.advertised_by(link)))
+                for link in self._links
+            },
+            advertised={
+                link: tuple(sorted(each.text for each in self._forwarding.advertised_over(link)))
+                for link in self._links
+            },
+            subscriptions=tuple(
+                sorted(
+                    (each.subscriber, each.pattern.text) for each in self._subscriptions.values()
+                )
+            ),
+        )
+
+    def statistics(self) -> RouterStatistics:
+        """How large the tables are, and what has happened so far."""
+        return RouterStatistics(
+            links=len(self._links),
+            subscriptions=len(self._subscriptions),
+            routes=sum(self._routes.sizes().values()),
+            distinct_routes=self._routes.distinct,
+            forwarded=sum(self._forwarding.sizes().values()),
+            advertisements=sum(len(self._forwarding.advertised_by(link)) for link in self._links),
+            open_documents=len(self._open),
+            kept_for_snapshots=self._routes.kept_for_snapshots,
+            documents=self._documents,
+            deliveries=self._delivered,
+            dead_letters=self._dead,
+            refused=self._refused,
+        )
+
+    # Checks.
+
+    def _known(self, link: LinkId) -> None:
+        if link not in self._links:
+            raise _Refused(f"broker {self.name!r} has no link {link!r} that is up")
+
+    def _check(self, there: int, allowed: int, what: str, limit: str) -> None:
+        if there >= allowed:
+            raise _Refused(
+                f"broker {self.name!r} has {there:,} {what}, and no more are allowed ({limit})"
+            )
+
+    def _check_length(self, text: str) -> None:
+        allowed = self.limits.pattern_characters_max
+        if len(text) > allowed:
+            raise _Refused(
+                f"a pattern of {len(text):,} characters where at most {allowed:,} are allowed "
+                "(pattern_characters_max)"
+            )
+
+
+def _texts(patterns: Iterable[Pattern]) -> tuple[str, ...]:
+    return tuple(sorted(each.text for each in patterns))

@@ -1,0 +1,52 @@
+"""What a router shows of itself: values to read, print and compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from twigcast.routing.events import LinkId
+
+__all__ = ["RouterStatistics", "TablesView"]
+
+
+@dataclass(frozen=True, slots=True)
+class TablesView:
+    """The tables of a broker at one time: canonical texts by link, in order.
+
+    Two networks with the same subscriptions, advertisements and links have equal tables, whatever
+    has happened to them before.
+    """
+
+    routes: dict[LinkId, tuple[str, ...]]
+    """The patterns that lead to each link (PRT): what was asked for over it."""
+    forwarded: dict[LinkId, tuple[str, ...]]
+    """What this broker has asked for over each link."""
+    advertisements: dict[LinkId, tuple[str, ...]]
+    """The advertisements that came by each link (SRT)."""
+    advertised: dict[LinkId, tuple[str, ...]]
+    """The advertisements that were passed on over each link."""
+    subscriptions: tuple[tuple[str, str], ...]
+    """Subscriber and pattern of the broker's own clients."""
+
+
+class RouterStatistics(NamedTuple):
+    """How large a router's tables are, and what has happened so far."""
+
+    links: int
+    subscriptions: int
+    routes: int
+    """Over all links."""
+    distinct_routes: int
+    forwarded: int
+    """Patterns said to neighbours, over all links."""
+    advertisements: int
+    """That came by links."""
+    open_documents: int
+    """Of at most ``open_documents_max``."""
+    kept_for_snapshots: int
+    """Patterns that have left, and are kept for open documents."""
+    documents: int
+    deliveries: int
+    dead_letters: int
+    refused: int

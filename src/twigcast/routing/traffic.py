@@ -1,0 +1,90 @@
+"""What crosses links, counted: by link, direction and kind of message.
+
+Each pattern, each advertisement and each document is one message, however many travel in one
+:class:`~twigcast.routing.events.Change`: that is how the papers count (Dissemination, Tables 1.2
+and 1.3), and what a batch saves in envelopes depends on its driver. Where traffic is counted in
+paths, each path of a document is one.
+
+    >>> traffic = Traffic()
+    >>> traffic.count(("north", "south"), Change(1, 1, routes=(Pattern.parse("/a"),)))
+    >>> traffic.total("subscribe"), traffic.total("publish")
+    (1, 0)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, TypeAlias, assert_never
+
+from twigcast.language import Pattern
+from twigcast.routing.events import Arrive, Change, Message
+
+__all__ = ["KINDS", "Direction", "Traffic", "message_bytes"]
+
+KINDS: Final = ("subscribe", "unsubscribe", "advertise", "unadvertise", "publish")
+"""Of messages: a pattern said or withdrawn, an advertisement, a document or one of its paths."""
+
+Direction: TypeAlias = tuple[str, str]
+"""A link in one direction: from this broker, to that one."""
+
+_ENVELOPE_BYTES: Final = 32
+"""What a message takes beside its texts: kind, session, numbers, lengths."""
+
+
+class Traffic:
+    """Messages and bytes by direction and kind."""
+
+    def __init__(self) -> None:
+        self.messages: dict[Direction, Counter[str]] = {}
+        self.bytes: dict[Direction, int] = {}
+
+    def count(self, direction: Direction, message: Message) -> None:
+        """Take note of a message that crosses a link."""
+        counted = self.messages.setdefault(direction, Counter())
+        match message:
+            case Change():
+                counted["subscribe"] += len(message.routes)
+                counted["unsubscribe"] += len(message.withdrawn)
+                counted["advertise"] += len(message.advertisements)
+                counted["unadvertise"] += len(message.unadvertised)
+            case Arrive():
+                counted["publish"] += 1 if message.paths is None else len(message.paths)
+            case _:
+                assert_never(message)
+        self.bytes[direction] = self.bytes.get(direction, 0) + message_bytes(message)
+
+    def total(self, kind: str | None = None) -> int:
+        """Messages of one kind over all links, or of all kinds."""
+        kinds = KINDS if kind is None else (kind,)
+        return sum(counted[each] for counted in self.messages.values() for each in kinds)
+
+    def by_kind(self) -> dict[str, int]:
+        """Messages of each kind over all links."""
+        return {kind: self.total(kind) for kind in KINDS}
+
+    def by_link(self) -> dict[Direction, dict[str, int]]:
+        """Messages of each kind in each direction, in the order of names."""
+        return {
+            direction: {kind: self.messages[direction][kind] for kind in KINDS}
+            for direction in sorted(self.messages)
+        }
+
+    def __getitem__(self, direction: Direction) -> dict[str, int]:
+        counted = self.messages.get(direction, Counter())
+        return {kind: counted[kind] for kind in KINDS}
+
+
+def message_bytes(message: Message) -> int:
+    """About how many bytes a message takes on the wire, without writing it."""
+    match message:
+        case Change():
+            patterns: tuple[Pattern, ...] = message.routes + message.withdrawn
+            promises = message.advertisements + message.unadvertised
+            texts = sum(len(each.text) for each in patterns) + sum(
+                len(each.text) for each in promises
+            )
+            return _ENVELOPE_BYTES + texts + 4 * (len(patterns) + len(promises))
+        case Arrive():
+            return _ENVELOPE_BYTES + len(message.publication.content) + 2 * len(message.paths or ())
+        case _:
+            assert_never(message)
