@@ -1,4 +1,4 @@
-"""Reading and writing: subscriptions, documents in folders and archives, compiled matchers.
+"""Reading and writing: subscriptions, documents, topologies, compiled matchers.
 
 The rooms below take bytes and values; here they meet the file system. A bad line, document or
 archive member is set aside by name, and everything around it is still read.
@@ -19,6 +19,7 @@ from twigcast.files.subscriptions import (
     gather_subscriptions,
     read_subscriptions,
 )
+from twigcast.files.topologies import read_topology, topology_text, write_topology
 
 __all__ = [
     "Entry",
@@ -36,5 +37,8 @@ __all__ = [
     "read_documents",
     "read_index",
     "read_subscriptions",
+    "read_topology",
+    "topology_text",
     "write_index",
+    "write_topology",
 ]
