@@ -14,6 +14,8 @@ from twigcast.errors import (
     LimitError,
     PatternError,
     PatternLimitError,
+    ProtocolError,
+    ProtocolLimitError,
     SchemaError,
     SchemaLimitError,
     TwigcastError,
@@ -27,6 +29,8 @@ EXAMPLES: list[TwigcastError] = [
     DocumentLimitError("too deep", limit="depth_max", given=300, allowed=256, line=4),
     SchemaError("'(' is never closed", module="news.dtd", line=12),
     SchemaLimitError("too many elements", limit="elements_max", given=9, allowed=8),
+    ProtocolError("expected `int`, got `str`", place="session"),
+    ProtocolLimitError("too large", limit="frame_bytes_max", given=9, allowed=8),
     UsageError("subscription 7 is there already; remove it first"),
 ]
 
@@ -67,6 +71,8 @@ def test_a_long_expression_is_cut_in_the_text_and_kept_in_the_field() -> None:
         (DocumentError("it is empty", document="a.xml"), "document a.xml: it is empty"),
         (DocumentError("no end", line=2, column=5), "document, line 2, column 5: no end"),
         (SchemaError("no end"), "schema: no end"),
+        (ProtocolError("no end"), "message: no end"),
+        (ProtocolError("no end", place="routes[3]"), "message, routes[3]: no end"),
         (SchemaError("no end", module="m.dtd", line=1), "schema m.dtd, line 1: no end"),
     ],
 )
@@ -80,6 +86,7 @@ def test_a_place_is_told_as_far_as_it_is_known(error: TwigcastError, text: str) 
         (PatternLimitError("a", column=1, limit="steps_max", given=9, allowed=8), PatternError),
         (DocumentLimitError("deep", limit="depth_max", given=9, allowed=8), DocumentError),
         (SchemaLimitError("many", limit="elements_max", given=9, allowed=8), SchemaError),
+        (ProtocolLimitError("many", limit="bytes_max", given=9, allowed=8), ProtocolError),
     ],
 )
 def test_a_limit_error_names_the_limit_and_belongs_to_two_families(

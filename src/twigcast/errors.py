@@ -3,8 +3,9 @@
 Every error that Twigcast raises on purpose derives from :class:`TwigcastError`, so a caller
 can fence off the whole library with one ``except``. Below it the children say who should act:
 the author of an expression (:class:`PatternError`), of a document (:class:`DocumentError`), of
-a schema (:class:`SchemaError`), or the program that called us (:class:`UsageError`). Whatever is
-refused for its size is also a :class:`LimitError` that names the limit.
+a schema (:class:`SchemaError`), the far broker (:class:`ProtocolError`), or the program that called
+us (:class:`UsageError`). Whatever is refused for its size is also a :class:`LimitError` that names
+the limit.
 
 A text is a short conversation: what, where, what to do. The parts are fields as well, so that a
 table or a user interface need not take the sentence apart again. Broken promises inside Twigcast
@@ -19,6 +20,8 @@ __all__ = [
     "LimitError",
     "PatternError",
     "PatternLimitError",
+    "ProtocolError",
+    "ProtocolLimitError",
     "SchemaError",
     "SchemaLimitError",
     "TwigcastError",
@@ -103,6 +106,22 @@ class SchemaError(TwigcastError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
+class ProtocolError(TwigcastError):
+    """What came from a broker or a client is no message of ours: to be refused, and told to them.
+
+    >>> print(ProtocolError("expected `int`, got `str`", place="session"))
+    message, session: expected `int`, got `str`
+    """
+
+    def __init__(self, reason: str, *, place: str | None = None) -> None:
+        self.reason = reason
+        self.place = place
+        super().__init__(f"message, {place}: {reason}" if place else f"message: {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
 class PatternLimitError(PatternError, LimitError):
     """An expression is over one of the limits for patterns."""
 
@@ -140,6 +159,17 @@ class SchemaLimitError(SchemaError, LimitError):
         self.limit, self.given, self.allowed = limit, given, allowed
         reason = f"{what}: {given:,} where at most {allowed:,} are allowed ({limit})"
         SchemaError.__init__(self, reason, module=module)
+
+
+class ProtocolLimitError(ProtocolError, LimitError):
+    """A message is over one of the limits for what crosses a link."""
+
+    def __init__(
+        self, what: str, *, limit: str, given: int, allowed: int, place: str | None = None
+    ) -> None:
+        self.limit, self.given, self.allowed = limit, given, allowed
+        reason = f"{what}: {given:,} where at most {allowed:,} are allowed ({limit})"
+        ProtocolError.__init__(self, reason, place=place)
 
 
 class UsageError(TwigcastError):

@@ -104,9 +104,11 @@ _MADE: Mapping[str, Mapping[str, object]] = {
     "PatternError": {"text": "", "column": 1, "expected": ""},
     "DocumentError": {"reason": ""},
     "SchemaError": {"reason": ""},
+    "ProtocolError": {"reason": ""},
     "PatternLimitError": {"text": "", "column": 1, "limit": "", "given": 2, "allowed": 1},
     "DocumentLimitError": {"what": "", "limit": "", "given": 2, "allowed": 1},
     "SchemaLimitError": {"what": "", "limit": "", "given": 2, "allowed": 1},
+    "ProtocolLimitError": {"what": "", "limit": "", "given": 2, "allowed": 1},
 }
 """What the constructors of the errors with fields need."""
 
