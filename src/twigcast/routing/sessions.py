@@ -28,9 +28,12 @@ class Session:
     """Changes received in it."""
 
     def begin(self) -> None:
-        """A link comes up: what we say from here on belongs to a new session."""
+        """A link comes up: what we say from here on belongs to a new session.
+
+        So does what we hear: until the far broker begins one, nothing follows.
+        """
         self.ours += 1
-        self.sent = 0
+        self.sent = self.received = 0
 
     def number(self) -> int:
         """The number of the change that is sent next."""
