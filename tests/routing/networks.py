@@ -1,0 +1,428 @@
+"""Whole networks under a judge who trusts nobody.
+
+A :class:`Play` does to a network what it is told and keeps its own books: who asks for what at
+which broker, who promised what, which links there are. After each publication it compares what
+happened with what flooding would have done, by libxml2 and by the books alone:
+
+- each subscription that the document satisfies, in the part of the network where it was published,
+  receives it once, and nobody else does;
+- each crossing is over a link that exists, begins where the document is, and none is made twice;
+- under a perfect strategy there is somebody to satisfy behind each crossing.
+
+:meth:`Play.check_tables` compares the tables with those of a network built afresh, in another
+order, from what is left, and with what theory says they have to be. Whoever finds a fault raises
+:class:`Fault`, which names the kind of fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+from tests.routing.vocabulary import (
+    DOCUMENTS,
+    SCHEMAS,
+    SPOKEN,
+    STRATEGIES,
+    Asked,
+    keeps,
+    satisfied,
+)
+from twigcast.covering import Advertisement, covers, overlaps
+from twigcast.language import Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS
+from twigcast.routing.network import Network
+from twigcast.routing.strategy import Strategy
+
+PUBLISHERS = (None, "press", "agency")
+Link = frozenset[str]
+
+
+class Fault(AssertionError):  # noqa: N818 - a finding, not an error of ours
+    """The network broke the law: ``kind`` says how, the text what happened."""
+
+    def __init__(self, kind: str, told: str) -> None:
+        self.kind = kind
+        super().__init__(f"{kind}: {told}")
+
+
+# Topologies.
+
+
+def topology(links: Iterable[tuple[int, int]], count: int) -> dict[str, Any]:
+    """The dictionary of a topology file, with brokers B1, B2 and so on."""
+    return {
+        "brokers": [f"B{number + 1}" for number in range(count)],
+        "links": [[f"B{one + 1}", f"B{other + 1}"] for one, other in links],
+    }
+
+
+def line(count: int) -> dict[str, Any]:
+    """Each broker linked to the next."""
+    return topology(((number - 1, number) for number in range(1, count)), count)
+
+
+def star(count: int) -> dict[str, Any]:
+    """Every broker linked to the first."""
+    return topology(((0, number) for number in range(1, count)), count)
+
+
+def tree(parents: Sequence[int]) -> dict[str, Any]:
+    """Each broker but the first linked to one before it: ``parents`` taken modulo their number."""
+    links = ((parent % number, number) for number, parent in enumerate(parents, start=1))
+    return topology(links, len(parents) + 1)
+
+
+# The books.
+
+
+@dataclass(frozen=True)
+class Subscribed:
+    """A subscription as the judge remembers it."""
+
+    broker: str
+    subscriber: str
+    asked: Asked
+
+
+@dataclass(frozen=True)
+class Promised:
+    """An advertisement as the judge remembers it."""
+
+    broker: str
+    publisher: str | None
+    schema: int
+
+
+class Play:
+    """A network, and the judge's books about it."""
+
+    def __init__(self, topology: dict[str, Any], strategy: Strategy) -> None:
+        self.strategy = strategy
+        self.brokers: list[str] = list(topology["brokers"])
+        self.links: set[Link] = {frozenset(link) for link in topology["links"]}
+        self.network = Network(topology, strategy)
+        self.subscriptions: dict[Any, Subscribed] = {}
+        self.promises: dict[Any, Promised] = {}
+        self.told = [f"network = Network({topology!r}, {str(strategy)!r})"]
+
+    # What is done to the network. Numbers are taken modulo what there is.
+
+    def subscribe(self, broker: int, subscriber: str, asked: Asked) -> None:
+        at = self._broker(broker)
+        self._tell(f"subscribe({at!r}, {subscriber!r}, {asked.text!r}, {asked.namespaces!r})")
+        made = self.network.subscribe(at, subscriber, asked.text, asked.namespaces)
+        assert made not in self.subscriptions, f"subscription id {made} was given before"
+        self.subscriptions[made] = Subscribed(at, subscriber, asked)
+
+    def unsubscribe(self, number: int) -> None:
+        if self.subscriptions:
+            taken = list(self.subscriptions)[number % len(self.subscriptions)]
+            self._tell(f"unsubscribe({taken!r})  # {self.subscriptions[taken].asked.text}")
+            self.network.unsubscribe(taken)
+            del self.subscriptions[taken]
+
+    def advertise(self, broker: int, publisher: str | None, schema: int) -> None:
+        at, schema = self._broker(broker), schema % len(SCHEMAS)
+        self._tell(f"advertise({at!r}, SCHEMAS[{schema}], publisher={publisher!r})")
+        made = self.network.advertise(at, SCHEMAS[schema], publisher=publisher)
+        assert made not in self.promises, f"advertisement id {made} was given before"
+        self.promises[made] = Promised(at, publisher, schema)
+
+    def unadvertise(self, number: int) -> None:
+        if self.promises:
+            taken = list(self.promises)[number % len(self.promises)]
+            self._tell(f"unadvertise({taken!r})")
+            self.network.unadvertise(taken)
+            del self.promises[taken]
+
+    def remove_link(self, number: int) -> None:
+        if self.links:
+            one, other = sorted(sorted(map(sorted, self.links))[number % len(self.links)])
+            self._tell(f"remove_link({one!r}, {other!r})")
+            self.network.remove_link(one, other)
+            self.links.remove(frozenset((one, other)))
+
+    def add_link(self, number: int, far: int) -> None:
+        """Join the part of a broker with another part, if there is one."""
+        one = self._broker(number)
+        apart = sorted(set(self.brokers) - self.side(one))
+        if apart:
+            other = apart[far % len(apart)]
+            self._tell(f"add_link({one!r}, {other!r})")
+            self.network.add_link(one, other)
+            self.links.add(frozenset((one, other)))
+
+    def merge(self) -> None:
+        self._tell("merge()")
+        self.network.merge()
+
+    def publish(self, broker: int, publisher: str | None, content: bytes) -> None:
+        """Publish, and judge what happened."""
+        at = self._broker(broker)
+        self._tell(f"publish({at!r}, {content!r}, publisher={publisher!r})")
+        outcome = self.network.publish(at, content, publisher=publisher)
+        if outcome.dead_letters:
+            self.fault("dead letter", f"{outcome.dead_letters!r}")
+        kept = self._keeps(at, publisher, content)
+        refused = self.strategy.unadvertised == "refuse" and kept is False
+        if bool(outcome.refused) != refused:
+            self.fault("refusal", f"refused {outcome.refused!r}, expected {refused}")
+        self._judge_deliveries(at, content, outcome.deliveries, refused=refused)
+        self._judge_crossings(at, content, outcome.crossings, routed=bool(kept))
+
+    def attempt(self, move: Callable[[], None]) -> None:
+        """Do something; that a broker refuses what its neighbour says is a fault, too."""
+        try:
+            move()
+        except Fault:
+            raise
+        except AssertionError as refused:
+            self.fault("broken promise", str(refused))
+
+    # What the judge says.
+
+    def fault(self, kind: str, told: str) -> None:
+        history = "\nnetwork.".join(self.told)
+        raise Fault(kind, f"{told}\n{history}")
+
+    def side(self, broker: str, without: str | None = None) -> set[str]:
+        """The brokers that can be reached from one, not going by another."""
+        reached, waiting = {broker}, [broker]
+        while waiting:
+            here = waiting.pop()
+            for link in self.links:
+                if here in link:
+                    (there,) = link - {here}
+                    if there != without and there not in reached:
+                        reached.add(there)
+                        waiting.append(there)
+        return reached
+
+    def _judge_deliveries(
+        self, at: str, content: bytes, deliveries: Iterable[Any], *, refused: bool
+    ) -> None:
+        part = self.side(at)
+        expected = Counter(
+            (each.subscriber, number)
+            for number, each in self.subscriptions.items()
+            if not refused and each.broker in part and satisfied(each.asked, content)
+        )
+        made = Counter((delivery.subscriber, delivery.subscription) for delivery in deliveries)
+        if lost := expected - made:
+            self.fault("lost", f"{dict(lost)} of {dict(expected)}")
+        if extra := made - expected:
+            kind = "twice" if extra.keys() <= expected.keys() else "extra"
+            self.fault(kind, f"{dict(extra)} beside {dict(expected)}")
+
+    def _judge_crossings(
+        self, at: str, content: bytes, crossings: Iterable[tuple[str, str]], *, routed: bool
+    ) -> None:
+        if self.strategy.unit == "path":
+            crossings = dict.fromkeys(crossings)  # A message for each path.
+        reached = {at}
+        for here, there in crossings:
+            if frozenset((here, there)) not in self.links:
+                self.fault("no such link", f"{here} to {there}")
+            if here not in reached:
+                self.fault("out of nowhere", f"{here} to {there}, and {here} did not have it")
+            if there in reached:
+                self.fault("back", f"{here} to {there}, which had it already")
+            reached.add(there)
+            if self.strategy.perfect and (routed or self.strategy.towards == "all"):
+                behind = self.side(there, without=here)
+                if not any(
+                    each.broker in behind and satisfied(each.asked, content)
+                    for each in self.subscriptions.values()
+                ):
+                    self.fault("needless", f"{here} to {there}")
+
+    def _keeps(self, at: str, publisher: str | None, content: bytes) -> bool | None:
+        """Whether a document keeps to what its publisher has promised; None without a promise."""
+        schemas = [
+            promised.schema
+            for promised in self.promises.values()
+            if (promised.broker, promised.publisher) == (at, publisher)
+        ]
+        return any(keeps(schema, content) for schema in schemas) if schemas else None
+
+    # Tables.
+
+    def check_tables(self) -> None:
+        """Merge, and compare all tables with those of a network built afresh."""
+        self.merge()
+        self._check_theory()
+        for part in self._parts():
+            fresh = self._afresh(part)
+            for broker in part:
+                here, there = self.network.tables(broker), fresh.tables(broker)
+                if here != there:
+                    self.fault("tables", f"of {broker}:\n  {here}\nafresh:\n  {there}")
+
+    def _parts(self) -> list[list[str]]:
+        parts = {frozenset(self.side(broker)) for broker in self.brokers}
+        return sorted(sorted(part) for part in parts)
+
+    def _afresh(self, part: list[str]) -> Network:
+        """A network of one part, everything there in the opposite order."""
+        links = [sorted(link, reverse=True) for link in self.links if link <= set(part)]
+        network = Network({"brokers": part[::-1], "links": sorted(links)}, self.strategy)
+        for each in reversed(self.subscriptions.values()):
+            if each.broker in part:
+                network.subscribe(
+                    each.broker, each.subscriber, each.asked.text, each.asked.namespaces
+                )
+        for promised in reversed(self.promises.values()):
+            if promised.broker in part:
+                schema = SCHEMAS[promised.schema]
+                network.advertise(promised.broker, schema, publisher=promised.publisher)
+        network.merge()
+        return network
+
+    def _check_theory(self) -> None:
+        """What is said over a link, by the definition of the strategy."""
+        both_ways = [tuple(link) for link in map(sorted, self.links)]
+        for here, there in both_ways + [(far, near) for near, far in both_ways]:
+            view, far = self.network.tables(here), self.network.tables(there)
+            said = set(view.forwarded[there])
+            if said != set(far.routes[here]):
+                self.fault("two minds", f"{here} says {said}, {there} knows {far.routes[here]}")
+            if set(view.advertised[there]) != set(far.advertisements[here]):
+                self.fault("two minds", f"{here} and {there} differ on advertisements")
+            if self.strategy.hold_back == "prefixed" or self.strategy.merging != "none":
+                continue
+            heard = self._local(here).union(
+                *(map(read, told) for link, told in view.routes.items() if link != there)
+            )
+            due = {each.text for each in self._due(heard, view.advertisements[there])}
+            if said != due:
+                self.fault("not by definition", f"{here} says {said} to {there}, not {due}")
+
+    def _local(self, broker: str) -> frozenset[Pattern]:
+        return frozenset(
+            each.asked.pattern for each in self.subscriptions.values() if each.broker == broker
+        )
+
+    def _due(self, heard: frozenset[Pattern], came: Iterable[str]) -> frozenset[Pattern]:
+        """What is to be said of all that was heard elsewhere."""
+        if self.strategy.floods:
+            return frozenset()
+        due = roots(heard) if self.strategy.hold_back == "covered" else heard
+        promised = [Advertisement.parse(text) for text in came]
+        match self.strategy.towards:
+            case "all":
+                return due
+            case "producers":
+                return due if promised else frozenset()
+            case _:
+                return frozenset(
+                    each for each in due if any(overlaps(one, each) for one in promised)
+                )
+
+    def _broker(self, number: int) -> str:
+        return self.brokers[number % len(self.brokers)]
+
+    def _tell(self, call: str) -> None:
+        self.told.append(call)
+
+
+@cache
+def read(text: str) -> Pattern:
+    """The pattern of a canonical text."""
+    return Pattern.parse(text, limits=CANONICAL_LIMITS)
+
+
+_covers = cache(lambda wider, narrower: covers(wider=wider, narrower=narrower))
+
+
+@cache
+def roots(patterns: frozenset[Pattern]) -> frozenset[Pattern]:
+    """Of each class that nothing outside it covers, the least text: by all pairs."""
+    above = {
+        narrower: {wider for wider in patterns if _covers(wider, narrower)} for narrower in patterns
+    }
+    for middle in patterns:
+        for each in patterns:
+            if middle in above[each]:
+                above[each] |= above[middle]
+    found = set()
+    for each, wider in above.items():
+        alike = {other for other in wider if each in above[other]}
+        if alike == wider:
+            found.add(min(alike | {each}, key=lambda pattern: pattern.text))
+    return frozenset(found)
+
+
+# Chance plays.
+
+Move = Callable[[Play, Random], None]
+
+
+def _any_asked(rng: Random) -> Asked:
+    """Half of the time one of a few, so that equal and covered ones come often."""
+    return SPOKEN[rng.randrange(12)] if rng.random() < 0.5 else rng.choice(SPOKEN)
+
+
+MOVES: dict[str, tuple[int, Move]] = {
+    "subscribe": (
+        8,
+        lambda play, rng: play.subscribe(rng.randrange(99), rng.choice("xyz"), _any_asked(rng)),
+    ),
+    "unsubscribe": (5, lambda play, rng: play.unsubscribe(rng.randrange(99))),
+    "advertise": (
+        3,
+        lambda play, rng: play.advertise(
+            rng.randrange(99), rng.choice(PUBLISHERS), rng.randrange(99)
+        ),
+    ),
+    "unadvertise": (1, lambda play, rng: play.unadvertise(rng.randrange(99))),
+    "publish": (
+        7,
+        lambda play, rng: play.publish(
+            rng.randrange(99), rng.choice(PUBLISHERS), rng.choice(DOCUMENTS)
+        ),
+    ),
+    "remove_link": (1, lambda play, rng: play.remove_link(rng.randrange(99))),
+    "add_link": (2, lambda play, rng: play.add_link(rng.randrange(99), rng.randrange(99))),
+    "merge": (1, lambda play, _: play.merge()),
+}
+"""What may happen next, and how often."""
+
+
+def random_topology(rng: Random, brokers_max: int = 15) -> dict[str, Any]:
+    count = rng.randint(2, brokers_max)
+    match rng.randrange(3):
+        case 0:
+            return line(count)
+        case 1:
+            return star(count)
+        case _:
+            return tree([rng.randrange(99) for _ in range(count - 1)])
+
+
+def random_play(
+    rng: Random,
+    *,
+    strategies: Sequence[Strategy] = STRATEGIES,
+    moves: int = 40,
+    brokers_max: int = 15,
+    documents: bool = True,
+    tables: bool = True,
+) -> Play:
+    """A whole play by chance alone; raises :class:`Fault`.
+
+    Documents are published on the way unless ``documents`` says no; if ``tables`` says so, they are
+    compared at the end.
+    """
+    play = Play(random_topology(rng, brokers_max), rng.choice(strategies))
+    allowed = {name: move for name, move in MOVES.items() if documents or name != "publish"}
+    weights = [weight for weight, _ in allowed.values()]
+    for _, move in rng.choices(list(allowed.values()), weights, k=moves):
+        play.attempt(lambda move=move: move(play, rng))  # type: ignore[misc]
+    if tables:
+        play.attempt(play.check_tables)
+    return play

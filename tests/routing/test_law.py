@@ -1,0 +1,105 @@
+"""The law of routing: whatever happens, each subscription receives what flooding would deliver.
+
+Hypothesis plays with networks of up to 15 brokers under every strategy: clients come and go,
+publishers promise and take back, links break and other links join what is left, patterns are merged
+at odd moments. The judge (:mod:`tests.routing.networks`) watches each publication, and in the end
+compares all tables with those of a network that has had no past.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from tests.routing.networks import PUBLISHERS, Play, line, random_play, star, tree
+from tests.routing.vocabulary import DOCUMENTS, SCHEMAS, SPOKEN, STRATEGIES, Asked
+from twigcast.routing.strategy import Strategy
+
+NUMBERS = st.integers(0, 14)
+"""Which broker, link, subscription ...: taken modulo what there is."""
+
+
+class Life(RuleBasedStateMachine):
+    """A network's life."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.play = Play(line(2), STRATEGIES[0])
+
+    @initialize(
+        topology=st.one_of(
+            st.builds(line, st.integers(2, 15)),
+            st.builds(star, st.integers(3, 15)),
+            st.builds(tree, st.lists(st.integers(0, 13), min_size=3, max_size=14)),
+        ),
+        strategy=st.sampled_from(STRATEGIES),
+    )
+    def begin(self, topology: dict[str, object], strategy: Strategy) -> None:
+        self.play = Play(topology, strategy)
+
+    @rule(broker=NUMBERS, subscriber=st.sampled_from("xyz"), asked=st.sampled_from(SPOKEN))
+    def subscribe(self, broker: int, subscriber: str, asked: Asked) -> None:
+        self.play.subscribe(broker, subscriber, asked)
+
+    @rule(broker=NUMBERS, asked=st.sampled_from(SPOKEN[:12]))
+    def subscribe_to_much(self, broker: int, asked: Asked) -> None:
+        self.play.subscribe(broker, "w", asked)
+
+    @precondition(lambda self: self.play.subscriptions)
+    @rule(number=NUMBERS)
+    def unsubscribe(self, number: int) -> None:
+        self.play.unsubscribe(number)
+
+    @rule(
+        broker=NUMBERS,
+        publisher=st.sampled_from(PUBLISHERS),
+        schema=st.integers(0, len(SCHEMAS) - 1),
+    )
+    def advertise(self, broker: int, publisher: str | None, schema: int) -> None:
+        self.play.advertise(broker, publisher, schema)
+
+    @precondition(lambda self: self.play.promises)
+    @rule(number=NUMBERS)
+    def unadvertise(self, number: int) -> None:
+        self.play.unadvertise(number)
+
+    @rule(
+        broker=NUMBERS,
+        publisher=st.sampled_from(PUBLISHERS),
+        content=st.sampled_from(DOCUMENTS),
+    )
+    def publish(self, broker: int, publisher: str | None, content: bytes) -> None:
+        self.play.publish(broker, publisher, content)
+
+    @precondition(lambda self: self.play.links)
+    @rule(number=NUMBERS)
+    def remove_link(self, number: int) -> None:
+        self.play.remove_link(number)
+
+    @precondition(lambda self: len(self.play.links) < len(self.play.brokers) - 1)
+    @rule(number=NUMBERS, far=NUMBERS)
+    def add_link(self, number: int, far: int) -> None:
+        self.play.add_link(number, far)
+
+    @rule()
+    def merge(self) -> None:
+        self.play.merge()
+
+    def teardown(self) -> None:
+        self.play.check_tables()
+
+
+TestLife = Life.TestCase
+TestLife.settings = settings(max_examples=settings().max_examples // 2, stateful_step_count=25)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
+def test_chance_finds_no_fault_under(strategy: Strategy) -> None:
+    """Plain chance mixes more evenly than Hypothesis does, and says which strategy it is."""
+    for seed in range(max(2, settings().max_examples // 20)):
+        play = random_play(Random(f"{strategy}, {seed}"), strategies=[strategy])
+        assert len(play.told) > 1
