@@ -1,4 +1,4 @@
-"""Workloads made to measure: patterns and documents drawn from a schema.
+"""Workloads made to measure: patterns and documents drawn from a schema, and topologies.
 
 The experiments of the papers need subscriptions by the hundred thousand and documents that some
 of them match. Both are drawn at random from the same schema, with the parameters the papers give
@@ -17,14 +17,31 @@ from __future__ import annotations
 
 from twigcast.workload.documents import Marker, generate_document, generate_documents
 from twigcast.workload.patterns import generate_patterns
+from twigcast.workload.topologies import (
+    TopologyTable,
+    binary_tree,
+    line,
+    overlay,
+    random_tree,
+    star,
+)
+from twigcast.workload.transit_stubs import TransitStub, transit_stub
 from twigcast.workload.variation import vary
 from twigcast.workload.vocabulary import Vocabulary
 
 __all__ = [
     "Marker",
+    "TopologyTable",
+    "TransitStub",
     "Vocabulary",
+    "binary_tree",
     "generate_document",
     "generate_documents",
     "generate_patterns",
+    "line",
+    "overlay",
+    "random_tree",
+    "star",
+    "transit_stub",
     "vary",
 ]
