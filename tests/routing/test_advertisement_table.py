@@ -198,7 +198,8 @@ def test_to_take_back_what_was_never_said_changes_nothing() -> None:
 def test_a_circle_is_one_class_and_its_least_text_stands_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one, two, three, below = PROMISES[:4]
+    # All have the same elements, so that each pair is asked about.
+    one, two, three, below = (promise(f"/a/@x{number}") for number in range(4))
     arrows = {(one, two), (two, three), (three, one), (three, below)}
     monkeypatch.setattr(
         advertisement_table,
@@ -243,4 +244,5 @@ def test_a_pair_is_compared_once_though_a_link_comes_and_goes(
         table.remove_link(WEST)
         table.changes()
         table.add_link(WEST)
-    assert len(asked) == len(PROMISES) * (len(PROMISES) - 1)
+    assert asked
+    assert len(asked) == len(set(asked))

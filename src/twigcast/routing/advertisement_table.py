@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from twigcast.covering import Advertisement, advertisement_covers
+from twigcast.language.condition import Label
 from twigcast.routing.events import LinkId
 
 __all__ = [
@@ -54,6 +55,10 @@ class _Known:
     """An advertisement, where it came from, and the texts of others that cover it."""
 
     advertisement: Advertisement
+    labels: frozenset[Label]
+    """Those of its elements."""
+    general: bool
+    """Whether one of them stands for several, as ``*`` does."""
     sources: set[LinkId | None] = field(default_factory=set)
     wider: set[str] = field(default_factory=set)
 
@@ -143,11 +148,12 @@ class AdvertisementTable:
 
     def _compare(self, text: str, advertisement: Advertisement) -> None:
         """Take an advertisement in, and find out which others it covers and is covered by."""
-        new = _Known(advertisement)
+        labels = frozenset(label for _, label, _ in advertisement.paths.edges())
+        new = _Known(advertisement, labels, any(label.namespace is None for label in labels))
         for other_text, other in self._known.items():
-            if advertisement_covers(wider=advertisement, narrower=other.advertisement):
+            if _covers(wider=new, narrower=other):
                 other.wider.add(text)
-            if advertisement_covers(wider=other.advertisement, narrower=advertisement):
+            if _covers(wider=other, narrower=new):
                 new.wider.add(other_text)
         self._known[text] = new
 
@@ -180,6 +186,13 @@ class AdvertisementTable:
                 widest |= alike
                 found.append(min(alike))
         return {text: self._known[text].advertisement for text in sorted(found)}
+
+
+def _covers(*, wider: _Known, narrower: _Known) -> bool:
+    """Whether one covers the other; mostly they do not, and have different elements."""
+    if not wider.general and not narrower.labels <= wider.labels:
+        return False
+    return advertisement_covers(wider=wider.advertisement, narrower=narrower.advertisement)
 
 
 def _above(text: str, wider: Mapping[str, set[str]]) -> set[str]:
