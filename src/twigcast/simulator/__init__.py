@@ -1,1 +1,36 @@
-"""A network of brokers in simulated time."""
+"""A network of brokers in simulated time: scenarios in, figures out.
+
+>>> from pathlib import Path
+>>> from twigcast.simulator import Scenario, simulate
+>>> topology = {"links": [["north", "south"]]}
+>>> workload = {"subscriptions": 3, "documents": 2, "publishers_at": ["north"]}
+>>> given = {"topology": topology, "workload": workload, "run": {"seed": 7}}
+>>> scenario = Scenario.of(given, name="tiny", folder=Path())
+>>> results = simulate(scenario)
+>>> results.publications, results.missed, results.needless
+(2, 0, 0)
+"""
+
+from __future__ import annotations
+
+from twigcast.simulator.costs import CostModel, Measured
+from twigcast.simulator.results import Results
+from twigcast.simulator.running import simulate
+from twigcast.simulator.scenario import Scenario, read_scenario
+from twigcast.simulator.simulation import Simulation, SimulationLimits
+from twigcast.simulator.story import Story
+from twigcast.simulator.telling import Told, tell
+
+__all__ = [
+    "CostModel",
+    "Measured",
+    "Results",
+    "Scenario",
+    "Simulation",
+    "SimulationLimits",
+    "Story",
+    "Told",
+    "read_scenario",
+    "simulate",
+    "tell",
+]

@@ -1,0 +1,153 @@
+"""What is noted down while a story is played, and made :class:`Results` of in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from twigcast.routing.events import (
+    Arrive,
+    BrokerId,
+    DeadLetter,
+    Deliver,
+    Message,
+    Publication,
+    Refuse,
+    SubscriptionId,
+)
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.topology import Tree
+from twigcast.routing.traffic import Direction, Traffic
+from twigcast.simulator.judge import Judgement
+from twigcast.simulator.results import (
+    BrokerTables,
+    DeadDocument,
+    Delivery,
+    LinkDocuments,
+    Refusal,
+    Results,
+    Usage,
+    response_times,
+)
+
+__all__ = ["Record"]
+
+
+@dataclass(slots=True)
+class _Followed:
+    """A document on its way, with what the judge says about it."""
+
+    handed_in_at: float
+    judgement: Judgement
+    received: Counter[tuple[BrokerId, SubscriptionId]] = field(default_factory=Counter)
+
+
+class Record:
+    """Everything that is counted or noted in one run."""
+
+    def __init__(self, network: Tree, *, floods: bool) -> None:
+        self._floods = floods
+        self._latency_ms: dict[Direction, float] = {}
+        for link in network.links:
+            one, other = map(BrokerId, link.between)
+            self._latency_ms[one, other] = self._latency_ms[other, one] = link.latency_ms
+        self.subscriptions = self.lost = self.queue_longest = 0
+        self.busy: dict[BrokerId, float] = dict.fromkeys(map(BrokerId, network.brokers), 0.0)
+        self._followed: dict[str, _Followed] = {}
+        self._deliveries: list[Delivery] = []
+        self._dead: list[DeadDocument] = []
+        self._refusals: list[Refusal] = []
+        self._traffic = Traffic()
+        self._crossings: Counter[Direction] = Counter()
+        self._needless: Counter[Direction] = Counter()
+        self._flooded: Counter[Direction] = Counter()
+
+    def handed_in(self, publication: Publication, judgement: Judgement, now: float) -> None:
+        """A publisher hands in a document."""
+        self._followed[publication.id] = _Followed(now, judgement)
+
+    def sent(self, sender: BrokerId, to: BrokerId, message: Message) -> int:
+        """A message goes onto a link; returns its bytes."""
+        link = sender, to
+        before = self._traffic.bytes.get(link, 0)
+        self._traffic.count(link, message)
+        if isinstance(message, Arrive):
+            self._crossings[link] += 1
+            if link not in self._followed[message.publication.id].judgement.links:
+                excused = message.flooded and not self._floods
+                (self._flooded if excused else self._needless)[link] += 1
+        return self._traffic.bytes[link] - before
+
+    def delivered(self, broker: BrokerId, effect: Deliver, now: float) -> None:
+        """A subscriber receives a document."""
+        name = effect.publication.id
+        followed = self._followed[name]
+        followed.received[broker, effect.subscription] += 1
+        seconds = now - followed.handed_in_at
+        delivery = Delivery(name, broker, effect.subscriber, effect.subscription, seconds)
+        self._deliveries.append(delivery)
+
+    def dead(self, broker: BrokerId, effect: DeadLetter, now: float) -> None:
+        """A document could not be read, or not be decided for a subscription."""
+        told = effect.publication.id, effect.subscription, effect.reason
+        self._dead.append(DeadDocument(now, broker, *told))
+
+    def refused(self, broker: BrokerId, effect: Refuse, now: float) -> None:
+        """A broker refuses an event."""
+        kind = type(effect.event).__name__
+        self._refusals.append(Refusal(now, broker, kind, effect.reason))
+
+    def results(
+        self,
+        *,
+        strategy: Strategy,
+        tables: Mapping[BrokerId, BrokerTables],
+        stopped: str | None,
+        events: int,
+        set_up_seconds: float,
+        simulated_seconds: float,
+        real_seconds: float,
+    ) -> Results:
+        """All of it, once the run is over."""
+        judged = [(each.judgement.deliveries, each.received) for each in self._followed.values()]
+        return Results(
+            strategy=str(strategy),
+            publications=len(self._followed),
+            subscriptions=self.subscriptions,
+            deliveries=tuple(self._deliveries),
+            missed=sum(len(expected - received.keys()) for expected, received in judged),
+            unexpected=sum(len(received.keys() - expected) for expected, received in judged),
+            repeated=len(self._deliveries) - sum(len(received) for _, received in judged),
+            dead_letters=tuple(self._dead),
+            refusals=tuple(self._refusals),
+            lost=self.lost,
+            documents={
+                link: LinkDocuments(
+                    self._crossings[link], self._needless[link], self._flooded[link]
+                )
+                for link in self._latency_ms
+            },
+            messages={link: self._traffic[link] for link in self._latency_ms},
+            bytes={link: self._traffic.bytes.get(link, 0) for link in self._latency_ms},
+            usage=self._usage(),
+            tables=tables,
+            busy=self.busy,
+            queue_longest=self.queue_longest,
+            response=response_times([each.seconds for each in self._deliveries]),
+            events=events,
+            set_up_seconds=set_up_seconds,
+            simulated_seconds=simulated_seconds,
+            stopped=stopped,
+            real_seconds=real_seconds,
+        )
+
+    def _usage(self) -> Usage:
+        subscribed = published = 0.0
+        for link, latency_ms in self._latency_ms.items():
+            subscribed += latency_ms * self._traffic[link]["subscribe"]
+            published += latency_ms * self._crossings[link]
+        return Usage(
+            per_subscription_ms=subscribed / max(self.subscriptions, 1),
+            per_publication_ms=published / max(len(self._followed), 1),
+        )

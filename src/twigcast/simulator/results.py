@@ -1,0 +1,218 @@
+"""What came of a run: who received what, what crossed the links, what stands in the tables.
+
+Results are values; two runs of one story under one strategy have equal ones, but for the real time
+they took. :meth:`Results.to_json` is what ``twigcast simulate --json`` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import ceil
+from typing import NamedTuple
+
+from twigcast.routing.events import BrokerId, SubscriptionId
+from twigcast.routing.traffic import KINDS, Direction
+
+__all__ = [
+    "BrokerTables",
+    "DeadDocument",
+    "Delivery",
+    "LinkDocuments",
+    "Refusal",
+    "ResponseTimes",
+    "Results",
+    "Usage",
+    "response_times",
+]
+
+
+class Delivery(NamedTuple):
+    """A document that reached a subscriber, and how many seconds after it was handed in."""
+
+    publication: str
+    broker: BrokerId
+    subscriber: str
+    subscription: SubscriptionId
+    seconds: float
+
+
+class DeadDocument(NamedTuple):
+    """A document that could not be read, or not be decided for a subscription."""
+
+    at: float
+    broker: BrokerId
+    publication: str
+    subscription: SubscriptionId | None
+    reason: str
+
+
+class Refusal(NamedTuple):
+    """What a broker refused, and why."""
+
+    at: float
+    broker: BrokerId
+    event: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDocuments:
+    """The documents that crossed a link in one direction.
+
+    ``needless`` led to no match; ``flooded`` led to none either, but went everywhere because
+    nothing had been advertised that they keep to, which is nobody's fault.
+    """
+
+    crossings: int = 0
+    needless: int = 0
+    flooded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerTables:
+    """How large the tables of a broker are at the end."""
+
+    routes: int
+    """Over all links."""
+    subscriptions: int
+    """Of its own clients."""
+    advertisements: int
+    """That came by links."""
+    forwarded: int
+    """Patterns said to neighbours, over all links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Network resource usage (YAK, 6.3): the latencies of the links crossed, added up, in ms."""
+
+    per_subscription_ms: float
+    per_publication_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseTimes:
+    """Seconds from handing a document in to its delivery; all 0 where nothing was delivered."""
+
+    mean: float = 0.0
+    median: float = 0.0
+    percentile_95: float = 0.0
+    longest: float = 0.0
+
+
+def response_times(seconds: Sequence[float]) -> ResponseTimes:
+    """The mean, and the values that half, 95 in 100 and all of them do not exceed.
+
+    >>> response_times([4.0, 1.0, 2.0, 3.0])
+    ResponseTimes(mean=2.5, median=2.0, percentile_95=4.0, longest=4.0)
+    """
+    if not seconds:
+        return ResponseTimes()
+    ranked = sorted(seconds)
+    at = [ranked[ceil(share * len(ranked)) - 1] for share in (0.5, 0.95, 1.0)]
+    return ResponseTimes(sum(ranked) / len(ranked), *at)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """All that is known of a run once it is over."""
+
+    strategy: str
+    publications: int
+    subscriptions: int
+    """Handed in, whether they were taken back later or not."""
+    deliveries: tuple[Delivery, ...]
+    missed: int
+    """Deliveries that the judge expected and nobody received."""
+    unexpected: int
+    """Deliveries that the judge did not expect."""
+    repeated: int
+    """Deliveries of a document to a subscription that had received it already."""
+    dead_letters: tuple[DeadDocument, ...]
+    refusals: tuple[Refusal, ...]
+    lost: int
+    """Messages that were lost with their link."""
+    documents: Mapping[Direction, LinkDocuments]
+    messages: Mapping[Direction, Mapping[str, int]]
+    """What crossed each link in each direction, by kind."""
+    bytes: Mapping[Direction, int]
+    usage: Usage
+    tables: Mapping[BrokerId, BrokerTables]
+    busy: Mapping[BrokerId, float]
+    """Seconds that each broker had something to do."""
+    queue_longest: int
+    response: ResponseTimes
+    events: int
+    set_up_seconds: float
+    simulated_seconds: float
+    stopped: str | None = None
+    """The bound at which the run was stopped, if it was."""
+    real_seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def crossings(self) -> int:
+        """How many times a document crossed a link."""
+        return sum(each.crossings for each in self.documents.values())
+
+    @property
+    def needless(self) -> int:
+        """How many of these led to no match."""
+        return sum(each.needless for each in self.documents.values())
+
+    @property
+    def flooded(self) -> int:
+        """How many led to no match, but went everywhere for want of an advertisement."""
+        return sum(each.flooded for each in self.documents.values())
+
+    @property
+    def routes(self) -> int:
+        """Routes of all brokers together."""
+        return sum(each.routes for each in self.tables.values())
+
+    def total(self, kind: str) -> int:
+        """Messages of one kind over all links."""
+        return sum(each[kind] for each in self.messages.values())
+
+    def to_json(self) -> dict[str, object]:
+        """Everything but the deliveries one by one, as an object for JSON."""
+        return {
+            "strategy": self.strategy,
+            "publications": self.publications,
+            "subscriptions": self.subscriptions,
+            "deliveries": len(self.deliveries),
+            "missed": self.missed,
+            "unexpected": self.unexpected,
+            "repeated": self.repeated,
+            "dead_letters": [each._asdict() for each in self.dead_letters],
+            "refusals": [each._asdict() for each in self.refusals],
+            "lost": self.lost,
+            "crossings": self.crossings,
+            "needless": self.needless,
+            "flooded": self.flooded,
+            "traffic": {kind: self.total(kind) for kind in KINDS},
+            "bytes": sum(self.bytes.values()),
+            "usage": asdict(self.usage),
+            "response_seconds": asdict(self.response),
+            "links": [self._link_json(*link) for link in self.documents],
+            "brokers": [
+                {"broker": broker, **asdict(tables), "busy_seconds": self.busy[broker]}
+                for broker, tables in self.tables.items()
+            ],
+            "queue_longest": self.queue_longest,
+            "events": self.events,
+            "set_up_seconds": self.set_up_seconds,
+            "simulated_seconds": self.simulated_seconds,
+            "real_seconds": self.real_seconds,
+            "stopped": self.stopped,
+        }
+
+    def _link_json(self, sender: str, to: str) -> dict[str, object]:
+        link = sender, to
+        return {
+            "from": sender,
+            "to": to,
+            **asdict(self.documents[link]),
+            "traffic": dict(self.messages[link]),
+            "bytes": self.bytes[link],
+        }

@@ -1,0 +1,35 @@
+"""From a scenario to results, in one call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from twigcast.routing.router import ROUTER_LIMITS
+from twigcast.routing.strategy import Strategy
+from twigcast.simulator.costs import Measured
+from twigcast.simulator.results import Results
+from twigcast.simulator.scenario import Scenario
+from twigcast.simulator.simulation import Simulation
+from twigcast.simulator.story import Story
+from twigcast.simulator.telling import tell
+
+__all__ = ["simulate"]
+
+
+def simulate(
+    scenario: Scenario, strategy: Strategy | str | None = None, *, story: Story | None = None
+) -> Results:
+    """Play a scenario to its end, under its own strategy or another.
+
+    Whoever compares strategies tells the ``story`` once, and hands it in each time. UsageError if
+    the scenario names what is not there.
+    """
+    simulation = Simulation(
+        tell(scenario).story if story is None else story,
+        scenario.strategy if strategy is None else strategy,
+        costs=Measured() if scenario.cost is None else scenario.cost,
+        limits=scenario.limits,
+        router_limits=replace(ROUTER_LIMITS, batch_delay=scenario.batch_delay),
+        engine=scenario.engine,
+    )
+    return simulation.run()

@@ -1,0 +1,295 @@
+"""A scenario: the description of an experiment, as people write it in TOML.
+
+Seven tables, none of which need be there but the first::
+
+    [topology]                     generate = "binary-tree", or file = "net.toml", or brokers, links
+    [workload]                     who asks for what, who publishes what, where and when
+    [strategy]                     name = "covering", and the options of that strategy
+    [cost]                         how long a broker is busy with what comes to it
+    [churn]                        clients that come and go, links that are lost and return
+    [[change]]                     at = 2.5, do = "link_down", between = ["north", "south"]
+    [run]                          seed, limits
+
+What is not given has a default, or is drawn from the seed. :attr:`Scenario.options` has all of it
+as it is in effect, and is a scenario again. A key that does not exist, or a value that cannot be
+meant, is a UsageError that says where.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Final
+
+from twigcast.errors import UsageError
+from twigcast.routing.strategy import STRATEGIES, Strategy, strategy
+from twigcast.simulator.costs import CostModel
+from twigcast.simulator.keys import Keys
+from twigcast.simulator.network_plan import NetworkPlan, read_network_plan
+from twigcast.simulator.simulation import SimulationLimits
+
+__all__ = ["SCENARIO_BYTES_MAX", "Churn", "Scenario", "Workload", "read_scenario"]
+
+SCENARIO_BYTES_MAX: Final = 4 * 1024**2
+"""Of a scenario file: some ten thousand changes written by hand, or links of an inline topology."""
+
+_PATTERN_FRACTIONS: Final = ("wildcard", "descendant", "nested", "predicates", "attributes", "skew")
+_PATTERN_NUMBERS: Final = ("depth_max", "nested_depth", "nested_levels")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """Who asks for what, and who publishes what."""
+
+    dtds: tuple[str, ...] = ("news",)
+    """Kinds of documents: DTDs that come with Twigcast, or files."""
+    subscriptions: int = 10
+    """Of each broker that has subscribers, or of each client."""
+    per: str = "broker"
+    subscribers_at: tuple[str, ...] = ("all",)
+    interests: int | None = None
+    """How many of the kinds each broker's clients are interested in (YAK, 6.5.3); None for all."""
+    pool: int | None = None
+    """Subscriptions are chosen from as many different ones for each kind; None for no bound."""
+    subscriptions_file: str | None = None
+    subscribe_every: float = 0.0
+    """Seconds between two subscriptions, broker after broker; 0 for all at once."""
+    documents: int = 10
+    documents_from: tuple[str, ...] = ()
+    publishers: int | None = None
+    """None for one at a random broker, or one at each broker that is named."""
+    publishers_at: tuple[str, ...] = ("random",)
+    publishes: int | None = None
+    """How many of the kinds each publisher publishes; None for all."""
+    advertise: bool = True
+    publish_every: float = 1.0
+    publish_rate: float | None = None
+    """Documents per second on average, at random; None for every so many seconds."""
+    publish_times: tuple[float, ...] | None = None
+    numbers: int = 20
+    pattern_options: Mapping[str, object] = field(default_factory=dict)
+    document_options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Churn:
+    """What comes and goes at random, per second, while the churn lasts."""
+
+    seconds: float = 0.0
+    subscribe: float = 0.0
+    unsubscribe: float = 0.0
+    link_loss: float = 0.0
+    down_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """An experiment, as far as it is described; what is left open is drawn from the seed."""
+
+    name: str
+    folder: Path
+    """Where files are looked for."""
+    network: NetworkPlan
+    workload: Workload
+    strategy: Strategy
+    cost: CostModel | None
+    """None where it is measured."""
+    churn: Churn
+    changes: tuple[Mapping[str, object], ...]
+    seed: int
+    start: float | None
+    batch_delay: float
+    limits: SimulationLimits
+    engine: str = "auto"
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Every option with the value it has."""
+
+    @classmethod
+    def of(
+        cls, given: Mapping[str, object], *, name: str, folder: Path, seed: int | None = None
+    ) -> Scenario:
+        """The scenario of a dictionary; a ``seed`` takes the place of the one in it."""
+        keys = Keys(given, name)
+        run = _table(keys, "run")
+        own_seed = run.whole("seed", 1)
+        if seed is not None:
+            run.taken["seed"] = own_seed = seed
+        scenario = cls(
+            name=name,
+            folder=folder,
+            network=read_network_plan(_table(keys, "topology"), folder),
+            workload=_workload(_table(keys, "workload")),
+            strategy=_strategy(keys),
+            cost=_cost(_table(keys, "cost")),
+            churn=_churn(_table(keys, "churn")),
+            changes=_changes(keys),
+            seed=own_seed,
+            start=run.number_or_none("start"),
+            batch_delay=run.number("batch_delay", 0.0),
+            limits=_limits(run),
+            engine=run.one_of("engine", ("auto", "native", "streaming", "lxml"), "auto"),
+            options=keys.taken,
+        )
+        run.end()
+        keys.end()
+        return scenario
+
+
+def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
+    """The scenario of a TOML file; UsageError if it cannot be read, or makes no sense."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content = file.read(SCENARIO_BYTES_MAX + 1)
+    except OSError as error:
+        raise UsageError(f"cannot read the scenario {path}: {error.strerror or error}") from error
+    if len(content) > SCENARIO_BYTES_MAX:
+        raise UsageError(
+            f"the scenario {path} has more than {SCENARIO_BYTES_MAX:,} bytes (SCENARIO_BYTES_MAX); "
+            "put its topology and its subscriptions into files of their own"
+        )
+    try:
+        table = tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name}, byte {error.start + 1}: not UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{path.name}: not TOML: {error}") from None
+    return Scenario.of(table, name=path.name, folder=path.parent, seed=seed)
+
+
+def _table(keys: Keys, name: str) -> Keys:
+    table = keys.table(name)
+    table.where = f"{keys.where}, [{name}]"
+    return table
+
+
+def _workload(keys: Keys) -> Workload:
+    usual = Workload()
+    workload = Workload(
+        dtds=keys.texts("dtds", usual.dtds),
+        subscriptions=keys.whole("subscriptions", usual.subscriptions),
+        per=keys.one_of("per", ("broker", "client"), usual.per),
+        subscribers_at=keys.texts("subscribers_at", usual.subscribers_at),
+        interests=keys.whole_or_none("interests"),
+        pool=keys.whole_or_none("pool"),
+        subscriptions_file=keys.text("subscriptions_file"),
+        subscribe_every=keys.number("subscribe_every", usual.subscribe_every),
+        documents=keys.whole("documents", usual.documents),
+        documents_from=keys.texts("documents_from"),
+        publishers=keys.whole_or_none("publishers"),
+        publishers_at=keys.texts("publishers_at", usual.publishers_at),
+        publishes=keys.whole_or_none("publishes"),
+        advertise=keys.flag("advertise", default=usual.advertise),
+        publish_every=keys.number("publish_every", usual.publish_every),
+        publish_rate=keys.number_or_none("publish_rate", least=1e-9),
+        publish_times=keys.numbers("publish_times"),
+        numbers=keys.whole("numbers", usual.numbers, least=1),
+        pattern_options=_pattern_options(_table(keys, "patterns")),
+        document_options=_document_options(_table(keys, "document")),
+    )
+    keys.end()
+    if not workload.dtds:
+        raise UsageError(f"{keys.where}: dtds names at least one DTD")
+    return workload
+
+
+def _pattern_options(keys: Keys) -> Mapping[str, object]:
+    """What ``generate_patterns`` is told, of what it can be told."""
+    options: dict[str, object] = {}
+    for key in _PATTERN_FRACTIONS:
+        if key in keys:
+            options[key] = keys.number(key, 0.0)
+    for key in _PATTERN_NUMBERS:
+        if key in keys:
+            options[key] = keys.whole(key, 1)
+    if "predicate_kinds" in keys:
+        options["predicate_kinds"] = keys.texts("predicate_kinds")
+    options["distinct"] = keys.flag("distinct", default=True)
+    _end(keys, (*_PATTERN_FRACTIONS, *_PATTERN_NUMBERS, "predicate_kinds"))
+    return options
+
+
+def _document_options(keys: Keys) -> Mapping[str, object]:
+    """What ``generate_documents`` is told, of what it can be told."""
+    options: dict[str, object] = {
+        "elements": keys.whole("elements", 130, least=1),
+        "depth_max": keys.whole("depth_max", 10, least=1),
+        "attributes": keys.number("attributes", 0.4),
+    }
+    if (size := keys.whole_or_none("bytes")) is not None:
+        options["bytes_target"] = size
+    keys.end()
+    return options
+
+
+def _end(keys: Keys, allowed: tuple[str, ...]) -> None:
+    """Nothing may be left; what was not given keeps the default of whoever it is for."""
+    for key in allowed:
+        keys.raw(key) if key in keys else keys.taken.setdefault(key, None)
+    keys.end()
+
+
+def _strategy(keys: Keys) -> Strategy:
+    """A text such as ``prefix(depth=3)``, or a table with the name and the options."""
+    given = keys.raw("strategy", "best")
+    where = f"{keys.where}, [strategy]"
+    try:
+        chosen = strategy(given) if isinstance(given, str) else _of_table(Keys(given, where))
+    except UsageError as error:
+        text = str(error)
+        raise UsageError(text if text.startswith(where) else f"{where}: {text}") from None
+    keys.taken["strategy"] = str(chosen)
+    return chosen
+
+
+def _of_table(keys: Keys) -> Strategy:
+    name = keys.one_of("name", tuple(STRATEGIES), "best")
+    make = STRATEGIES[name]
+    options = {key: keys.raw(key) for key in make.__annotations__ if key in keys}
+    keys.taken.update(dict.fromkeys(make.__annotations__.keys() - {"return"} - options.keys()))
+    keys.end()
+    for key, value in options.items():
+        if isinstance(value, list | dict) or (isinstance(value, bool) and key != "covering"):
+            raise keys.fault(key, "a text or a number", value)
+    try:
+        return make(**options)
+    except TypeError:
+        raise UsageError(f"{keys.where}: an option has a value of the wrong kind") from None
+
+
+def _cost(keys: Keys) -> CostModel | None:
+    model = keys.one_of("model", ("constants", "measured"), "constants")
+    usual = CostModel()
+    names = [each.name for each in fields(CostModel)]
+    if model == "measured":
+        keys.end()
+        return None
+    costs = CostModel(**{name: keys.number(name, getattr(usual, name)) for name in names})
+    keys.end()
+    return costs
+
+
+def _churn(keys: Keys) -> Churn:
+    usual = Churn()
+    names = [each.name for each in fields(Churn)]
+    churn = Churn(**{name: keys.number(name, getattr(usual, name)) for name in names})
+    keys.end()
+    return churn
+
+
+def _changes(keys: Keys) -> tuple[Mapping[str, object], ...]:
+    given = keys.raw("change", [])
+    if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
+        raise UsageError(f"{keys.where}: changes are tables, each begun by [[change]]")
+    return tuple(given)
+
+
+def _limits(run: Keys) -> SimulationLimits:
+    usual = SimulationLimits()
+    return SimulationLimits(
+        events_max=run.whole("events_max", usual.events_max, least=1),
+        seconds_max=run.number("seconds_max", usual.seconds_max),
+        queue_max=run.whole("queue_max", usual.queue_max, least=1),
+    )

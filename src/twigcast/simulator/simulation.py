@@ -1,0 +1,334 @@
+"""A network of routers in simulated time: a story is played, and what came of it is recorded.
+
+Each broker is a :class:`~twigcast.routing.Router` with a queue in front of it, and does one thing
+after the other. What comes in waits for its turn, takes as long as the costs say, and only then
+are its effects performed: messages go onto the wires, deliveries are noted. A document that has to
+be decided is next in its broker's turn, before whatever waits. When a router wants to be woken, it
+is, behind what waits already::
+
+    from outside ──▶ queue ──▶ router.handle ──▶ Send ──▶ wire ──▶ queue of the far broker
+                       ▲           │
+                       └─ Woken ───┴─ Decide ──▶ router.decide ──▶ router.handle ──▶ …
+
+The simulator decides nothing: it carries messages and keeps time. Of simulated time, of events and
+of each broker's queue there is a bound; a run that reaches one is stopped, and its results say so.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from time import perf_counter
+from typing import Final, TypeAlias, assert_never
+
+from twigcast.routing.events import (
+    Advertise,
+    BrokerId,
+    DeadLetter,
+    Decide,
+    Deliver,
+    Effect,
+    Event,
+    LinkDown,
+    LinkId,
+    LinkUp,
+    Message,
+    Publish,
+    Received,
+    Refuse,
+    Send,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+    Woken,
+)
+from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
+from twigcast.routing.strategy import Strategy, strategy
+from twigcast.simulator.agenda import Agenda
+from twigcast.simulator.costs import CostModel, Costs
+from twigcast.simulator.judge import Judge
+from twigcast.simulator.record import Record
+from twigcast.simulator.results import BrokerTables, Results
+from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
+from twigcast.simulator.wires import Wire
+
+__all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]
+
+_DEFAULT_COSTS: Final = CostModel()
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationLimits:
+    """Bounds of a run. One that reaches a bound is stopped there."""
+
+    events_max: int = 20_000_000
+    """Steps of the agenda: some ten minutes of real time."""
+    seconds_max: float = 1_000_000.0
+    """Simulated; eleven days are more than any experiment of the papers lasts."""
+    queue_max: int = 1_000_000
+    """What waits for one broker: a few hundred megabytes."""
+
+
+SIMULATION_LIMITS = SimulationLimits()
+
+_Work: TypeAlias = Event | Decide
+
+
+@dataclass(slots=True)
+class _Broker:
+    """A router, what waits for it, and what it knows of its links."""
+
+    router: Router
+    queue: deque[_Work] = field(default_factory=deque)
+    is_busy: bool = False
+    sessions: dict[LinkId, int] = field(default_factory=dict)
+    """Of each link how many times it has come up, as far as the broker knows."""
+    wakes_at: float | None = None
+    is_being_woken: bool = False
+
+    @property
+    def name(self) -> BrokerId:
+        return self.router.name
+
+
+class Simulation:
+    """One run of a story under one strategy.
+
+    ``clock`` tells how much real time the run took; it has no influence on anything else.
+    """
+
+    def __init__(
+        self,
+        story: Story,
+        strategy_or_name: Strategy | str = "best",
+        *,
+        costs: Costs = _DEFAULT_COSTS,
+        limits: SimulationLimits = SIMULATION_LIMITS,
+        router_limits: RouterLimits = ROUTER_LIMITS,
+        engine: str = "auto",
+        clock: Callable[[], float] = perf_counter,
+    ) -> None:
+        self.story = story
+        self.strategy = strategy(strategy_or_name)
+        self.limits = limits
+        self._costs = costs
+        self._clock = clock
+        self._agenda = Agenda()
+        self._brokers = {
+            name: _Broker(Router(name, self.strategy, engine=engine, limits=router_limits))
+            for name in map(BrokerId, story.network.brokers)
+        }
+        self._wires = {frozenset(link.between): Wire.of(link) for link in story.network.links}
+        self._judge = Judge(self._brokers, engine)
+        self._record = Record(story.network, floods=self.strategy.floods)
+        self._stopped: str | None = None
+
+    def run(self) -> Results:
+        """Play the story to its end; may be called once."""
+        begun = self._clock()
+        story = self.story
+        links_up = tuple(
+            LinkReturns(0.0, (BrokerId(one), BrokerId(other)))
+            for one, other in (link.between for link in story.network.links)
+        )
+        for scene in (links_up, *story.stage):
+            self._put(scene)
+            self._play(until=story.start)
+        set_up_at = self._agenda.now
+        self._agenda.now = max(self._agenda.now, story.start or 0.0)
+        self._put(story.then)
+        self._play()
+        return self._results(set_up_at, self._clock() - begun)
+
+    def router(self, broker: str) -> Router:
+        """The router of a broker, to be looked at."""
+        return self._brokers[BrokerId(broker)].router
+
+    # Time.
+
+    def _put(self, scene: Scene) -> None:
+        begins = self._agenda.now
+        for happening in scene:
+            self._agenda.put(begins + happening.at, partial(self._happen, happening))
+
+    def _play(self, *, until: float | None = None) -> None:
+        """Let things happen until nothing is left, or a time has come, or a bound is reached."""
+        agenda, limits = self._agenda, self.limits
+        while not self._stopped and (at := agenda.next_at()) is not None:
+            if until is not None and at > until:
+                return
+            if at > limits.seconds_max:
+                self._stopped = f"{limits.seconds_max:,} simulated seconds (seconds_max)"
+            elif agenda.steps >= limits.events_max:
+                self._stopped = f"{limits.events_max:,} events (events_max)"
+            else:
+                agenda.step()
+
+    # From outside.
+
+    def _happen(self, happening: Happening) -> None:
+        match happening:
+            case HandedIn():
+                self._hand_in(happening)
+            case LinkReturns(between=(one, other)):
+                self._link_up(one, other)
+            case LinkLost(between=(one, other)):
+                self._link_down(one, other)
+            case _:
+                assert_never(happening)
+
+    def _hand_in(self, handed: HandedIn) -> None:
+        broker, event = handed.broker, handed.event
+        match event:
+            case Subscribe():
+                self._judge.subscribe(broker, event.subscription, event.pattern)
+                self._record.subscriptions += 1
+            case Unsubscribe():
+                self._judge.unsubscribe(broker, event.subscription)
+            case Publish():
+                judgement = self._judge.judge(event.publication.content)
+                self._record.handed_in(event.publication, judgement, self._agenda.now)
+            case Advertise() | Unadvertise():
+                pass
+            case _:
+                assert_never(event)
+        self._enqueue(self._brokers[broker], event)
+
+    def _link_up(self, one: BrokerId, other: BrokerId) -> None:
+        wire = self._wires[frozenset((one, other))]
+        if not wire.up:
+            wire.rise(self._agenda.now)
+            self._judge.link(one, other)
+            self._enqueue(self._brokers[one], LinkUp(other))
+            self._enqueue(self._brokers[other], LinkUp(one))
+
+    def _link_down(self, one: BrokerId, other: BrokerId) -> None:
+        wire = self._wires[frozenset((one, other))]
+        if wire.up:
+            wire.fall()
+            self._judge.unlink(one, other)
+            self._enqueue(self._brokers[one], LinkDown(other))
+            self._enqueue(self._brokers[other], LinkDown(one))
+
+    # A broker's turn.
+
+    def _enqueue(self, broker: _Broker, work: _Work) -> None:
+        queue = broker.queue
+        queue.append(work)
+        if len(queue) > self.limits.queue_max:
+            self._stopped = f"{len(queue):,} events waiting at {broker.name} (queue_max)"
+        self._record.queue_longest = max(self._record.queue_longest, len(queue))
+        if not broker.is_busy:
+            self._begin(broker)
+
+    def _begin(self, broker: _Broker) -> None:
+        broker.is_busy = True
+        effects, seconds = self._effects_of(broker, broker.queue.popleft())
+        self._record.busy[broker.name] += seconds
+        self._agenda.put(self._agenda.now + seconds, partial(self._end, broker, effects))
+
+    def _end(self, broker: _Broker, effects: tuple[Effect, ...]) -> None:
+        broker.is_busy = False
+        for effect in effects:
+            self._perform(broker, effect)
+        # In their own order, and before whatever waits.
+        broker.queue.extendleft(
+            effect for effect in reversed(effects) if isinstance(effect, Decide)
+        )
+        self._wake_later(broker)
+        if broker.queue:
+            self._begin(broker)
+
+    def _effects_of(self, broker: _Broker, work: _Work) -> tuple[tuple[Effect, ...], float]:
+        router, now = broker.router, self._agenda.now
+        if isinstance(work, Decide):
+            routes = router.statistics().routes if isinstance(self._costs, CostModel) else 0
+            return self._costs.of_document(
+                work, routes, lambda: router.handle(router.decide(work), now=now)
+            )
+        match work:
+            case LinkUp():
+                broker.sessions[work.link] = broker.sessions.get(work.link, 0) + 1
+            case Woken():
+                broker.is_being_woken = False
+            case _:
+                pass
+        return self._costs.of_event(work, lambda: router.handle(work, now=now))
+
+    def _perform(self, broker: _Broker, effect: Effect) -> None:
+        match effect:
+            case Send():
+                self._send(broker, effect.link, effect.message)
+            case Deliver():
+                self._record.delivered(broker.name, effect, self._agenda.now)
+            case Refuse():
+                self._record.refused(broker.name, effect, self._agenda.now)
+            case DeadLetter():
+                self._record.dead(broker.name, effect, self._agenda.now)
+            case Decide():
+                pass
+            case _:
+                assert_never(effect)
+
+    def _wake_later(self, broker: _Broker) -> None:
+        wanted = broker.router.wake_at()
+        if wanted is None or broker.is_being_woken:
+            return
+        at = max(wanted, self._agenda.now)
+        if broker.wakes_at is None or at < broker.wakes_at:
+            broker.wakes_at = at
+            self._agenda.put(at, partial(self._wake, broker, at))
+
+    def _wake(self, broker: _Broker, at: float) -> None:
+        if broker.wakes_at != at:
+            return  # An earlier wake-up has taken the place of this one.
+        broker.wakes_at = None
+        wanted = broker.router.wake_at()
+        if wanted is not None and wanted <= self._agenda.now:
+            broker.is_being_woken = True
+            self._enqueue(broker, Woken())
+        else:
+            self._wake_later(broker)
+
+    # On the wires.
+
+    def _send(self, broker: _Broker, link: LinkId, message: Message) -> None:
+        wire = self._wires[frozenset((broker.name, link))]
+        session = broker.sessions[link]
+        if not wire.up or session != wire.session:
+            self._record.lost += 1
+            return
+        size_bytes = self._record.sent(broker.name, link, message)
+        at = wire.arrival(self._agenda.now, size_bytes, forth=broker.name < link)
+        self._agenda.put(at, partial(self._arrive, broker.name, link, message, session))
+
+    def _arrive(self, sender: BrokerId, to: BrokerId, message: Message, session: int) -> None:
+        wire = self._wires[frozenset((sender, to))]
+        if not wire.up or session != wire.session:
+            self._record.lost += 1
+            return
+        self._enqueue(self._brokers[to], Received(sender, message))
+
+    # The end.
+
+    def _results(self, set_up_at: float, real_seconds: float) -> Results:
+        tables = {}
+        for name, broker in self._brokers.items():
+            there = broker.router.statistics()
+            tables[name] = BrokerTables(
+                routes=there.routes,
+                subscriptions=there.subscriptions,
+                advertisements=there.advertisements,
+                forwarded=there.forwarded,
+            )
+        return self._record.results(
+            strategy=self.strategy,
+            tables=tables,
+            stopped=self._stopped,
+            events=self._agenda.steps,
+            set_up_seconds=set_up_at,
+            simulated_seconds=self._agenda.now,
+            real_seconds=real_seconds,
+        )

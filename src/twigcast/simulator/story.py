@@ -1,0 +1,70 @@
+"""What happens to a network, told before anything has happened.
+
+A story is a network of brokers and links, and what is done to it from outside: publishers advertise
+and hand in documents, clients subscribe and leave, links are lost and return. It begins with
+*scenes* that set the stage: each is played until the network is quiet again, then the next begins.
+The last scene is the story itself, and its times are counted from its beginning.
+
+Everything in a story is decided when it is made, so each strategy can be played the same story, and
+each time it goes the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from twigcast.routing.events import (
+    Advertise,
+    BrokerId,
+    Publish,
+    Subscribe,
+    Unadvertise,
+    Unsubscribe,
+)
+from twigcast.routing.topology import Tree
+
+__all__ = ["HandedIn", "Happening", "LinkLost", "LinkReturns", "Outside", "Scene", "Story"]
+
+Outside: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Publish
+"""What clients and publishers do to their broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """A client or publisher comes to a broker."""
+
+    at: float
+    broker: BrokerId
+    event: Outside
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLost:
+    """A link is lost, and what is on its way over it."""
+
+    at: float
+    between: tuple[BrokerId, BrokerId]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReturns:
+    """A link can be used again."""
+
+    at: float
+    between: tuple[BrokerId, BrokerId]
+
+
+Happening: TypeAlias = HandedIn | LinkLost | LinkReturns
+Scene: TypeAlias = tuple[Happening, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A network, the scenes that set the stage, and what happens then."""
+
+    network: Tree
+    stage: tuple[Scene, ...] = ()
+    then: Scene = ()
+    start: float | None = None
+    """When the story itself begins; None for when the stage is set and all is quiet."""
