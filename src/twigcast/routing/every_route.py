@@ -7,9 +7,9 @@ link as long as it comes from somewhere else.
 from __future__ import annotations
 
 from twigcast.covering.merged_set import Difference
+from twigcast.covering.said import Said
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
-from twigcast.routing.said import Said
 
 __all__ = ["EveryRoute"]
 

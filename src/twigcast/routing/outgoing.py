@@ -47,11 +47,11 @@ from twigcast.covering import Advertisement, MergedSet
 from twigcast.covering.merged_set import Difference
 from twigcast.covering.merging import MERGE_STEPS_MAX
 from twigcast.covering.path_automaton import AUTOMATON_LIMITS, AutomatonLimits
+from twigcast.covering.said import Said
 from twigcast.covering.under_schema import SchemaPaths
 from twigcast.errors import SchemaLimitError
 from twigcast.language import Pattern
 from twigcast.routing.directed import Directed
-from twigcast.routing.said import Said
 from twigcast.routing.strategy import Strategy
 
 __all__ = ["Outgoing", "OutgoingStatistics"]

@@ -34,9 +34,9 @@ from typing import TypeAlias
 
 from twigcast.covering.merged_set import Difference
 from twigcast.covering.path_counts import LinearPath, Step
+from twigcast.covering.said import Said
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
-from twigcast.routing.said import Said
 from twigcast.routing.structure_prefix import path_pattern, structure_paths
 
 __all__ = ["PrefixRoutes"]
