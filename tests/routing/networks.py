@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.routing.vocabulary import (
     DOCUMENTS,
@@ -77,6 +77,22 @@ def tree(parents: Sequence[int]) -> dict[str, Any]:
     return topology(links, len(parents) + 1)
 
 
+def spanning(known: dict[Link, float]) -> set[Link]:
+    """The links in use: of those that make a circle, the last by latency and names is left out.
+
+    This is Kruskal's algorithm; the network uses Prim's.
+    """
+    parts: dict[str, set[str]] = {}
+    kept: set[Link] = set()
+    for link in sorted(known, key=lambda link: (known[link], sorted(link))):
+        one, other = (parts.setdefault(broker, {broker}) for broker in sorted(link))
+        if one is not other:
+            kept.add(link)
+            one |= other
+            parts.update(dict.fromkeys(other, one))
+    return kept
+
+
 # The books.
 
 
@@ -104,7 +120,8 @@ class Play:
     def __init__(self, topology: dict[str, Any], strategy: Strategy) -> None:
         self.strategy = strategy
         self.brokers: list[str] = list(topology["brokers"])
-        self.links: set[Link] = {frozenset(link) for link in topology["links"]}
+        self.known: dict[Link, float] = {frozenset(link): 1.0 for link in topology["links"]}
+        self.links = spanning(self.known)
         self.network = Network(topology, strategy)
         self.subscriptions: dict[Any, Subscribed] = {}
         self.promises: dict[Any, Promised] = {}
@@ -141,21 +158,27 @@ class Play:
             del self.promises[taken]
 
     def remove_link(self, number: int) -> None:
-        if self.links:
-            one, other = sorted(sorted(map(sorted, self.links))[number % len(self.links)])
+        if self.known:
+            one, other = sorted(map(sorted, self.known))[number % len(self.known)]
             self._tell(f"remove_link({one!r}, {other!r})")
             self.network.remove_link(one, other)
-            self.links.remove(frozenset((one, other)))
+            del self.known[frozenset((one, other))]
+            self.links = spanning(self.known)
 
-    def add_link(self, number: int, far: int) -> None:
-        """Join the part of a broker with another part, if there is one."""
+    def add_link(self, number: int, far: int, latency: float = 1.0) -> None:
+        """Join a broker with one that it is not joined with, in its own part or in another."""
         one = self._broker(number)
-        apart = sorted(set(self.brokers) - self.side(one))
+        apart = [
+            each
+            for each in self.brokers
+            if each != one and frozenset((one, each)) not in self.known
+        ]
         if apart:
             other = apart[far % len(apart)]
-            self._tell(f"add_link({one!r}, {other!r})")
-            self.network.add_link(one, other)
-            self.links.add(frozenset((one, other)))
+            self._tell(f"add_link({one!r}, {other!r}, latency_ms={latency!r})")
+            self.network.add_link(one, other, latency_ms=latency)
+            self.known[frozenset((one, other))] = latency
+            self.links = spanning(self.known)
 
     def merge(self) -> None:
         self._tell("merge()")
@@ -255,13 +278,13 @@ class Play:
     def check_tables(self) -> None:
         """Merge, and compare all tables with those of a network built afresh."""
         self.merge()
-        self._check_theory()
         for part in self._parts():
             fresh = self._afresh(part)
             for broker in part:
                 here, there = self.network.tables(broker), fresh.tables(broker)
                 if here != there:
                     self.fault("tables", f"of {broker}:\n  {here}\nafresh:\n  {there}")
+        self._check_theory()
 
     def _parts(self) -> list[list[str]]:
         parts = {frozenset(self.side(broker)) for broker in self.brokers}
@@ -359,36 +382,73 @@ def roots(patterns: frozenset[Pattern]) -> frozenset[Pattern]:
 
 # Chance plays.
 
-Move = Callable[[Play, Random], None]
+
+class Mood:
+    """What a play is about: some of all that could be said and done, so that things meet often."""
+
+    def __init__(self, rng: Random) -> None:
+        self.rng = rng
+        share = rng.choice((0.05, 0.1, 0.3, 1.0))
+        self.spoken = _some(rng, SPOKEN, share)
+        self.documents = _some(rng, DOCUMENTS, share)
+        self.schemas = _some(rng, range(len(SCHEMAS)), share)
+        self.publishers = _some(rng, PUBLISHERS, share)
+
+    def subscribe(self, play: Play) -> None:
+        play.subscribe(self._number(), self.rng.choice("xyz"), self.rng.choice(self.spoken))
+
+    def unsubscribe(self, play: Play) -> None:
+        play.unsubscribe(self._number())
+
+    def advertise(self, play: Play) -> None:
+        publisher, schema = self.rng.choice(self.publishers), self.rng.choice(self.schemas)
+        play.advertise(self._number(), publisher, schema)
+
+    def unadvertise(self, play: Play) -> None:
+        play.unadvertise(self._number())
+
+    def publish(self, play: Play) -> None:
+        publisher, content = self.rng.choice(self.publishers), self.rng.choice(self.documents)
+        play.publish(self._number(), publisher, content)
+
+    def publish_as_promised(self, play: Play) -> None:
+        """A document that keeps to what its publisher has promised, if there is one."""
+        if play.promises:
+            promised = self.rng.choice(list(play.promises.values()))
+            kept = [each for each in DOCUMENTS if keeps(promised.schema, each)]
+            broker = play.brokers.index(promised.broker)
+            play.publish(broker, promised.publisher, self.rng.choice(kept))
+
+    def remove_link(self, play: Play) -> None:
+        play.remove_link(self._number())
+
+    def add_link(self, play: Play) -> None:
+        play.add_link(self._number(), self._number(), self.rng.choice((0.5, 1.0, 2.0)))
+
+    def merge(self, play: Play) -> None:
+        play.merge()
+
+    def _number(self) -> int:
+        return self.rng.randrange(99)
 
 
-def _any_asked(rng: Random) -> Asked:
-    """Half of the time one of a few, so that equal and covered ones come often."""
-    return SPOKEN[rng.randrange(12)] if rng.random() < 0.5 else rng.choice(SPOKEN)
+T = TypeVar("T")
 
 
-MOVES: dict[str, tuple[int, Move]] = {
-    "subscribe": (
-        8,
-        lambda play, rng: play.subscribe(rng.randrange(99), rng.choice("xyz"), _any_asked(rng)),
-    ),
-    "unsubscribe": (5, lambda play, rng: play.unsubscribe(rng.randrange(99))),
-    "advertise": (
-        3,
-        lambda play, rng: play.advertise(
-            rng.randrange(99), rng.choice(PUBLISHERS), rng.randrange(99)
-        ),
-    ),
-    "unadvertise": (1, lambda play, rng: play.unadvertise(rng.randrange(99))),
-    "publish": (
-        7,
-        lambda play, rng: play.publish(
-            rng.randrange(99), rng.choice(PUBLISHERS), rng.choice(DOCUMENTS)
-        ),
-    ),
-    "remove_link": (1, lambda play, rng: play.remove_link(rng.randrange(99))),
-    "add_link": (2, lambda play, rng: play.add_link(rng.randrange(99), rng.randrange(99))),
-    "merge": (1, lambda play, _: play.merge()),
+def _some(rng: Random, whole: Sequence[T], share: float) -> list[T]:
+    return rng.sample(whole, max(2, int(share * len(whole))))
+
+
+MOVES: dict[str, tuple[int, Callable[[Mood, Play], None]]] = {
+    "subscribe": (8, Mood.subscribe),
+    "unsubscribe": (5, Mood.unsubscribe),
+    "advertise": (3, Mood.advertise),
+    "unadvertise": (1, Mood.unadvertise),
+    "publish": (4, Mood.publish),
+    "publish as promised": (4, Mood.publish_as_promised),
+    "remove link": (1, Mood.remove_link),
+    "add link": (1, Mood.add_link),
+    "merge": (1, Mood.merge),
 }
 """What may happen next, and how often."""
 
@@ -418,11 +478,10 @@ def random_play(
     Documents are published on the way unless ``documents`` says no; if ``tables`` says so, they are
     compared at the end.
     """
-    play = Play(random_topology(rng, brokers_max), rng.choice(strategies))
-    allowed = {name: move for name, move in MOVES.items() if documents or name != "publish"}
-    weights = [weight for weight, _ in allowed.values()]
-    for _, move in rng.choices(list(allowed.values()), weights, k=moves):
-        play.attempt(lambda move=move: move(play, rng))  # type: ignore[misc]
+    play, mood = Play(random_topology(rng, brokers_max), rng.choice(strategies)), Mood(rng)
+    allowed = [move for name, move in MOVES.items() if documents or "publish" not in name]
+    for _, move in rng.choices(allowed, [weight for weight, _ in allowed], k=moves):
+        play.attempt(partial(move, mood, play))
     if tables:
         play.attempt(play.check_tables)
     return play

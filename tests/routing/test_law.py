@@ -75,15 +75,14 @@ class Life(RuleBasedStateMachine):
     def publish(self, broker: int, publisher: str | None, content: bytes) -> None:
         self.play.publish(broker, publisher, content)
 
-    @precondition(lambda self: self.play.links)
+    @precondition(lambda self: self.play.known)
     @rule(number=NUMBERS)
     def remove_link(self, number: int) -> None:
         self.play.remove_link(number)
 
-    @precondition(lambda self: len(self.play.links) < len(self.play.brokers) - 1)
-    @rule(number=NUMBERS, far=NUMBERS)
-    def add_link(self, number: int, far: int) -> None:
-        self.play.add_link(number, far)
+    @rule(number=NUMBERS, far=NUMBERS, latency=st.sampled_from((1.0, 0.5, 2.0)))
+    def add_link(self, number: int, far: int, latency: float) -> None:
+        self.play.add_link(number, far, latency)
 
     @rule()
     def merge(self) -> None:

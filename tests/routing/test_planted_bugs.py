@@ -114,7 +114,10 @@ class ForgetsAWithdrawal(Bug):
 
 
 class ForwardsBackToTheSender(Bug):
-    """A document goes back over the link it came by (once, or it would never end)."""
+    """A document goes back over the link it came by.
+
+    Once, or it would never end; and not to its origin, which would refuse it.
+    """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         super().__init__(patch)
@@ -128,9 +131,10 @@ class ForwardsBackToTheSender(Bug):
         if isinstance(event, Decided):
             asked = self.asked[router.name, event.number]
             document = (router.name, asked.publication.id)
-            if asked.came_by is not None and document not in self.sent:
+            origin = asked.publication.origin
+            if asked.came_by not in {None, origin} and document not in self.sent:
                 self.sent.add(document)
-                return (*effects, Send(asked.came_by, Arrive(asked.publication)))
+                return (*effects, Send(BrokerId(str(asked.came_by)), Arrive(asked.publication)))
         return effects
 
 
