@@ -31,7 +31,9 @@ VERBS = (
     "about",
     "doctor",
 )
-ALL_VERBS = [(verb,) for verb in VERBS] + [("generate", "patterns"), ("generate", "documents")]
+ALL_VERBS = [(verb,) for verb in VERBS] + [
+    ("generate", what) for what in ("patterns", "documents", "topology")
+]
 
 EXECUTABLE = Path(sys.executable).with_name("twigcast")
 HEAVY = ("lxml", "pyspark", "pyarrow", "pandas", "matplotlib", "rich", "importlib.metadata")

@@ -35,6 +35,7 @@ from twigcast.cli import (
     doctor,
     explain,
     generate,
+    generate_topology,
     match,
     run,
 )
@@ -129,10 +130,17 @@ app.command("covers", epilog=_example(*covers.EXAMPLES))(covers.covers)
 app.command("aggregate", epilog=_example(*aggregate.EXAMPLES))(aggregate.aggregate)
 app.command("advertise", epilog=_example(*advertise.EXAMPLES))(advertise.advertise)
 
-_generate = typer.Typer(help="Draw patterns or documents from a DTD.", no_args_is_help=True)
+_generate = typer.Typer(
+    help="Draw patterns or documents from a DTD, or a topology.", no_args_is_help=True
+)
 _generate.command("patterns", epilog=_example(*generate.PATTERN_EXAMPLES))(generate.patterns)
 _generate.command("documents", epilog=_example(*generate.DOCUMENT_EXAMPLES))(generate.documents)
-app.add_typer(_generate, name="generate", epilog=_example(*generate.EXAMPLES))
+_generate.command("topology", epilog=_example(*generate_topology.EXAMPLES))(
+    generate_topology.topology
+)
+app.add_typer(
+    _generate, name="generate", epilog=_example(*generate.EXAMPLES, generate_topology.EXAMPLES[0])
+)
 
 app.command("run", epilog=_example(*run.EXAMPLES))(run.run)
 app.command("demo", epilog=_example(*demo.EXAMPLES))(demo.demo)
