@@ -13,7 +13,7 @@ import pytest
 
 from twigcast import Schema
 from twigcast.covering import Advertisement
-from twigcast.routing.events import SubscriptionId
+from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.network import Network
 from twigcast.routing.strategy import advertised
 
@@ -61,9 +61,9 @@ def test_the_advertisement_is_stored_everywhere_with_the_link_it_came_by(network
         assert len(came) == 1
         assert network.tables(broker).advertisements[came.pop()] == (told,)
     assert not any(network.tables("1").advertisements.values())
-    assert network.tables("5").advertisements["4"] == (told,)
-    assert network.tables("4").advertisements["3"] == (told,)
-    assert network.tables("3").advertisements["1"] == (told,)
+    assert network.tables("5").advertisements[BrokerId("4")] == (told,)
+    assert network.tables("4").advertisements[BrokerId("3")] == (told,)
+    assert network.tables("3").advertisements[BrokerId("1")] == (told,)
 
 
 def test_the_subscription_goes_5_4_3_1_and_not_to_2_and_6(network: Network) -> None:

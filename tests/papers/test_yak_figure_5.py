@@ -19,8 +19,9 @@ import pytest
 from twigcast.routing.network import Network
 from twigcast.routing.strategy import prefix
 
+BROKERS = ["B1", "B2", "B3", "B4"]
 TOPOLOGY = {
-    "brokers": ["B1", "B2", "B3", "B4"],
+    "brokers": BROKERS,
     "links": [["B1", "B2"], ["B1", "B3"], ["B1", "B4"]],
 }
 DOCUMENT = b"<a><b><c></c></b></a>"
@@ -55,7 +56,7 @@ class Drawn:
             broker: {
                 link: told for link, told in self.network.tables(broker).routes.items() if told
             }
-            for broker in TOPOLOGY["brokers"]
+            for broker in BROKERS
         }
 
 

@@ -35,6 +35,7 @@ from tests.routing.vocabulary import (
 from twigcast.covering import Advertisement, covers, overlaps
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
+from twigcast.routing.events import BrokerId
 from twigcast.routing.network import Network
 from twigcast.routing.strategy import Strategy
 
@@ -308,7 +309,7 @@ class Play:
 
     def _check_theory(self) -> None:
         """What is said over a link, by the definition of the strategy."""
-        both_ways = [tuple(link) for link in map(sorted, self.links)]
+        both_ways = [(BrokerId(one), BrokerId(other)) for one, other in map(sorted, self.links)]
         for here, there in both_ways + [(far, near) for near, far in both_ways]:
             view, far = self.network.tables(here), self.network.tables(there)
             said = set(view.forwarded[there])
