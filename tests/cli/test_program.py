@@ -27,6 +27,7 @@ VERBS = (
     "advertise",
     "generate",
     "run",
+    "simulate",
     "demo",
     "about",
     "doctor",

@@ -38,6 +38,7 @@ from twigcast.cli import (
     generate_topology,
     match,
     run,
+    simulate,
 )
 from twigcast.cli.speaking import REFUSED, USAGE, complain
 from twigcast.errors import TwigcastError, UsageError
@@ -57,6 +58,7 @@ _ORDER = (
     "advertise",
     "generate",
     "run",
+    "simulate",
     "demo",
     "about",
     "doctor",
@@ -143,6 +145,7 @@ app.add_typer(
 )
 
 app.command("run", epilog=_example(*run.EXAMPLES))(run.run)
+app.command("simulate", epilog=_example(*simulate.EXAMPLES))(simulate.simulate)
 app.command("demo", epilog=_example(*demo.EXAMPLES))(demo.demo)
 app.command("about", epilog=_example(*about.EXAMPLES))(about.about)
 app.command("doctor", epilog=_example(*doctor.EXAMPLES))(doctor.doctor)

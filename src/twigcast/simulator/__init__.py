@@ -14,6 +14,8 @@
 from __future__ import annotations
 
 from twigcast.simulator.costs import CostModel, Measured
+from twigcast.simulator.options import options_text
+from twigcast.simulator.picture import drawn_network
 from twigcast.simulator.results import Results
 from twigcast.simulator.running import simulate
 from twigcast.simulator.scenario import Scenario, read_scenario
@@ -30,6 +32,8 @@ __all__ = [
     "SimulationLimits",
     "Story",
     "Told",
+    "drawn_network",
+    "options_text",
     "read_scenario",
     "simulate",
     "tell",

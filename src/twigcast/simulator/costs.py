@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from twigcast.routing.events import (
     Advertise,
@@ -29,8 +29,6 @@ from twigcast.routing.events import (
 __all__ = ["CostModel", "Costs", "Measured"]
 
 _Answer = TypeVar("_Answer")
-
-_MICROSECOND: Final = 1e-6
 
 
 class Costs(Protocol):
@@ -49,17 +47,17 @@ class Costs(Protocol):
 class CostModel:
     """Constants in seconds."""
 
-    per_event: float = 10 * _MICROSECOND
+    per_event: float = 0.000_01
     """For whatever comes in, to begin with."""
-    per_route: float = 50 * _MICROSECOND
+    per_route: float = 0.000_05
     """For each pattern that is put into the tables or taken out of them."""
-    per_advertisement: float = 1000 * _MICROSECOND
+    per_advertisement: float = 0.001
     """For each advertisement that is put into the tables or taken out of them."""
-    per_document: float = 20 * _MICROSECOND
+    per_document: float = 0.000_02
     """For each document to be decided, to begin with."""
-    per_byte: float = 0.01 * _MICROSECOND
+    per_byte: float = 1e-8
     """For each byte of such a document."""
-    per_table_route: float = 0.01 * _MICROSECOND
+    per_table_route: float = 1e-8
     """For each route in the table that it is decided by."""
 
     def of_event(self, event: Event, work: Callable[[], _Answer]) -> tuple[_Answer, float]:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from inspect import signature
 from pathlib import Path
 from typing import Final
 
@@ -29,14 +30,12 @@ from twigcast.simulator.costs import CostModel
 from twigcast.simulator.keys import Keys
 from twigcast.simulator.network_plan import NetworkPlan, read_network_plan
 from twigcast.simulator.simulation import SimulationLimits
+from twigcast.workload import generate_documents, generate_patterns
 
 __all__ = ["SCENARIO_BYTES_MAX", "Churn", "Scenario", "Workload", "read_scenario"]
 
 SCENARIO_BYTES_MAX: Final = 4 * 1024**2
 """Of a scenario file: some ten thousand changes written by hand, or links of an inline topology."""
-
-_PATTERN_FRACTIONS: Final = ("wildcard", "descendant", "nested", "predicates", "attributes", "skew")
-_PATTERN_NUMBERS: Final = ("depth_max", "nested_depth", "nested_levels")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,39 +195,32 @@ def _workload(keys: Keys) -> Workload:
 
 
 def _pattern_options(keys: Keys) -> Mapping[str, object]:
-    """What ``generate_patterns`` is told, of what it can be told."""
-    options: dict[str, object] = {}
-    for key in _PATTERN_FRACTIONS:
-        if key in keys:
-            options[key] = keys.number(key, 0.0)
-    for key in _PATTERN_NUMBERS:
-        if key in keys:
-            options[key] = keys.whole(key, 1)
-    if "predicate_kinds" in keys:
-        options["predicate_kinds"] = keys.texts("predicate_kinds")
-    options["distinct"] = keys.flag("distinct", default=True)
-    _end(keys, (*_PATTERN_FRACTIONS, *_PATTERN_NUMBERS, "predicate_kinds"))
+    """What ``generate_patterns`` is told; what is not given is as usual there."""
+    usual = {key: each.default for key, each in signature(generate_patterns).parameters.items()}
+    options: dict[str, object] = {
+        key: keys.number(key, usual[key])
+        for key in ("wildcard", "descendant", "nested", "predicates", "attributes", "skew")
+    }
+    for key in ("depth_max", "nested_depth", "nested_levels"):
+        options[key] = keys.whole(key, usual[key])
+    options["predicate_kinds"] = keys.texts("predicate_kinds", usual["predicate_kinds"])
+    options["distinct"] = keys.flag("distinct", default=usual["distinct"])
+    keys.end()
     return options
 
 
 def _document_options(keys: Keys) -> Mapping[str, object]:
-    """What ``generate_documents`` is told, of what it can be told."""
+    """What ``generate_documents`` is told; what is not given is as usual there."""
+    usual = {key: each.default for key, each in signature(generate_documents).parameters.items()}
     options: dict[str, object] = {
-        "elements": keys.whole("elements", 130, least=1),
-        "depth_max": keys.whole("depth_max", 10, least=1),
-        "attributes": keys.number("attributes", 0.4),
+        "elements": keys.whole("elements", usual["elements"], least=1),
+        "depth_max": keys.whole("depth_max", usual["depth_max"], least=1),
+        "attributes": keys.number("attributes", usual["attributes"]),
     }
     if (size := keys.whole_or_none("bytes")) is not None:
         options["bytes_target"] = size
     keys.end()
     return options
-
-
-def _end(keys: Keys, allowed: tuple[str, ...]) -> None:
-    """Nothing may be left; what was not given keeps the default of whoever it is for."""
-    for key in allowed:
-        keys.raw(key) if key in keys else keys.taken.setdefault(key, None)
-    keys.end()
 
 
 def _strategy(keys: Keys) -> Strategy:
