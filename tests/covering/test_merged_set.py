@@ -13,10 +13,11 @@ from twigcast.covering import covers
 from twigcast.covering.merged_set import Difference, MergedSet
 from twigcast.errors import UsageError
 
-SCHEMA = Schema.parse(
-    b"<!ELEMENT a (b|c|d|e)> <!ELEMENT b (z)> <!ELEMENT c (z)> <!ELEMENT d (z)> <!ELEMENT e (f)>"
-    b"<!ELEMENT f (z)> <!ELEMENT z EMPTY>"
+SCHEMA_OF_THE_REST = (
+    b"<!ELEMENT b (z)> <!ELEMENT c (z)> <!ELEMENT d (z)> <!ELEMENT e (f)> <!ELEMENT f (z)>"
+    b"<!ELEMENT z EMPTY> <!ELEMENT x EMPTY>"
 )
+SCHEMA = Schema.parse(b"<!ELEMENT a (b|c|d|e)>" + SCHEMA_OF_THE_REST, root="a")
 
 
 def filled(*texts: str, degree: float = 0) -> MergedSet:
@@ -160,3 +161,45 @@ def test_patterns_that_nothing_matches_are_not_merged_and_can_leave() -> None:
         assert kept.merge() == Difference()
         assert texts_of(kept.remove(texts[0]).removed) == [Pattern.parse(texts[0]).text]
         assert len(kept) == 2
+
+
+# Kept minimal, and under another schema.
+
+
+def test_a_minimal_set_holds_back_what_a_merger_covers_until_it_goes() -> None:
+    kept = MergedSet(SCHEMA, minimal=True)
+    texts = ["/a/b/z", "/a/c/z", "/a/d/z", "/a/e/f/z", "/a/b/z and /a/c"]
+    for text in texts:
+        kept.add(text)
+    kept.merge()
+    assert texts_of(kept.patterns()) == ["/a//z"]
+    assert len(kept.parts_of("/a//z")) == 5
+    change = kept.remove("/a/e/f/z", "/a/b/z")
+    assert texts_of(change.removed) == ["/a//z"]
+    assert set(change.added) == {Pattern.parse(texts[place]) for place in (1, 2, 4)}
+
+
+def test_what_is_removed_together_is_removed_or_none_of_it() -> None:
+    kept = filled("/a/b/z", "/a/c/z", "/a/d/z", degree=0.4)
+    with pytest.raises(UsageError, match="/a/x is not in the set"):
+        kept.remove("/a/b/z", "/a/x")
+    assert "/a/b/z" in kept
+    assert kept.remove() == Difference()
+    assert texts_of(kept.remove("/a/b/z", "/a/c/z").added) == ["/a/d/z"]
+
+
+def test_under_another_schema_mergers_are_measured_anew() -> None:
+    kept = filled("/a/b", "/a/c", "/a/d", "/a/e")
+    assert texts_of(kept.patterns()) == ["/a/*"]
+    assert kept.under(SCHEMA) == Difference()
+    wider = Schema.parse(b"<!ELEMENT a (b|c|d|e|x)>" + SCHEMA_OF_THE_REST, root="a")
+    change = kept.under(wider)
+    assert texts_of(change.removed) == ["/a/*"]
+    assert texts_of(change.added) == ["/a/b", "/a/c", "/a/d", "/a/e"]
+
+
+def test_without_a_schema_nothing_is_merged() -> None:
+    kept = filled("/a/b", "/a/c", "/a/d", "/a/e")
+    assert texts_of(kept.under(None).removed) == ["/a/*"]
+    assert kept.merge() == Difference()
+    assert not kept.merged

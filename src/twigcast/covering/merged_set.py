@@ -42,6 +42,7 @@ from twigcast.covering.degree import MERGE_DEPTH, PathMeasure, measured_degree
 from twigcast.covering.merge_candidates import LONGER_PART_MAX
 from twigcast.covering.merge_rules import opened, shortened
 from twigcast.covering.merging import MERGE_STEPS_MAX, merge
+from twigcast.covering.path_counts import linear_path
 from twigcast.covering.trunk import pattern_of, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
 from twigcast.errors import SchemaLimitError, UsageError
@@ -128,19 +129,17 @@ class MergedSet:
         self._put(parsed, parsed)
         return Difference(added=(parsed,))
 
-    def remove(self, pattern: Pattern | str) -> Difference:
-        """Let a pattern go, and dissolve its merger if that adds too much without it.
+    def remove(self, *patterns: Pattern | str) -> Difference:
+        """Let patterns go, and dissolve the mergers that add too much without them.
 
-        UsageError if it is not there.
+        Whoever has several to remove does it at once: then each merger is measured once. UsageError
+        if one is not there, and then none has gone.
         """
-        parsed = _parsed(pattern)
-        merger = self.merger_of(parsed)
-        del self._standing[parsed]
-        left = self._parts[merger]
-        left.discard(parsed)
-        if left and self._may_stay(merger):
-            return Difference()
-        return Difference(added=self._dissolved(merger), removed=(merger,))
+        mergers = {pattern: self.merger_of(pattern) for pattern in map(_parsed, patterns)}
+        for pattern, merger in mergers.items():
+            del self._standing[pattern]
+            self._parts[merger].discard(pattern)
+        return self._reconsidered(mergers.values())
 
     def merge(self) -> Difference:
         """Merge all patterns anew."""
@@ -173,44 +172,54 @@ class MergedSet:
         within these is dissolved.
         """
         self._paths = paths_of(schema) if isinstance(schema, Schema) else schema
-        measure = PathMeasure(self._paths.automaton, depth=self._depth) if self._paths else None
-        self._measure = measure
-        before = set(self._parts)
-        for merger in _in_order(before) if self.merged else ():
-            in_budget = measure is not None and measure.steps <= self._steps_max
-            if not (merger in self._parts[merger] or (in_budget and self._may_stay(merger))):
-                self._dissolved(merger)
-        return self._since(before)
+        self._measure = None
+        if self._paths is not None:
+            self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
+        return self._reconsidered(self._parts) if self.merged else Difference()
 
     def _put(self, part: Pattern, merger: Pattern) -> None:
         self._standing[part] = merger
         self._parts.setdefault(merger, set()).add(part)
 
-    def _dissolved(self, merger: Pattern) -> tuple[Pattern, ...]:
-        """Let a merger go; those of its parts that stand anew for themselves."""
-        left = self._parts.pop(merger)
-        new = _in_order(part for part in left if part not in self._parts)
-        for part in left:
-            self._put(part, part)
-        return new
-
     def _since(self, before: set[Pattern]) -> Difference:
         after = set(self._parts)
         return Difference(_in_order(after - before), _in_order(before - after))
 
-    def _may_stay(self, merger: Pattern) -> bool:
+    def _reconsidered(self, mergers: Iterable[Pattern]) -> Difference:
+        """Dissolve those of the mergers that add too much; what is not counted in time, does."""
+        looked_at = _in_order(set(mergers))
+        stood = dict.fromkeys(looked_at, True)
+        steps_max = self._steps_max + (self._measure.steps if self._measure else 0)
+        for merger in looked_at:
+            left = self._parts[merger]
+            if merger in left or (left and self._may_stay(merger, steps_max)):
+                continue
+            del self._parts[merger]
+            for part in left:
+                stood.setdefault(part, part in self._parts)
+                self._put(part, part)
+        return Difference(
+            _in_order(one for one, was in stood.items() if not was and one in self._parts),
+            _in_order(one for one, was in stood.items() if was and one not in self._parts),
+        )
+
+    def _may_stay(self, merger: Pattern, steps_max: int) -> bool:
         """Whether a merger adds no more to its parts than is allowed, as far as can be counted."""
-        left = self._parts[merger]
-        if merger in left:
-            return True
-        # What is held back may have no trunk: it is not counted, and the degree not too small.
-        known = [part for part in _in_order(left) if trunk_of(part) is not None]
-        if len(left) == 1 or not known or trunk_of(merger) is None:
+        left = _in_order(self._parts[merger])
+        if len(left) == 1 or trunk_of(merger) is None:
             return False
-        if self._paths is None or self._measure is None:
+        # What is held back need not have a trunk. With fewer parts, the degree is only larger; and
+        # of single paths alone it is known exactly.
+        paths = [part for part in left if linear_path(part.condition)]
+        known = [part for part in left if trunk_of(part) is not None]
+        choices = [paths, known] if len(paths) < len(known) else [known]
+        return any(self._is_within(merger, parts, steps_max) for parts in choices if parts)
+
+    def _is_within(self, merger: Pattern, parts: list[Pattern], steps_max: int) -> bool:
+        if self._paths is None or self._measure is None or self._measure.steps > steps_max:
             return False
         try:
-            degree = measured_degree(merger, known, self._paths, self._measure)
+            degree = measured_degree(merger, parts, self._paths, self._measure)
         except SchemaLimitError:
             return False
         return degree.within(self._degree)

@@ -172,8 +172,7 @@ class Outgoing:
             return
         for pattern in change.added:
             self._say(self._merged.add(pattern))
-        for pattern in change.removed:
-            self._say(self._merged.remove(pattern))
+        self._say(self._merged.remove(*change.removed))
         self._changed = self._changed or change != Difference()
 
     def _measure_anew(self, merged: MergedSet) -> None:
