@@ -29,7 +29,9 @@ LINKS = ("east", "north", "south", "west")
 class Broker:
     """Forwarded sets, and beside them the plain facts."""
 
-    def __init__(self, sets: ForwardedSets, edges: set[tuple[Pattern, Pattern]] | None) -> None:
+    def __init__(
+        self, sets: ForwardedSets[str], edges: set[tuple[Pattern, Pattern]] | None
+    ) -> None:
         self.sets = sets
         self.edges = edges
         self.came: dict[str | None, set[Pattern]] = {None: set()}
@@ -118,7 +120,7 @@ def test_circles_and_coverings_that_are_not_transitive_neither_lose_nor_linger(r
 
 @given(randoms)
 def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
-    sets = ForwardedSets("python")
+    sets: ForwardedSets[str] = ForwardedSets("python")
     broker = Broker(sets, None)
     drawn = [drawn_mixed(rng) for _ in range(6)]
     for _ in range(20):
@@ -136,7 +138,7 @@ def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
 
 def test_two_parents_serve_for_any_number_of_links() -> None:
     """What comes from one link alone is no reason to hold something back from that link."""
-    sets = ForwardedSets()
+    sets: ForwardedSets[str] = ForwardedSets()
     for link in LINKS:
         sets.add_link(link)
     narrow, wide, other = (Pattern.parse(text) for text in ("/a/b/c", "/a", "/a/b"))
@@ -154,7 +156,7 @@ def test_two_parents_serve_for_any_number_of_links() -> None:
 
 
 def test_a_pattern_from_two_links_is_said_to_both() -> None:
-    sets = ForwardedSets()
+    sets: ForwardedSets[str] = ForwardedSets()
     sets.add_link("north")
     sets.add_link("south")
     pattern = Pattern.parse("//a")

@@ -80,6 +80,10 @@ COVER_BUDGET: Final = 200_000
 """Steps for one question: some hundred classes of models of patterns with ten nodes, which take
 tens of milliseconds. Random trees of up to seven nodes need a hundredth of it."""
 
+READY_MAX: Final = 4_096
+"""Conditions that are kept ready, some 16 MB: as many as a page of questions is about, or as pass
+through several brokers in one process at a time."""
+
 _INNER_BUDGET: Final = 10_000
 """Steps for a question inside another, about what two negations say of each other."""
 
@@ -174,6 +178,7 @@ class Ready(NamedTuple):
     """As the narrower side: it holds where one of these does."""
 
 
+@lru_cache(maxsize=READY_MAX)
 def ready(condition: Condition, *, of_document: bool = True) -> Ready:
     """The condition of a pattern made ready, for whoever asks often and keeps it.
 
@@ -215,11 +220,7 @@ def paths_of(schema: Schema) -> SchemaPaths:
 
 def _ready(pattern: Pattern | str) -> Ready:
     parsed = Pattern.parse(pattern) if isinstance(pattern, str) else pattern
-    return _ready_for_document(parsed.condition)
-
-
-_ready_for_document = lru_cache(maxsize=2048)(ready)
-"""As many as a page of questions is about; whoever has more keeps them (:func:`ready`)."""
+    return ready(parsed.condition)
 
 
 def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> bool:
@@ -316,13 +317,8 @@ def follows(ground: Ground, node: int, wanted: Condition) -> bool:
 @lru_cache(maxsize=16_384)
 def _entails(stronger: Condition, weaker: Condition) -> bool:
     """Whether of any node the one condition can only hold where the other does."""
-    wider, narrower = _ready_for_any_node(weaker), _ready_for_any_node(stronger)
+    wider, narrower = ready(weaker, of_document=False), ready(stronger, of_document=False)
     return decide_ready(wider=wider, narrower=narrower, budget=_INNER_BUDGET).covers
-
-
-@lru_cache(maxsize=2048)
-def _ready_for_any_node(condition: Condition) -> Ready:
-    return ready(condition, of_document=False)
 
 
 def _is_ruled_out(ground: Ground, node: int, condition: Condition) -> bool:

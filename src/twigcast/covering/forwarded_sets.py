@@ -43,7 +43,7 @@ circles, or coverings are not found to be transitive, links are looked at one by
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from twigcast.covering.climb import Climb
 from twigcast.covering.cover_index import CoverEngine, CoverIndex
@@ -54,7 +54,9 @@ from twigcast.language import Pattern
 
 __all__ = ["ForwardedSets", "ForwardedSetsStatistics"]
 
-_OWN = 1
+_Link = TypeVar("_Link", bound=str)
+
+_OWN: Final = 1
 """The bit of the own clients among sources, and of a link that nothing comes from among links."""
 
 
@@ -68,7 +70,7 @@ class ForwardedSetsStatistics(NamedTuple):
     """Classes of several patterns that cover each other, over all links."""
 
 
-class ForwardedSets:
+class ForwardedSets(Generic[_Link]):
     """Patterns by source, and what of them is said over each link."""
 
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
@@ -79,7 +81,7 @@ class ForwardedSets:
         self._patterns: dict[int, Pattern] = {}
         self._sources: dict[int, int] = {}
         """Of each pattern the bits of the sources it came from."""
-        self._bits: dict[str, int] = {}
+        self._bits: dict[_Link, int] = {}
         """Of each source that is or was a link, its bit."""
         self._every = _OWN
         """The bits of all links."""
@@ -97,7 +99,7 @@ class ForwardedSets:
 
     # Links and patterns.
 
-    def add_link(self, link: str) -> None:
+    def add_link(self, link: _Link) -> None:
         """From now on say what is forwarded over a link, too: its first change is all of it."""
         bit = self._bit(link)
         self._every |= bit
@@ -119,7 +121,7 @@ class ForwardedSets:
         for number in [each for each, sources in self._sources.items() if sources == bit]:
             self._leave(number, bit)
 
-    def remove_link(self, link: str) -> None:
+    def remove_link(self, link: _Link) -> None:
         """Forget a link, and all that came from it."""
         bit = self._bits[link]
         self._every &= ~bit
@@ -140,7 +142,7 @@ class ForwardedSets:
             self._take(number, bit)
         del self._bits[link]
 
-    def _bit(self, source: str | None) -> int:
+    def _bit(self, source: _Link | None) -> int:
         if source is None:
             return _OWN
         bit = self._bits.get(source)
@@ -149,7 +151,7 @@ class ForwardedSets:
             bit = self._bits[source] = ~taken & (taken + 1)
         return bit
 
-    def put(self, pattern: Pattern, source: str | None) -> None:
+    def put(self, pattern: Pattern, source: _Link | None) -> None:
         """A pattern came from a source; nothing happens if it had come from there before."""
         bit = self._bit(source)
         number = self._numbers.get(pattern)
@@ -162,7 +164,7 @@ class ForwardedSets:
         if entered:
             self._enter(number, entered, self._above(number), self._below(number))
 
-    def take(self, pattern: Pattern, source: str | None) -> None:
+    def take(self, pattern: Pattern, source: _Link | None) -> None:
         """A source takes a pattern back; nothing happens if it did not come from there."""
         number = self._numbers.get(pattern)
         bit = self._bit(source)
@@ -170,14 +172,14 @@ class ForwardedSets:
             self._take(number, bit)
 
     def _insert(self, pattern: Pattern, bit: int) -> None:
-        above, below = self._index.covering(pattern), self._index.covered(pattern)
         number, self._next = self._next, self._next + 1
         self._index.add(number, pattern)
         self._numbers[pattern] = number
         self._patterns[number] = pattern
         self._texts[number] = pattern.text
         self._sources[number] = bit
-        self._enter(number, self._links_of(number), above, below)
+        # In the index already, it is searched for with what was made ready to put it there.
+        self._enter(number, self._links_of(number), self._above(number), self._below(number))
 
     def _take(self, number: int, bit: int) -> None:
         before = self._links_of(number)
@@ -199,14 +201,14 @@ class ForwardedSets:
 
     # What is said.
 
-    def changes(self) -> dict[str, Difference]:
+    def changes(self) -> dict[_Link, Difference]:
         """What is forwarded anew and what no more over each link, since this was asked last."""
         self._said[_OWN].difference()
         told = {link: self._said[bit] for link, bit in self._bits.items() if bit in self._said}
         found = {link: told[link].difference() for link in sorted(told)}
         return {link: difference for link, difference in found.items() if any(difference)}
 
-    def forwarded(self, link: str | None) -> tuple[Pattern, ...]:
+    def forwarded(self, link: _Link | None) -> tuple[Pattern, ...]:
         """All that is forwarded over a link, in the order of texts; None is a new neighbour."""
         return self._said[_OWN if link is None else self._bits[link]].patterns()
 

@@ -48,7 +48,7 @@ class SubscriptionTree:
     """Subscriptions in their covering order."""
 
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
-        self._order = ForwardedSets(engine, budget=budget)
+        self._order: ForwardedSets[str] = ForwardedSets(engine, budget=budget)
         self._by_id: dict[int, Pattern] = {}
         self._uses: Counter[Pattern] = Counter()
 

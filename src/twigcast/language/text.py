@@ -66,7 +66,12 @@ _LEVEL: Final = {
 _CALLS: Final = frozenset({Operator.CONTAINS, Operator.STARTS_WITH})
 _TRUE: Final = AllOf(())
 
+_REMEMBERED_MAX: Final = 16_384
+"""Texts of patterns that are remembered, some 5 MB: a broker asks for the text of one several times
+while it passes through."""
 
+
+@lru_cache(maxsize=_REMEMBERED_MAX)
 def canonical_text(condition: Condition) -> str:
     """The canonical text of a condition on the document node: that of a whole pattern."""
     return _WRITER.condition(condition, "/")[0]

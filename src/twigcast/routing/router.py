@@ -21,9 +21,9 @@ nothing has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from twigcast.covering import Advertisement
 from twigcast.language import DocumentLimits, Pattern
@@ -64,6 +64,8 @@ from twigcast.routing.strategy import Strategy, strategy
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +257,8 @@ class Router:
         else:
             added, withdrawn = list(change.routes), list(change.withdrawn)
             new, old = list(change.advertisements), list(change.unadvertised)
-            self._check_difference("route", set(added), set(withdrawn), set(routes))
-            self._check_difference("advertisement", set(new), set(old), set(promises))
+            _check_difference("route", added, withdrawn, routes)
+            _check_difference("advertisement", new, old, promises)
         self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
         self._check(
             len(promises) + len(new) - len(old) - 1,
@@ -276,14 +278,6 @@ class Router:
         for advertisement in dict.fromkeys(old):
             self._forwarding.unadvertise(advertisement, link)
         return self._tell_later(now)
-
-    def _check_difference(
-        self, what: str, added: set[object], withdrawn: set[object], there: set[object]
-    ) -> None:
-        if added & there:
-            raise _Refused(f"a {what} is added that is there already; begin a new session")
-        if withdrawn - there - added or withdrawn & added:
-            raise _Refused(f"a {what} is withdrawn that is not there; begin a new session")
 
     def _check_table(self, link: LinkId, change: Change, routes: int) -> None:
         if routes > self.limits.routes_max:
@@ -480,3 +474,14 @@ class Router:
 
 def _texts(patterns: Iterable[Pattern]) -> tuple[str, ...]:
     return tuple(sorted(each.text for each in patterns))
+
+
+def _check_difference(
+    what: str, added: list[_T], withdrawn: list[_T], there: Collection[_T]
+) -> None:
+    if any(each in there for each in added):
+        raise _Refused(f"a {what} is added that is there already; begin a new session")
+    if withdrawn and not set(withdrawn).isdisjoint(added):
+        raise _Refused(f"a {what} is added and withdrawn at once; say only what stays")
+    if not all(each in there for each in withdrawn):
+        raise _Refused(f"a {what} is withdrawn that is not there; begin a new session")
