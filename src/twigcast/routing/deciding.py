@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from twigcast.errors import DocumentError
 from twigcast.language import Document, DocumentLimits
-from twigcast.routing.events import Decide, Decided, Publication
+from twigcast.routing.events import Decide, Decided, LinkId, Publication
 from twigcast.routing.open_documents import OpenDocument
+from twigcast.routing.path_messages import decide_paths, path_count, path_numbers, pruned
 from twigcast.routing.route_table import RouteTable, Snapshot
 from twigcast.routing.strategy import Strategy
 
@@ -39,13 +40,30 @@ class Judge:
     def _where(self, effect: Decide, snapshot: Snapshot, flooded: bool) -> Decided:  # noqa: FBT001
         content = effect.publication.content
         local = self._routes.locals_for(content, snapshot)
+        others = tuple(link for link in snapshot.links if link != effect.came_by)
         paths: tuple[tuple[int, ...], ...] = ()
-        if flooded:
-            links = tuple(link for link in snapshot.links if link != effect.came_by)
+        if self._strategy.unit == "path":
+            by_link = self._paths_for(effect, snapshot, others if flooded else ())
+            links, paths = tuple(by_link), tuple(by_link.values())
+        elif flooded:
+            links = others
         else:
             links = self._routes.links_for(content, snapshot, effect.came_by)
         return Decided(
             effect.number, links, local.matches, local.undecided, flooded=flooded, paths=paths
+        )
+
+    def _paths_for(
+        self, effect: Decide, snapshot: Snapshot, everything_to: tuple[LinkId, ...]
+    ) -> dict[LinkId, tuple[int, ...]]:
+        """Which paths of the document go over which link."""
+        content = effect.publication.content
+        if everything_to:
+            count = path_count(content, limits=self._limits)
+            return dict.fromkeys(everything_to, path_numbers(count, effect.paths))
+        groups = self._routes.groups(snapshot, effect.came_by)
+        return decide_paths(
+            self._routes.route_matcher, groups, content, effect.paths, limits=self._limits
         )
 
     def _departure(self, effect: Decide, document: OpenDocument) -> str | None:
@@ -65,4 +83,6 @@ class Judge:
         """The publication as it goes over a link: whole, or only some of its paths."""
         if kept is None:
             return effect.publication
-        return replace(effect.publication)
+        whole = effect.publication
+        part = pruned(whole.content, kept, effect.paths, limits=self._limits)
+        return replace(whole, content=part)

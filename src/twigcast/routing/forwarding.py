@@ -20,6 +20,7 @@ from twigcast.routing.advertisement_table import AdvertisementTable
 from twigcast.routing.events import LinkId
 from twigcast.routing.every_route import EveryRoute
 from twigcast.routing.forwarded import Forwarded
+from twigcast.routing.linear_parts import linear_parts
 from twigcast.routing.outgoing import Outgoing
 from twigcast.routing.prefix_routes import PrefixRoutes
 from twigcast.routing.strategy import Strategy
@@ -86,7 +87,7 @@ class Forwarding:
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
         """What has to be asked of neighbours, so that a client gets what it asks for."""
-        return (pattern,)
+        return linear_parts(pattern) if self._strategy.unit == "path" else (pattern,)
 
     def put(self, pattern: Pattern, source: LinkId | None) -> None:
         """A pattern came from a source that has not said it yet."""
