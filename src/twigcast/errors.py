@@ -31,6 +31,9 @@ __all__ = [
 _TEXT_SHOWN_MAX = 120
 """How much of a long expression an error repeats: enough to recognise it, short enough to read."""
 
+_REASON_SHOWN_MAX = 500
+"""How much a stranger may make us say about what they sent."""
+
 
 class TwigcastError(Exception):
     """The base of every error raised on purpose."""
@@ -114,6 +117,8 @@ class ProtocolError(TwigcastError):
     """
 
     def __init__(self, reason: str, *, place: str | None = None) -> None:
+        if len(reason) > _REASON_SHOWN_MAX:
+            reason = reason[:_REASON_SHOWN_MAX] + "…"
         self.reason = reason
         self.place = place
         super().__init__(f"message, {place}: {reason}" if place else f"message: {reason}")

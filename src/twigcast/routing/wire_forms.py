@@ -1,0 +1,360 @@
+"""Events, effects and messages in the shape in which they are written: plain values in arrays.
+
+Each kind has a *form*, an array that begins with the name of the kind and goes on with its fields:
+
+    Subscribe(7, "ann", Pattern("//a"))      ["subscribe", 7, "ann", "//a"]
+
+Patterns and advertisements are their canonical texts. A :class:`ChangeForm` is a change or one part
+of it. The forms are written out here, and not derived from the values, since they are a promise
+between brokers: whoever alters one begins a new version of the wire.
+
+What is read comes from a stranger. MessagePack announces how long an array is before it comes, so
+each array here has a bound, which is checked before there is memory for it. Nothing is read without
+knowing its type beforehand, so nothing can be nested deeper than the forms are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Final, TypeAlias, cast
+
+from msgspec import Meta, Struct
+
+from twigcast.covering import Advertisement
+from twigcast.covering.path_automaton import AutomatonLimits
+from twigcast.errors import LimitError, ProtocolError, ProtocolLimitError, TwigcastError, UsageError
+from twigcast.language import Pattern, PatternLimits
+from twigcast.routing import events
+
+__all__ = [
+    "ARRAY_ITEMS_MAX",
+    "NAME_CHARACTERS_MAX",
+    "WIRE_AUTOMATON_LIMITS",
+    "WIRE_PATTERN_LIMITS",
+    "ArriveForm",
+    "ChangeForm",
+    "EffectForm",
+    "EventForm",
+    "Form",
+    "MessageForm",
+    "form_of",
+    "value_of",
+]
+
+ARRAY_ITEMS_MAX: Final = 1_048_576
+"""Items of any array: as many as the largest documents have paths, in 8 MB of memory."""
+
+NAME_CHARACTERS_MAX: Final = 1_024
+"""Characters of a name or an id: of a broker, a client, a publication. Addresses fit in."""
+
+WIRE_PATTERN_LIMITS: Final = PatternLimits(
+    characters_max=524_288,
+    steps_max=256,
+    predicates_max=256,
+    predicate_depth_max=32,
+    nesting_max=64,
+    operators_max=256,
+)
+"""For canonical texts of strangers. Whatever keeps to the usual limits has one that keeps to these:
+64 steps with a namespace of 4,096 characters each are the longest. Twice as deep would be too deep
+for those who read it."""
+
+WIRE_AUTOMATON_LIMITS: Final = AutomatonLimits(states_max=5_000, edges_max=200_000)
+"""For advertisements of strangers: ten times what DocBook needs."""
+
+_Name: TypeAlias = Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX)]
+_Bounded = Meta(max_length=ARRAY_ITEMS_MAX)
+_Names: TypeAlias = Annotated[tuple[_Name, ...], _Bounded]
+_Texts: TypeAlias = Annotated[tuple[str, ...], _Bounded]
+_Numbers: TypeAlias = Annotated[tuple[int, ...], _Bounded]
+
+
+class Form(Struct, array_like=True, forbid_unknown_fields=True):
+    """What all forms have in common: arrays with neither more nor fewer items than they have."""
+
+
+class _Publication(Form):
+    id: _Name
+    origin: _Name
+    publisher: _Name
+    content: bytes
+
+
+class ChangeForm(Form, tag="change"):
+    """A change, or a part of it; the first part is number 1, and the last part says so."""
+
+    session: int
+    number: int
+    part: int
+    last: bool
+    routes: _Texts
+    withdrawn: _Texts
+    advertisements: _Texts
+    unadvertised: _Texts
+
+    @property
+    def size(self) -> int:
+        """How many patterns and advertisements there are."""
+        return sum(map(len, (self.routes, self.withdrawn, self.advertisements, self.unadvertised)))
+
+
+class ArriveForm(Form, tag="arrive"):
+    """A publication with what travels beside it."""
+
+    publication: _Publication
+    flooded: bool
+    paths: _Numbers | None
+
+
+MessageForm: TypeAlias = ChangeForm | ArriveForm
+
+
+class _LinkUp(Form, tag="link up"):
+    link: _Name
+
+
+class _LinkDown(Form, tag="link down"):
+    link: _Name
+
+
+class _Subscribe(Form, tag="subscribe"):
+    subscription: int
+    subscriber: _Name
+    pattern: str
+
+
+class _Unsubscribe(Form, tag="unsubscribe"):
+    subscription: int
+
+
+class _Advertise(Form, tag="advertise"):
+    id: int
+    publisher: _Name
+    advertisement: str
+
+
+class _Unadvertise(Form, tag="unadvertise"):
+    id: int
+
+
+class _Publish(Form, tag="publish"):
+    publication: _Publication
+
+
+class _Received(Form, tag="received"):
+    link: _Name
+    message: MessageForm
+
+
+class _Decided(Form, tag="decided"):
+    number: int
+    links: _Names
+    subscriptions: _Numbers
+    undecided: _Numbers
+    error: str | None
+    position: int
+    final: bool
+    flooded: bool
+    paths: Annotated[tuple[_Numbers, ...], _Bounded]
+
+
+class _Woken(Form, tag="woken"):
+    pass
+
+
+EventForm: TypeAlias = (
+    _LinkUp
+    | _LinkDown
+    | _Subscribe
+    | _Unsubscribe
+    | _Advertise
+    | _Unadvertise
+    | _Publish
+    | _Received
+    | _Decided
+    | _Woken
+)
+
+
+class _Send(Form, tag="send"):
+    link: _Name
+    message: MessageForm
+
+
+class _Deliver(Form, tag="deliver"):
+    subscriber: _Name
+    subscription: int
+    publication: _Publication
+
+
+class _Decide(Form, tag="decide"):
+    number: int
+    publication: _Publication
+    came_by: _Name | None
+    version: int
+    flooded: bool
+    paths: _Numbers | None
+
+
+class _Refuse(Form, tag="refuse"):
+    event: EventForm
+    reason: str
+    link: _Name | None
+
+
+class _DeadLetter(Form, tag="dead letter"):
+    publication: _Publication
+    subscription: int | None
+    reason: str
+
+
+EffectForm: TypeAlias = _Send | _Deliver | _Decide | _Refuse | _DeadLetter
+
+_FORM_OF: Final[dict[type, type[Form]]] = {
+    events.Publication: _Publication,
+    events.Arrive: ArriveForm,
+    events.LinkUp: _LinkUp,
+    events.LinkDown: _LinkDown,
+    events.Subscribe: _Subscribe,
+    events.Unsubscribe: _Unsubscribe,
+    events.Advertise: _Advertise,
+    events.Unadvertise: _Unadvertise,
+    events.Publish: _Publish,
+    events.Received: _Received,
+    events.Decided: _Decided,
+    events.Woken: _Woken,
+    events.Send: _Send,
+    events.Deliver: _Deliver,
+    events.Decide: _Decide,
+    events.Refuse: _Refuse,
+    events.DeadLetter: _DeadLetter,
+}
+"""The form of each kind but changes; its fields have the names of the kind's own."""
+
+_KIND_OF: Final[dict[object, Callable[..., object]]] = {
+    form: kind for kind, form in _FORM_OF.items()
+}
+_REASONS: Final = frozenset({"reason", "error"})
+"""Fields that tell something at length; every other text is a name."""
+
+
+# From values to forms.
+
+
+def form_of(value: object) -> Form:
+    """The form of a message, an event or an effect; UsageError if a name is too long for it."""
+    if isinstance(value, events.Change):
+        return ChangeForm(
+            value.session,
+            value.number,
+            part=1,
+            last=True,
+            routes=tuple(route.text for route in value.routes),
+            withdrawn=tuple(route.text for route in value.withdrawn),
+            advertisements=tuple(promise.text for promise in value.advertisements),
+            unadvertised=tuple(promise.text for promise in value.unadvertised),
+        )
+    form = _FORM_OF[type(value)]
+    fields = (_written(name, getattr(value, name)) for name in form.__struct_fields__)
+    return cast("Callable[..., Form]", form)(*fields)
+
+
+def _written(name: str, value: object) -> object:
+    match value:
+        case str():
+            if len(value) > NAME_CHARACTERS_MAX and name not in _REASONS:
+                raise UsageError(
+                    f"{name}: a name has at most {NAME_CHARACTERS_MAX:,} characters to cross a "
+                    f"link (NAME_CHARACTERS_MAX), not {len(value):,}"
+                )
+            return value
+        case Pattern() | Advertisement():
+            return value.text
+        case tuple():
+            return _written_items(name, value)
+        case None | bool() | int() | bytes():
+            return value
+        case _:
+            return form_of(value)
+
+
+def _written_items(name: str, items: tuple[object, ...]) -> tuple[object, ...]:
+    if len(items) > ARRAY_ITEMS_MAX:
+        raise UsageError(
+            f"{name}: at most {ARRAY_ITEMS_MAX:,} items cross a link at once (ARRAY_ITEMS_MAX), "
+            f"not {len(items):,}"
+        )
+    return tuple(_written(name, item) for item in items)
+
+
+# From forms to values.
+
+
+def value_of(form: Form) -> object:
+    """What a form says; ProtocolError, with the field, if a text in it says nothing."""
+    if isinstance(form, ChangeForm):
+        return _change(form)
+    fields = ((name, getattr(form, name)) for name in form.__struct_fields__)
+    return _KIND_OF[type(form)](*(_read(name, value) for name, value in fields))
+
+
+def _change(form: ChangeForm) -> events.Change:
+    return events.Change(
+        form.session,
+        form.number,
+        routes=_patterns("routes", form.routes),
+        withdrawn=_patterns("withdrawn", form.withdrawn),
+        advertisements=_advertisements("advertisements", form.advertisements),
+        unadvertised=_advertisements("unadvertised", form.unadvertised),
+    )
+
+
+def _read(name: str, value: object) -> object:
+    if isinstance(value, Form):
+        return value_of(value)
+    if name == "pattern":
+        return _pattern(name, cast("str", value))
+    if name == "advertisement":
+        return _advertisement(name, cast("str", value))
+    return value
+
+
+def _patterns(name: str, texts: tuple[str, ...]) -> tuple[Pattern, ...]:
+    return tuple(_pattern(f"{name}[{place}]", text) for place, text in enumerate(texts))
+
+
+def _advertisements(name: str, texts: tuple[str, ...]) -> tuple[Advertisement, ...]:
+    return tuple(_advertisement(f"{name}[{place}]", text) for place, text in enumerate(texts))
+
+
+def _pattern(place: str, text: str) -> Pattern:
+    try:
+        pattern = Pattern.parse(text, limits=WIRE_PATTERN_LIMITS)
+        canonical = pattern.text == text
+    except (TwigcastError, RecursionError) as error:
+        raise _unreadable(place, error) from error
+    if not canonical:
+        raise ProtocolError("the text of this pattern is not its canonical text", place=place)
+    return pattern
+
+
+def _advertisement(place: str, text: str) -> Advertisement:
+    try:
+        advertisement = Advertisement.parse(text, limits=WIRE_AUTOMATON_LIMITS)
+        canonical = advertisement.text == text
+    except (TwigcastError, RecursionError) as error:
+        raise _unreadable(place, error) from error
+    if not canonical:
+        raise ProtocolError("the text of this advertisement is not its canonical one", place=place)
+    return advertisement
+
+
+def _unreadable(place: str, error: TwigcastError | RecursionError) -> ProtocolError:
+    match error:
+        case LimitError(limit=limit, given=given, allowed=allowed):
+            what = "this is too large to be read"
+            return ProtocolLimitError(what, limit=limit, given=given, allowed=allowed, place=place)
+        case RecursionError():
+            return ProtocolError("this is nested too deeply to be read", place=place)
+        case _:
+            return ProtocolError(str(error), place=place)
