@@ -26,8 +26,8 @@ from typing import Any, TypeVar
 from tests.routing.vocabulary import (
     DOCUMENTS,
     SCHEMAS,
-    SPOKEN,
     STRATEGIES,
+    THEMES,
     Asked,
     keeps,
     satisfied,
@@ -385,32 +385,38 @@ def roots(patterns: frozenset[Pattern]) -> frozenset[Pattern]:
 
 
 class Mood:
-    """What a play is about: some of all that could be said and done, so that things meet often."""
+    """What a play is about: some of what a theme has, so that things meet often."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
-        share = rng.choice((0.05, 0.1, 0.3, 1.0))
-        self.spoken = _some(rng, SPOKEN, share)
-        self.documents = _some(rng, DOCUMENTS, share)
-        self.schemas = _some(rng, range(len(SCHEMAS)), share)
+        theme, share = rng.choice(list(THEMES.values())), rng.choice((0.1, 0.3, 1.0))
+        self.spoken = _some(rng, theme.spoken, share)
+        self.documents = _some(rng, theme.documents, share)
+        self.schemas = _some(rng, theme.schemas, share)
         self.publishers = _some(rng, PUBLISHERS, share)
 
     def subscribe(self, play: Play) -> None:
-        play.subscribe(self._number(), self.rng.choice("xyz"), self.rng.choice(self.spoken))
+        play.subscribe(self.number(), self.rng.choice("xyz"), self.rng.choice(self.spoken))
+
+    def subscribe_to_many(self, play: Play) -> None:
+        """One broker's clients ask for much of what there is."""
+        broker = self.number()
+        for asked in self.rng.sample(self.spoken, min(6, len(self.spoken))):
+            play.subscribe(broker, "w", asked)
 
     def unsubscribe(self, play: Play) -> None:
-        play.unsubscribe(self._number())
+        play.unsubscribe(self.number())
 
     def advertise(self, play: Play) -> None:
         publisher, schema = self.rng.choice(self.publishers), self.rng.choice(self.schemas)
-        play.advertise(self._number(), publisher, schema)
+        play.advertise(self.number(), publisher, schema)
 
     def unadvertise(self, play: Play) -> None:
-        play.unadvertise(self._number())
+        play.unadvertise(self.number())
 
     def publish(self, play: Play) -> None:
         publisher, content = self.rng.choice(self.publishers), self.rng.choice(self.documents)
-        play.publish(self._number(), publisher, content)
+        play.publish(self.number(), publisher, content)
 
     def publish_as_promised(self, play: Play) -> None:
         """A document that keeps to what its publisher has promised, if there is one."""
@@ -421,15 +427,15 @@ class Mood:
             play.publish(broker, promised.publisher, self.rng.choice(kept))
 
     def remove_link(self, play: Play) -> None:
-        play.remove_link(self._number())
+        play.remove_link(self.number())
 
     def add_link(self, play: Play) -> None:
-        play.add_link(self._number(), self._number(), self.rng.choice((0.5, 1.0, 2.0)))
+        play.add_link(self.number(), self.number(), self.rng.choice((0.5, 1.0, 2.0)))
 
     def merge(self, play: Play) -> None:
         play.merge()
 
-    def _number(self) -> int:
+    def number(self) -> int:
         return self.rng.randrange(99)
 
 
@@ -441,17 +447,21 @@ def _some(rng: Random, whole: Sequence[T], share: float) -> list[T]:
 
 
 MOVES: dict[str, tuple[int, Callable[[Mood, Play], None]]] = {
-    "subscribe": (8, Mood.subscribe),
-    "unsubscribe": (5, Mood.unsubscribe),
+    "subscribe": (12, Mood.subscribe),
+    "subscribe to many": (1, Mood.subscribe_to_many),
+    "unsubscribe": (4, Mood.unsubscribe),
     "advertise": (3, Mood.advertise),
     "unadvertise": (1, Mood.unadvertise),
     "publish": (4, Mood.publish),
     "publish as promised": (4, Mood.publish_as_promised),
     "remove link": (1, Mood.remove_link),
-    "add link": (1, Mood.add_link),
+    "add link": (2, Mood.add_link),
     "merge": (1, Mood.merge),
 }
 """What may happen next, and how often."""
+
+LAST_WORDS = 12
+"""Documents that are published when nothing more will happen: a fault may have had no witness."""
 
 
 def random_topology(rng: Random, brokers_max: int = 15) -> dict[str, Any]:
@@ -483,6 +493,8 @@ def random_play(
     allowed = [move for name, move in MOVES.items() if documents or "publish" not in name]
     for _, move in rng.choices(allowed, [weight for weight, _ in allowed], k=moves):
         play.attempt(partial(move, mood, play))
+    for content in mood.documents[:LAST_WORDS] if documents else ():
+        play.attempt(partial(play.publish, mood.number(), rng.choice(mood.publishers), content))
     if tables:
         play.attempt(play.check_tables)
     return play

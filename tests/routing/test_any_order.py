@@ -1,9 +1,10 @@
 """Messages on their way: whatever overtakes what, tables settle, and nobody gets a document twice.
 
 A :class:`~twigcast.routing.network.Network` settles after each call. Here nothing waits: each link
-is a row of messages in each direction, chance decides which row moves next, and clients, publishers
-and breaking links go on all the while. A link that breaks loses part of what was on its way, and
-its two ends learn of it at different times. Documents are decided late, by the tables they came to.
+is a row of messages in each direction, as bytes of the wire, chance decides which row moves next, and
+clients, publishers and breaking links go on all the while. A link that breaks loses part of what was
+on its way, and its two ends learn of it at different times. Documents are decided late, by the
+tables they came to.
 
 What must hold at all times: no broker refuses what its neighbour says, no subscription gets
 a document twice or one that does not satisfy it. And once all is quiet: the tables are those of a
@@ -53,6 +54,7 @@ from twigcast.routing.events import (
 from twigcast.routing.network import Network
 from twigcast.routing.router import Router, RouterLimits
 from twigcast.routing.strategy import Strategy
+from twigcast.routing.wire import decode, encode
 
 Pair = tuple[str, str]
 
@@ -119,7 +121,9 @@ class Wires:
                 case Send():
                     here, there = (broker, str(effect.link)), (str(effect.link), broker)
                     if self.seen[here] == self.age[here]:
-                        self.rows[there].append(Received(BrokerId(broker), effect.message))
+                        message = decode(encode(effect.message))
+                        assert message == effect.message
+                        self.rows[there].append(Received(BrokerId(broker), message))
                 case Decide():
                     self.questions.append((broker, effect))
                 case Deliver():

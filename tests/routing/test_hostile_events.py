@@ -9,6 +9,7 @@ import pytest
 
 from tests.routing.vocabulary import SPOKEN, STRATEGIES
 from twigcast.covering import Advertisement
+from twigcast.errors import ProtocolError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.routing.events import (
     Advertise,
@@ -36,6 +37,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.router import Router, RouterLimits
 from twigcast.routing.strategy import Strategy, advertised
+from twigcast.routing.wire import VERSION, decode, decode_effect, decode_event, encode
 
 WEST, EAST, FAR = BrokerId("west"), BrokerId("east"), BrokerId("far")
 A, B, C, D = (Pattern.parse(text) for text in ("/a", "/a/b", "/c", "//d"))
@@ -187,6 +189,26 @@ def _further(router: Router) -> list[tuple[Effect, ...]]:
         told.append(router.handle(router.decide(effect), now=3.0))
     told += [router.handle(event, now=4.0) for event in (LinkDown(EAST), Woken())]
     return told
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_lie_is_refused_likewise_when_it_comes_over_the_wire(name: str) -> None:
+    """And the refusal can go back the same way."""
+    event, _ = HOSTILE[name]
+    router = prepared(advertised())
+    before = state(router)
+    (refusal,) = router.handle(decode_event(encode(event)), now=2.0)
+    assert refusal == prepared(advertised()).handle(event, now=2.0)[0]
+    assert decode_effect(encode(refusal)) == refusal
+    assert state(router) == before
+
+
+@pytest.mark.parametrize("version", [0, VERSION + 1, 255])
+def test_a_message_of_another_version_is_refused_by_its_number(version: int) -> None:
+    frame = bytearray(encode(Change(2, 3, routes=(D,))))
+    frame[1] = version
+    with pytest.raises(ProtocolError, match=f"version {version}"):
+        decode(bytes(frame))
 
 
 LIMITED: dict[str, tuple[list[Event], Event]] = {

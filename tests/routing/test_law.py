@@ -8,7 +8,9 @@ compares all tables with those of a network that has had no past.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
+from typing import TypeVar
 
 import pytest
 from hypothesis import settings
@@ -16,11 +18,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.routing.networks import PUBLISHERS, Play, line, random_play, star, tree
-from tests.routing.vocabulary import DOCUMENTS, SCHEMAS, SPOKEN, STRATEGIES, Asked
+from tests.routing.vocabulary import DOCUMENTS, STRATEGIES, THEMES, keeps
 from twigcast.routing.strategy import Strategy
 
 NUMBERS = st.integers(0, 14)
 """Which broker, link, subscription ...: taken modulo what there is."""
+CHOICES = st.integers(0, 150)
+"""Which of what the theme offers, likewise."""
+
+T = TypeVar("T")
+
+
+def _of(whole: Sequence[T], number: int) -> T:
+    return whole[number % len(whole)]
 
 
 class Life(RuleBasedStateMachine):
@@ -29,6 +39,7 @@ class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.play = Play(line(2), STRATEGIES[0])
+        self.theme = THEMES["everything"]
 
     @initialize(
         topology=st.one_of(
@@ -37,43 +48,40 @@ class Life(RuleBasedStateMachine):
             st.builds(tree, st.lists(st.integers(0, 13), min_size=3, max_size=14)),
         ),
         strategy=st.sampled_from(STRATEGIES),
+        theme=st.sampled_from(list(THEMES)),
     )
-    def begin(self, topology: dict[str, object], strategy: Strategy) -> None:
-        self.play = Play(topology, strategy)
+    def begin(self, topology: dict[str, object], strategy: Strategy, theme: str) -> None:
+        self.play, self.theme = Play(topology, strategy), THEMES[theme]
 
-    @rule(broker=NUMBERS, subscriber=st.sampled_from("xyz"), asked=st.sampled_from(SPOKEN))
-    def subscribe(self, broker: int, subscriber: str, asked: Asked) -> None:
-        self.play.subscribe(broker, subscriber, asked)
-
-    @rule(broker=NUMBERS, asked=st.sampled_from(SPOKEN[:12]))
-    def subscribe_to_much(self, broker: int, asked: Asked) -> None:
-        self.play.subscribe(broker, "w", asked)
+    @rule(broker=NUMBERS, subscriber=st.sampled_from("xyz"), asked=CHOICES)
+    def subscribe(self, broker: int, subscriber: str, asked: int) -> None:
+        self.play.subscribe(broker, subscriber, _of(self.theme.spoken, asked))
 
     @precondition(lambda self: self.play.subscriptions)
     @rule(number=NUMBERS)
     def unsubscribe(self, number: int) -> None:
         self.play.unsubscribe(number)
 
-    @rule(
-        broker=NUMBERS,
-        publisher=st.sampled_from(PUBLISHERS),
-        schema=st.integers(0, len(SCHEMAS) - 1),
-    )
+    @rule(broker=NUMBERS, publisher=st.sampled_from(PUBLISHERS), schema=CHOICES)
     def advertise(self, broker: int, publisher: str | None, schema: int) -> None:
-        self.play.advertise(broker, publisher, schema)
+        self.play.advertise(broker, publisher, _of(self.theme.schemas, schema))
 
     @precondition(lambda self: self.play.promises)
     @rule(number=NUMBERS)
     def unadvertise(self, number: int) -> None:
         self.play.unadvertise(number)
 
-    @rule(
-        broker=NUMBERS,
-        publisher=st.sampled_from(PUBLISHERS),
-        content=st.sampled_from(DOCUMENTS),
-    )
-    def publish(self, broker: int, publisher: str | None, content: bytes) -> None:
-        self.play.publish(broker, publisher, content)
+    @rule(broker=NUMBERS, publisher=st.sampled_from(PUBLISHERS), content=CHOICES)
+    def publish(self, broker: int, publisher: str | None, content: int) -> None:
+        self.play.publish(broker, publisher, _of(self.theme.documents, content))
+
+    @precondition(lambda self: self.play.promises)
+    @rule(number=NUMBERS, content=CHOICES)
+    def publish_as_promised(self, number: int, content: int) -> None:
+        promised = _of(list(self.play.promises.values()), number)
+        kept = [each for each in DOCUMENTS if keeps(promised.schema, each)]
+        broker = self.play.brokers.index(promised.broker)
+        self.play.publish(broker, promised.publisher, _of(kept, content))
 
     @precondition(lambda self: self.play.known)
     @rule(number=NUMBERS)
@@ -89,16 +97,19 @@ class Life(RuleBasedStateMachine):
         self.play.merge()
 
     def teardown(self) -> None:
+        for number, content in enumerate(self.theme.documents[::4]):
+            self.play.publish(number, _of(PUBLISHERS, number), content)
         self.play.check_tables()
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=settings().max_examples // 2, stateful_step_count=25)
+TestLife.settings = settings(stateful_step_count=30)
+TestLife.pytestmark = pytest.mark.timeout(3_600)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_chance_finds_no_fault_under(strategy: Strategy) -> None:
     """Plain chance mixes more evenly than Hypothesis does, and says which strategy it is."""
-    for seed in range(max(2, settings().max_examples // 20)):
+    for seed in range(max(2, settings().max_examples // 14)):
         play = random_play(Random(f"{strategy}, {seed}"), strategies=[strategy])
         assert len(play.told) > 1

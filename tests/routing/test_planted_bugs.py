@@ -32,8 +32,8 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.router import Router
 
-PLAYS_MAX = 120
-"""Some bugs need a strategy, a link loss and a document to meet; four times the most seen."""
+PLAYS_MAX = 60
+"""Some bugs need a strategy, a row of events and a document to meet; five times the most seen."""
 
 Effects = tuple[Effect, ...]
 

@@ -7,10 +7,12 @@ twice: as a subscriber writes it, and as plain XPath 1.0 for libxml2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from random import Random
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -85,10 +87,19 @@ PLAIN = (
 """Single paths: covering, and merging by each of the rules, are at home here."""
 
 ALIKE = (
-    "/*", "//*", "not(not(/*))", "/a/*//c", "/a//*/c", "//a/*//b", "//a//*/b", "//a[b]", "//b/..",
-    "//a[b or c]", "//a[c or b or b]", "//a/b | //a/c", "//a[not(not(b))]",
+    "/*", "//*", "/a/*//c", "/a//*/c", "//a/*//b", "//a//*/b", "//a[b or c]", "//a/b | //a/c",
+    "/a/*", "/a//*", "//a/*", "//a//*", "/a/*/*", "/a//*/*", "/a/*//*", "/*//a", "//*/a",
+    "/a/b and /a/c", "/a[b][c]", "//@x", "//*[@x]", "/a and /b", "false()", "//a[b]", "//b/..",
+    "/a/b/*/c", "/a/c//*/c", "/a//c", "//b",
 )  # fmt: skip
-"""Different texts for one meaning or nearly: they cover each other in cycles, found or not."""
+"""Different texts for one meaning: they cover each other in cycles, and others above and below."""
+
+MERGEABLE = (
+    "/m/b", "/m/c", "/m/d", "/m/b/e", "/m/b/f", "/m/c/e", "/m/c/f", "/m/d/e", "/m/d/f", "/m/*/e",
+    "/m//e", "/m//f", "/m/b//e", "/m/c//e", "/m/b/*", "//b/e", "//c/e", "/m/b/@x", "/m/c/@x",
+    "/m/b[e]/f", "/m/c[e]/f",
+)  # fmt: skip
+"""Each of the three rules merges some of them, perfectly or not, under the schemas of ``m``."""
 
 VALUED = (
     "//a[@x]", "//a[@x > 1]", "//a[@x > 2]", "//a[@x = '5']", "//a[@x != '5']", "/a[b = 'x']",
@@ -128,10 +139,12 @@ def _drawn(seed: int) -> Asked:
     )
 
 
+DRAWN = tuple(map(_drawn, range(60)))
+
 SPOKEN: tuple[Asked, ...] = (
-    *map(_same, (*PLAIN, *ALIKE, *VALUED, *CONNECTED, *RESIDUAL)),
+    *map(_same, dict.fromkeys((*PLAIN, *ALIKE, *MERGEABLE, *VALUED, *CONNECTED, *RESIDUAL))),
     *QUALIFIED,
-    *(_drawn(seed) for seed in range(60)),
+    *DRAWN,
 )
 """All that may be asked for, from the plainest to the strangest."""
 
@@ -149,11 +162,16 @@ _DTDS = (
     "<!ELEMENT d (e?, c?)> <!ELEMENT e EMPTY> <!ELEMENT c (c?)>",
     """<!ELEMENT p:a (b | p:a)*> <!ATTLIST p:a xmlns:p CDATA #FIXED "urn:p">
        <!ELEMENT b (#PCDATA)> <!ATTLIST b x (1|2) #IMPLIED>""",
+    """<!ELEMENT m (b | c)*> <!ELEMENT b (e | f)*> <!ELEMENT c (e | f)*>
+       <!ATTLIST b x (1|2) #IMPLIED> <!ATTLIST c x (1|2) #IMPLIED>
+       <!ELEMENT e EMPTY> <!ELEMENT f EMPTY>""",
+    """<!ELEMENT m (b | c | d)*> <!ELEMENT b (e | f)*> <!ELEMENT c (e?)> <!ELEMENT d (f | e)*>
+       <!ELEMENT e EMPTY> <!ELEMENT f EMPTY>""",
 )
 
 SCHEMAS: tuple[Schema, ...] = tuple(
     Schema.parse(text.encode(), root=root)
-    for text, root in zip(_DTDS, ("a", "a", "a", "b", "b", "d", "p:a"), strict=True)
+    for text, root in zip(_DTDS, ("a", "a", "a", "b", "b", "d", "p:a", "m", "m"), strict=True)
 )
 """Small ones: the second is part of the first, the fourth of the fifth, the third has no end."""
 
@@ -195,6 +213,20 @@ DOCUMENTS: tuple[bytes, ...] = (
 """Documents that keep to a promise come first."""
 
 
+class Theme(NamedTuple):
+    """What a network may be about."""
+
+    spoken: tuple[Asked, ...]
+    schemas: tuple[int, ...]
+    documents: tuple[bytes, ...]
+
+
+def _theme(spoken: Iterable[Asked], *schemas: int) -> Theme:
+    """Documents are those that keep to one of the schemas, and a few that keep to none."""
+    about = [each for each in DOCUMENTS if any(keeps(number, each) for number in schemas)]
+    return Theme(tuple(spoken), schemas, (*about, *DOCUMENTS[-25::5]))
+
+
 @cache
 def _valid(number: int, content: bytes) -> bool:
     dtd = etree.DTD(BytesIO(_DTDS[number].encode()))
@@ -224,3 +256,15 @@ def satisfied(asked: Asked, content: bytes) -> bool:
         regexp=False,
     )
     return bool(evaluate(_tree(content)))
+
+
+THEMES: dict[str, Theme] = {
+    "everything": Theme(SPOKEN, tuple(range(len(SCHEMAS))), DOCUMENTS),
+    "plain": _theme(map(_same, PLAIN), 0, 1, 2, 3, 4, 5),
+    "alike": _theme(map(_same, ALIKE), 0, 2),
+    "mergeable": _theme(map(_same, MERGEABLE), 7, 8),
+    "small": _theme(map(_same, PLAIN[:8]), 0, 1),
+    "values": _theme(map(_same, (*VALUED, *CONNECTED)), 0, 2, 4),
+    "strange": _theme((*map(_same, RESIDUAL), *QUALIFIED, *DRAWN), 0, 4, 6),
+}
+"""Words that meet, by what is interesting about them."""
