@@ -180,7 +180,7 @@ def _compared(results: Results) -> tuple[str, ...]:
     """The figures of one strategy in a row."""
     return (
         results.strategy,
-        f"{len(results.deliveries):,}",
+        f"{results.delivered:,}",
         f"{results.missed:,}",
         f"{results.crossings:,}",
         f"{results.needless:,}",
@@ -210,7 +210,7 @@ def _figures(results: Results) -> list[tuple[str, str]]:
         "strategy": results.strategy,
         "subscriptions": f"{results.subscriptions:,}",
         "documents": f"{results.publications:,}",
-        "deliveries": f"{len(results.deliveries):,} ({failed}, {results.repeated:,} repeated)",
+        "deliveries": f"{results.delivered:,} ({failed}, {results.repeated:,} repeated)",
         "crossings": f"{results.crossings:,} ({share} needless, {results.flooded:,} more flooded)",
         "messages": ", ".join(f"{results.total(kind):,} {kind}" for kind in kinds),
         "lost with links": f"{results.lost:,}",

@@ -15,8 +15,9 @@ Cost: one match for each document, and one visit to each broker.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 
 from twigcast.errors import DocumentError
 from twigcast.language import Pattern
@@ -30,7 +31,7 @@ __all__ = ["Judge", "Judgement", "leading_to"]
 class Judgement:
     """Who should receive a document, and which links lead there."""
 
-    deliveries: frozenset[tuple[BrokerId, SubscriptionId]] = frozenset()
+    receivers: Mapping[BrokerId, AbstractSet[SubscriptionId]] = field(default_factory=dict)
     links: frozenset[tuple[BrokerId, BrokerId]] = frozenset()
 
 
@@ -41,19 +42,19 @@ class Judge:
         self._matcher = Matcher(engine)
         self._numbers: dict[Pattern, int] = {}
         self._patterns: dict[tuple[BrokerId, SubscriptionId], Pattern] = {}
-        self._asking: dict[int, dict[tuple[BrokerId, SubscriptionId], None]] = {}
+        self._asking: dict[int, dict[BrokerId, set[SubscriptionId]]] = {}
         self._linked: dict[BrokerId, dict[BrokerId, None]] = {broker: {} for broker in brokers}
 
     def subscribe(self, broker: BrokerId, id: SubscriptionId, pattern: Pattern) -> None:
         """A subscription comes into force; one of the same id is replaced by nobody."""
-        who = broker, id
-        if who in self._patterns:
+        if (broker, id) in self._patterns:
             return
+        self._patterns[broker, id] = pattern
         number = self._numbers.setdefault(pattern, len(self._numbers))
-        if not self._asking.setdefault(number, {}):
+        asking = self._asking.setdefault(number, {})
+        if not asking:
             self._matcher.add(number, pattern)
-        self._asking[number][who] = None
-        self._patterns[who] = pattern
+        asking.setdefault(broker, set()).add(id)
 
     def unsubscribe(self, broker: BrokerId, id: SubscriptionId) -> None:
         """A subscription is in force no longer."""
@@ -61,8 +62,11 @@ class Judge:
         if pattern is None:
             return
         number = self._numbers[pattern]
-        del self._asking[number][broker, id]
-        if not self._asking[number]:
+        asking = self._asking[number]
+        asking[broker].remove(id)
+        if not asking[broker]:
+            del asking[broker]
+        if not asking:
             self._matcher.remove(number)
 
     def link(self, one: BrokerId, other: BrokerId) -> None:
@@ -81,13 +85,15 @@ class Judge:
             matches = self._matcher.match(content)
         except DocumentError:
             return Judgement()
-        deliveries = frozenset(who for number in matches for who in self._asking[number])
-        links = leading_to({broker for broker, _ in deliveries}, self._linked)
-        return Judgement(deliveries, frozenset(links))
+        receivers: dict[BrokerId, set[SubscriptionId]] = {}
+        for number in matches:
+            for broker, ids in self._asking[number].items():
+                receivers.setdefault(broker, set()).update(ids)
+        return Judgement(receivers, frozenset(leading_to(receivers.keys(), self._linked)))
 
 
 def leading_to(
-    wanted: set[BrokerId], linked: dict[BrokerId, dict[BrokerId, None]]
+    wanted: AbstractSet[BrokerId], linked: dict[BrokerId, dict[BrokerId, None]]
 ) -> Iterator[tuple[BrokerId, BrokerId]]:
     """The links of a tree (or of several) behind which there is one of the wanted brokers.
 

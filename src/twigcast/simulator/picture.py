@@ -28,7 +28,9 @@ from twigcast.simulator.results import LinkDocuments, Results
 
 __all__ = ["drawn_network"]
 
-_ROW: Final = 26
+_ROWS: Final = (26, 44)
+"""The height of a row where there are many leaves, and where there are few."""
+_FEW: Final = 20
 _COLUMN: Final = 130
 _MARGIN: Final = 40
 _HEAD: Final = 64
@@ -68,7 +70,7 @@ def drawn_network(network: Tree, results: Results, *, title: str) -> str:
     longest = max(len(broker) for broker in network.brokers)
     right = max(place.x for place in places.values()) + _RADIUS[1] + 8 + longest * _LETTER
     width = round(max(right + _MARGIN, _WIDTH_MIN))
-    height = round(max(place.y for place in places.values()) + _ROW + _FOOT)
+    height = round(max(place.y for place in places.values()) + _ROWS[0] + _FOOT)
     most = max((_both_ways(results, *link.between).crossings for link in network.links), default=0)
     largest = max((tables.routes for tables in results.tables.values()), default=0)
     size = f'width="{width}" height="{height}"'
@@ -90,7 +92,7 @@ def drawn_network(network: Tree, results: Results, *, title: str) -> str:
 
 
 def _places(network: Tree) -> dict[str, _Place]:
-    """Rows for leaves from the top, columns by the distance from the middle."""
+    """Rows for leaves from the top, columns by the distance from the middle; names have room."""
     above, order = _from(_middle(network), network)
     behind: dict[str, list[str]] = {broker: [] for broker in order}
     depth: dict[str, int] = {}
@@ -103,9 +105,12 @@ def _places(network: Tree) -> dict[str, _Place]:
     for broker in reversed(order):
         if behind[broker]:
             rows[broker] = (rows[behind[broker][0]] + rows[behind[broker][-1]]) / 2
+    name = max(map(len, order)) * _LETTER
+    left, column = max(_MARGIN, name / 2 + 8), max(_COLUMN, name + 40)
+    row = _ROWS[max(rows.values()) < _FEW]
     return {
         broker: _Place(
-            _MARGIN + depth[broker] * _COLUMN, _HEAD + (rows[broker] + 1) * _ROW, not behind[broker]
+            left + depth[broker] * column, _HEAD + (rows[broker] + 1) * row, not behind[broker]
         )
         for broker in order
     }
@@ -152,7 +157,7 @@ def _heading(results: Results, title: str) -> Iterator[str]:
     share = _percent(results.needless, results.crossings)
     said = (
         f"{results.strategy}: {results.publications:,} documents, "
-        f"{len(results.deliveries):,} deliveries, {results.crossings:,} crossings, "
+        f"{results.delivered:,} deliveries, {results.crossings:,} crossings, "
         f"{share} of them needless"
     )
     yield f'<text class="faint" x="{_MARGIN}" y="52">{_text(said)}</text>'

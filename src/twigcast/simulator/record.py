@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
 
 from twigcast.routing.events import (
     Arrive,
@@ -21,9 +23,9 @@ from twigcast.routing.topology import Tree
 from twigcast.routing.traffic import Direction, Traffic
 from twigcast.simulator.judge import Judgement
 from twigcast.simulator.results import (
+    Arrived,
     BrokerTables,
     DeadDocument,
-    Delivery,
     LinkDocuments,
     Refusal,
     Results,
@@ -33,6 +35,8 @@ from twigcast.simulator.results import (
 
 __all__ = ["Record"]
 
+_NOBODY: Final[frozenset[SubscriptionId]] = frozenset()
+
 
 @dataclass(slots=True)
 class _Followed:
@@ -40,7 +44,18 @@ class _Followed:
 
     handed_in_at: float
     judgement: Judgement
-    received: Counter[tuple[BrokerId, SubscriptionId]] = field(default_factory=Counter)
+    received: dict[BrokerId, Counter[SubscriptionId]] = field(default_factory=dict)
+
+    def failures(self) -> tuple[int, int, int]:
+        """How many deliveries are missing, unexpected, and repeated."""
+        missed = unexpected = repeated = 0
+        expected = self.judgement.receivers
+        for broker in expected.keys() | self.received.keys():
+            wanted, there = expected.get(broker, _NOBODY), self.received.get(broker, Counter())
+            missed += len(wanted - there.keys())
+            unexpected += len(there.keys() - wanted)
+            repeated += there.total() - len(there)
+        return missed, unexpected, repeated
 
 
 class Record:
@@ -55,7 +70,7 @@ class Record:
         self.subscriptions = self.lost = self.queue_longest = 0
         self.busy: dict[BrokerId, float] = dict.fromkeys(map(BrokerId, network.brokers), 0.0)
         self._followed: dict[str, _Followed] = {}
-        self._deliveries: list[Delivery] = []
+        self._arrived: list[Arrived] = []
         self._dead: list[DeadDocument] = []
         self._refusals: list[Refusal] = []
         self._traffic = Traffic()
@@ -79,14 +94,18 @@ class Record:
                 (self._flooded if excused else self._needless)[link] += 1
         return self._traffic.bytes[link] - before
 
-    def delivered(self, broker: BrokerId, effect: Deliver, now: float) -> None:
-        """A subscriber receives a document."""
-        name = effect.publication.id
-        followed = self._followed[name]
-        followed.received[broker, effect.subscription] += 1
-        seconds = now - followed.handed_in_at
-        delivery = Delivery(name, broker, effect.subscriber, effect.subscription, seconds)
-        self._deliveries.append(delivery)
+    def delivered(self, broker: BrokerId, effects: Iterable[Deliver], now: float) -> None:
+        """Subscribers of one broker receive documents."""
+        for publication, each in groupby(effects, key=lambda effect: effect.publication):
+            handed_out = list(each)
+            followed = self._followed[publication.id]
+            subscriptions = tuple([effect.subscription for effect in handed_out])
+            followed.received.setdefault(broker, Counter()).update(subscriptions)
+            subscribers = tuple([effect.subscriber for effect in handed_out])
+            seconds = now - followed.handed_in_at
+            self._arrived.append(
+                Arrived(publication.id, broker, seconds, subscribers, subscriptions)
+            )
 
     def dead(self, broker: BrokerId, effect: DeadLetter, now: float) -> None:
         """A document could not be read, or not be decided for a subscription."""
@@ -110,15 +129,17 @@ class Record:
         real_seconds: float,
     ) -> Results:
         """All of it, once the run is over."""
-        judged = [(each.judgement.deliveries, each.received) for each in self._followed.values()]
+        failures = [each.failures() for each in self._followed.values()]
+        missed, unexpected, repeated = map(sum, zip((0, 0, 0), *failures, strict=True))
+        seconds = [each.seconds for each in self._arrived for _ in each.subscriptions]
         return Results(
             strategy=str(strategy),
             publications=len(self._followed),
             subscriptions=self.subscriptions,
-            deliveries=tuple(self._deliveries),
-            missed=sum(len(expected - received.keys()) for expected, received in judged),
-            unexpected=sum(len(received.keys() - expected) for expected, received in judged),
-            repeated=len(self._deliveries) - sum(len(received) for _, received in judged),
+            arrived=tuple(self._arrived),
+            missed=missed,
+            unexpected=unexpected,
+            repeated=repeated,
             dead_letters=tuple(self._dead),
             refusals=tuple(self._refusals),
             lost=self.lost,
@@ -134,7 +155,7 @@ class Record:
             tables=tables,
             busy=self.busy,
             queue_longest=self.queue_longest,
-            response=response_times([each.seconds for each in self._deliveries]),
+            response=response_times(seconds),
             events=events,
             set_up_seconds=set_up_seconds,
             simulated_seconds=simulated_seconds,

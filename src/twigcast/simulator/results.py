@@ -6,7 +6,7 @@ they took. :meth:`Results.to_json` is what ``twigcast simulate --json`` prints.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import ceil
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.traffic import KINDS, Direction
 
 __all__ = [
+    "Arrived",
     "BrokerTables",
     "DeadDocument",
     "Delivery",
@@ -35,6 +36,17 @@ class Delivery(NamedTuple):
     subscriber: str
     subscription: SubscriptionId
     seconds: float
+
+
+class Arrived(NamedTuple):
+    """A document that reached subscribers of one broker, all at once."""
+
+    publication: str
+    broker: BrokerId
+    seconds: float
+    """After it was handed in."""
+    subscribers: tuple[str, ...]
+    subscriptions: tuple[SubscriptionId, ...]
 
 
 class DeadDocument(NamedTuple):
@@ -122,7 +134,8 @@ class Results:
     publications: int
     subscriptions: int
     """Handed in, whether they were taken back later or not."""
-    deliveries: tuple[Delivery, ...]
+    arrived: tuple[Arrived, ...]
+    """Deliveries, in the order of time."""
     missed: int
     """Deliveries that the judge expected and nobody received."""
     unexpected: int
@@ -149,6 +162,18 @@ class Results:
     stopped: str | None = None
     """The bound at which the run was stopped, if it was."""
     real_seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def delivered(self) -> int:
+        """How many deliveries there were."""
+        return sum(len(each.subscriptions) for each in self.arrived)
+
+    @property
+    def deliveries(self) -> Iterator[Delivery]:
+        """One after the other; there may be millions."""
+        for each in self.arrived:
+            for who, subscription in zip(each.subscribers, each.subscriptions, strict=True):
+                yield Delivery(each.publication, each.broker, who, subscription, each.seconds)
 
     @property
     def crossings(self) -> int:
@@ -180,7 +205,7 @@ class Results:
             "strategy": self.strategy,
             "publications": self.publications,
             "subscriptions": self.subscriptions,
-            "deliveries": len(self.deliveries),
+            "deliveries": self.delivered,
             "missed": self.missed,
             "unexpected": self.unexpected,
             "repeated": self.repeated,

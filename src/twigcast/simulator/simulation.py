@@ -231,12 +231,12 @@ class Simulation:
 
     def _end(self, broker: _Broker, effects: tuple[Effect, ...]) -> None:
         broker.is_busy = False
-        for effect in effects:
-            self._perform(broker, effect)
-        # In their own order, and before whatever waits.
-        broker.queue.extendleft(
-            effect for effect in reversed(effects) if isinstance(effect, Decide)
-        )
+        delivered = [effect for effect in effects if isinstance(effect, Deliver)]
+        if delivered:
+            # A popular document has thousands of these, so they are noted together.
+            self._record.delivered(broker.name, delivered, self._agenda.now)
+        if len(delivered) < len(effects):
+            self._perform(broker, effects)
         self._wake_later(broker)
         if broker.queue:
             self._begin(broker)
@@ -257,20 +257,24 @@ class Simulation:
                 pass
         return self._costs.of_event(work, lambda: router.handle(work, now=now))
 
-    def _perform(self, broker: _Broker, effect: Effect) -> None:
-        match effect:
-            case Send():
-                self._send(broker, effect.link, effect.message)
-            case Deliver():
-                self._record.delivered(broker.name, effect, self._agenda.now)
-            case Refuse():
-                self._record.refused(broker.name, effect, self._agenda.now)
-            case DeadLetter():
-                self._record.dead(broker.name, effect, self._agenda.now)
-            case Decide():
-                pass
-            case _:
-                assert_never(effect)
+    def _perform(self, broker: _Broker, effects: tuple[Effect, ...]) -> None:
+        to_decide: list[Decide] = []
+        for effect in effects:
+            match effect:
+                case Deliver():
+                    pass
+                case Send():
+                    self._send(broker, effect.link, effect.message)
+                case Decide():
+                    to_decide.append(effect)
+                case Refuse():
+                    self._record.refused(broker.name, effect, self._agenda.now)
+                case DeadLetter():
+                    self._record.dead(broker.name, effect, self._agenda.now)
+                case _:
+                    assert_never(effect)
+        # In their own order, and before whatever waits.
+        broker.queue.extendleft(reversed(to_decide))
 
     def _wake_later(self, broker: _Broker) -> None:
         wanted = broker.router.wake_at()
