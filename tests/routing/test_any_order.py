@@ -1,10 +1,9 @@
 """Messages on their way: whatever overtakes what, tables settle, and nobody gets a document twice.
 
 A :class:`~twigcast.routing.network.Network` settles after each call. Here nothing waits: each link
-is a row of messages in each direction, as bytes of the wire, chance decides which row moves next, and
-clients, publishers and breaking links go on all the while. A link that breaks loses part of what was
-on its way, and its two ends learn of it at different times. Documents are decided late, by the
-tables they came to.
+is a row of frames in each direction, chance decides which row moves next, and clients, publishers
+and breaking links go on all the while. A link that breaks loses part of what was on its way, and
+its two ends learn of it at different times. Documents are decided late, by the tables they came to.
 
 What must hold at all times: no broker refuses what its neighbour says, no subscription gets
 a document twice or one that does not satisfy it. And once all is quiet: the tables are those of a

@@ -46,6 +46,8 @@ class Snapshot:
     """Of each link the numbers of its routes."""
     next_number: int
     """Local subscriptions with this number or a higher one came later."""
+    gone: frozenset[int] = frozenset()
+    """Local subscriptions that had left before, and were kept for older snapshots only."""
     ready: dict[LinkId | None, Groups[LinkId]] = field(default_factory=dict)
     """The routes of all links but one, made ready for the matcher when they are first needed."""
 
@@ -177,7 +179,8 @@ class RouteTable:
         """The tables as they are now, kept until :meth:`close`."""
         if self._snapshot is None:
             members = {link: tuple(self._links[link].values()) for link in sorted(self._links)}
-            self._snapshot = Snapshot(self._version, members, self._locals.next_number)
+            gone = frozenset(self._locals.left)
+            self._snapshot = Snapshot(self._version, members, self._locals.next_number, gone)
         self._open[self._snapshot.version] += 1
         return self._snapshot
 
@@ -234,12 +237,6 @@ class RouteTable:
     def _of_snapshot(
         self, numbers: Iterable[int], snapshot: Snapshot
     ) -> tuple[SubscriptionId, ...]:
-        left, ids = self._locals.left, self._local_ids
-        if not left:
-            return tuple([ids[each] for each in numbers if each < snapshot.next_number])
-        return tuple(
-            ids[each]
-            for each in numbers
-            if each < snapshot.next_number
-            and left.get(each, snapshot.version + 1) > snapshot.version
-        )
+        # Another thread may let go meanwhile of what left earlier, so only the snapshot is asked.
+        ids, gone, end = self._local_ids, snapshot.gone, snapshot.next_number
+        return tuple([ids[each] for each in numbers if each < end and each not in gone])
