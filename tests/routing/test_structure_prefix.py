@@ -14,9 +14,8 @@ from twigcast.language.condition import Kind
 from twigcast.routing.structure_prefix import (
     EVERYTHING,
     is_structure_prefix,
-    path_pattern,
-    structure_paths,
     structure_prefixes,
+    structures,
 )
 
 depths = st.one_of(st.none(), st.integers(1, 4))
@@ -114,18 +113,17 @@ def test_structure_prefix_is_an_order(one: Pattern, two: Pattern, three: Pattern
     assert before(one, one)
     assert not (before(one, two) and before(two, three)) or before(one, three)
     if before(one, two) and before(two, one):
-        assert structure_paths(one) == structure_paths(two)
+        assert structures(one) == structures(two)
 
 
 @given(bare_paths)
 def test_every_beginning_of_a_path_is_a_structure_prefix_and_nothing_longer_is(
     pattern: Pattern,
 ) -> None:
-    (path,) = structure_paths(pattern)
-    for end in range(len(path) + 1):
-        shorter = path_pattern(path[:end])
+    for depth in range(1, 6):
+        (shorter,) = structure_prefixes(pattern, depth)
         assert is_structure_prefix(shorter=shorter, longer=pattern)
-        whole = structure_paths(shorter) == (path,)
+        whole = structure_prefixes(pattern) == (shorter,)
         assert is_structure_prefix(shorter=pattern, longer=shorter) == whole
 
 

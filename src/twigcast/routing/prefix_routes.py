@@ -33,11 +33,11 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from twigcast.covering.merged_set import Difference
-from twigcast.covering.path_counts import LinearPath, Step
+from twigcast.covering.path_counts import Step
 from twigcast.covering.said import Said
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
-from twigcast.routing.structure_prefix import path_pattern, structure_paths
+from twigcast.routing.structure_prefix import EVERYTHING, Structure, structures
 
 __all__ = ["PrefixRoutes"]
 
@@ -47,12 +47,13 @@ _Source: TypeAlias = LinkId | None
 class _Node:
     """A node of the trie: a prefix, whether or not one ends here."""
 
-    __slots__ = ("below", "children", "ending", "parent", "path", "pattern")
+    __slots__ = ("below", "children", "ending", "parent", "pattern", "step")
 
-    def __init__(self, path: LinearPath, parent: _Node | None) -> None:
-        self.path = path
-        self.pattern = path_pattern(path)
+    def __init__(self, step: Step | None = None, parent: _Node | None = None) -> None:
+        self.step = step
         self.parent = parent
+        self.pattern = EVERYTHING
+        """The prefix, if one has ever ended here."""
         self.children: dict[Step, _Node] = {}
         self.ending: dict[_Source, int] = {}
         """How many patterns of each source have this prefix."""
@@ -73,15 +74,6 @@ class _Node:
         while node is not None:
             yield node
             node = node.parent
-
-    def is_held_back(self, link: LinkId) -> bool:
-        """Whether a shorter prefix came from elsewhere."""
-        node = self.parent
-        while node is not None:
-            if node.concerns(link):
-                return True
-            node = node.parent
-        return False
 
     def next_for(self, link: LinkId) -> Iterator[_Node]:
         """On each way down, the first node below this one whose prefix came from elsewhere."""
@@ -110,7 +102,7 @@ class PrefixRoutes:
 
     def __init__(self, depth: int | None = None) -> None:
         self._depth = depth
-        self._root = _Node((), None)
+        self._root = _Node()
         self._came: dict[_Source, dict[Pattern, tuple[_Node, ...]]] = {}
         self._links: dict[LinkId, Said] = {}
 
@@ -132,7 +124,7 @@ class PrefixRoutes:
         came = self._came.setdefault(source, {})
         if pattern in came:
             return
-        came[pattern] = tuple(map(self._node, structure_paths(pattern, self._depth)))
+        came[pattern] = tuple(map(self._node, structures(pattern, self._depth)))
         for node in came[pattern]:
             if source in node.ending:
                 node.ending[source] += 1
@@ -163,24 +155,24 @@ class PrefixRoutes:
         """The links over which a prefix is forwarded, in the order of names (YAK, 4.1)."""
         return tuple(link for link in sorted(self._links) if prefix in self._links[link])
 
-    def _node(self, path: LinearPath) -> _Node:
+    def _node(self, structure: Structure) -> _Node:
         """The node of a prefix, made if it was not there."""
         node = self._root
-        for end, step in enumerate(path, 1):
+        for step in structure.path:
             child = node.children.get(step)
             if child is None:
-                child = node.children[step] = _Node(path[:end], node)
+                child = node.children[step] = _Node(step, node)
             node = child
+        node.pattern = structure.pattern
         return node
 
     def _begin(self, node: _Node, source: _Source) -> None:
         """A source had no pattern with this prefix, and now has one."""
-        for link in self._concerned(node, source):
-            if not node.is_held_back(link):
-                said = self._links[link]
-                for longer in node.next_for(link):
-                    said.remove(longer.pattern)
-                said.add(node.pattern)
+        for link in self._deciding(node, source):
+            said = self._links[link]
+            for longer in node.next_for(link):
+                said.remove(longer.pattern)
+            said.add(node.pattern)
         node.ending[source] = 1
         for each in node.upwards():
             each.below[source] = each.below.get(source, 0) + 1
@@ -192,28 +184,29 @@ class PrefixRoutes:
             each.below[source] -= 1
             if not each.below[source]:
                 del each.below[source]
-        for link in self._concerned(node, source):
-            if not node.is_held_back(link):
-                said = self._links[link]
-                said.remove(node.pattern)
-                for longer in node.next_for(link):
-                    said.add(longer.pattern)
+        for link in self._deciding(node, source):
+            said = self._links[link]
+            said.remove(node.pattern)
+            for longer in node.next_for(link):
+                said.add(longer.pattern)
         self._prune(node)
 
-    def _concerned(self, node: _Node, source: _Source) -> list[LinkId]:
-        """The links to which a prefix comes from elsewhere with this source and not without it.
+    def _deciding(self, node: _Node, source: _Source) -> list[LinkId]:
+        """The links over which a prefix is forwarded with this source, and not without it.
 
-        The source is not among those that end at the node.
+        The source is not among those that end at the node: not yet, or no more.
         """
-        if len(node.ending) > 1:
-            return []
-        if node.ending:
-            (other,) = node.ending
-            return [other] if other is not None and other in self._links else []
-        return [link for link in self._links if link != source]
+        links = [link for link in self._links if link != source]
+        for each in node.upwards():
+            if not links:
+                break
+            # Of the links, at most the one that said it is left.
+            if each.ending:
+                links = [link for link in links if not each.concerns(link)]
+        return links
 
     def _prune(self, node: _Node) -> None:
         """Forget the nodes from here upwards below which nothing ends."""
-        while node.parent is not None and not node.below:
-            del node.parent.children[node.path[-1]]
+        while node.parent is not None and node.step is not None and not node.below:
+            del node.parent.children[node.step]
             node = node.parent

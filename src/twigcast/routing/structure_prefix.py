@@ -29,13 +29,15 @@ elements; their structure is the path without steps, which every document has. I
 ``/*``, and is a structure prefix of all others. What no document matches has no structure. What
 only libxml2 decides counts for its necessary condition.
 
-Taking the structure takes time in proportion to the size of the pattern.
+Taking the structure takes time in proportion to the size of the pattern, once for all brokers of
+one process.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import takewhile
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.covering.path_counts import LinearPath, Step
 from twigcast.language import Pattern
@@ -52,13 +54,11 @@ from twigcast.language.condition import (
 )
 from twigcast.language.text import step_text
 
-__all__ = [
-    "EVERYTHING",
-    "is_structure_prefix",
-    "path_pattern",
-    "structure_paths",
-    "structure_prefixes",
-]
+__all__ = ["EVERYTHING", "Structure", "is_structure_prefix", "structure_prefixes", "structures"]
+
+STRUCTURES_KEPT: Final = 1 << 16
+"""Structures remembered, so that the routers of a simulated network, which hand each other the same
+prefixes, take each only once. With its pattern one is about a kilobyte."""
 
 _Rank: TypeAlias = tuple[int, list[str]]
 """Of a path: its length, then the texts of its steps."""
@@ -80,7 +80,7 @@ def structure_prefixes(pattern: Pattern, depth: int | None = None) -> tuple[Patt
     >>> structure_prefixes(Pattern.parse("not(//a)"))
     (Pattern('/*'),)
     """
-    found = map(path_pattern, structure_paths(pattern, depth))
+    found = (structure.pattern for structure in structures(pattern, depth))
     return tuple(sorted(found, key=lambda prefix: prefix.text))
 
 
@@ -93,24 +93,33 @@ def is_structure_prefix(*, shorter: Pattern, longer: Pattern) -> bool:
     >>> is_structure_prefix(shorter=a, longer=ab), is_structure_prefix(shorter=ab, longer=a)
     (True, False)
     """
-    beginnings = set(structure_paths(shorter))
+    beginnings = {structure.path for structure in structures(shorter)}
     return all(
         any(path[:end] in beginnings for end in range(len(path) + 1))
-        for path in structure_paths(longer)
+        for path, _ in structures(longer)
     )
 
 
-def structure_paths(pattern: Pattern, depth: int | None = None) -> tuple[LinearPath, ...]:
-    """The same as :func:`structure_prefixes`, as steps; the path without any is everything."""
+class Structure(NamedTuple):
+    """A structure prefix, as steps and as a pattern; without any step it is everything."""
+
+    path: LinearPath
+    pattern: Pattern
+
+
+@lru_cache(maxsize=STRUCTURES_KEPT)
+def structures(pattern: Pattern, depth: int | None = None) -> tuple[Structure, ...]:
+    """The same as :func:`structure_prefixes`, each with its steps, in no particular order."""
     found = _structures(pattern.necessary.condition)
     paths = dict.fromkeys(_without_idle_star(path[:depth]) for path in found)
-    if len(paths) == 1:
-        return tuple(paths)
-    return tuple(path for path in paths if not any(path[:end] in paths for end in range(len(path))))
+    return tuple(
+        Structure(path, _pattern(path))
+        for path in paths
+        if not any(path[:end] in paths for end in range(len(path)))
+    )
 
 
-def path_pattern(path: LinearPath) -> Pattern:
-    """The pattern of a path of elements; of the one without steps, everything."""
+def _pattern(path: LinearPath) -> Pattern:
     if not path:
         return EVERYTHING
     condition: Condition = TRUE
