@@ -4,7 +4,7 @@ People write scenarios, so nothing is passed over in silence: a key that nobody 
 the place of a number, a probability of 3 are errors that say where. And everything that was asked
 for is remembered with the value it has, given or not, so that a run can print all of its options.
 
-    >>> keys = Keys({"documents": 5}, "tiny.toml, [workload]")
+    >>> keys = Keys({"documents": 5}, "tiny.toml", "workload")
     >>> keys.whole("documents", 10), keys.number("publish_every", 1.0)
     (5, 1.0)
     >>> keys.end()
@@ -29,10 +29,11 @@ _SHOWN_MAX: Final = 60
 class Keys:
     """One table: what was given, and what has been taken from it."""
 
-    def __init__(self, given: object, where: str) -> None:
+    def __init__(self, given: object, file: str, heading: str = "") -> None:
+        self.where = f"{file}, [{heading}]" if heading else file
         if not isinstance(given, Mapping):
-            raise UsageError(f"{where}: expected a table, not {_shown(given)}")
-        self.where = where
+            raise UsageError(f"{self.where}: expected a table, not {_shown(given)}")
+        self._file, self._heading = file, heading
         self.taken: dict[str, object] = {}
         self._given: dict[str, object] = {str(key): value for key, value in given.items()}
 
@@ -122,7 +123,8 @@ class Keys:
 
     def table(self, key: str) -> Keys:
         """A table within, empty if it is not there."""
-        inner = Keys(self._given.get(key, {}), f"{self.where}.{key}")
+        heading = f"{self._heading}.{key}" if self._heading else key
+        inner = Keys(self._given.get(key, {}), self._file, heading)
         self.taken[key] = inner.taken
         return inner
 

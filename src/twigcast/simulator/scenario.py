@@ -111,18 +111,18 @@ class Scenario:
     ) -> Scenario:
         """The scenario of a dictionary; a ``seed`` takes the place of the one in it."""
         keys = Keys(given, name)
-        run = _table(keys, "run")
+        run = keys.table("run")
         own_seed = run.whole("seed", 1)
         if seed is not None:
             run.taken["seed"] = own_seed = seed
         scenario = cls(
             name=name,
             folder=folder,
-            network=read_network_plan(_table(keys, "topology"), folder),
-            workload=_workload(_table(keys, "workload")),
+            network=read_network_plan(keys.table("topology"), folder),
+            workload=_workload(keys.table("workload")),
             strategy=_strategy(keys),
-            cost=_cost(_table(keys, "cost")),
-            churn=_churn(_table(keys, "churn")),
+            cost=_cost(keys.table("cost")),
+            churn=_churn(keys.table("churn")),
             changes=_changes(keys),
             seed=own_seed,
             start=run.number_or_none("start"),
@@ -158,12 +158,6 @@ def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
     return Scenario.of(table, name=path.name, folder=path.parent, seed=seed)
 
 
-def _table(keys: Keys, name: str) -> Keys:
-    table = keys.table(name)
-    table.where = f"{keys.where}, [{name}]"
-    return table
-
-
 def _workload(keys: Keys) -> Workload:
     usual = Workload()
     workload = Workload(
@@ -185,8 +179,8 @@ def _workload(keys: Keys) -> Workload:
         publish_rate=keys.number_or_none("publish_rate", least=1e-9),
         publish_times=keys.numbers("publish_times"),
         numbers=keys.whole("numbers", usual.numbers, least=1),
-        pattern_options=_pattern_options(_table(keys, "patterns")),
-        document_options=_document_options(_table(keys, "document")),
+        pattern_options=_pattern_options(keys.table("patterns")),
+        document_options=_document_options(keys.table("document")),
     )
     keys.end()
     if not workload.dtds:
@@ -226,11 +220,14 @@ def _document_options(keys: Keys) -> Mapping[str, object]:
 def _strategy(keys: Keys) -> Strategy:
     """A text such as ``prefix(depth=3)``, or a table with the name and the options."""
     given = keys.raw("strategy", "best")
-    where = f"{keys.where}, [strategy]"
     try:
-        chosen = strategy(given) if isinstance(given, str) else _of_table(Keys(given, where))
+        if isinstance(given, str):
+            chosen = strategy(given)
+        else:
+            table = Keys(given, keys.where, "strategy")
+            chosen = _of_table(table)
     except UsageError as error:
-        text = str(error)
+        where, text = f"{keys.where}, [strategy]", str(error)
         raise UsageError(text if text.startswith(where) else f"{where}: {text}") from None
     keys.taken["strategy"] = str(chosen)
     return chosen

@@ -1,0 +1,56 @@
+"""Small stories, told by hand, for tests of the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from twigcast.language import Pattern
+from twigcast.routing.events import (
+    BrokerId,
+    Publication,
+    Publish,
+    Subscribe,
+    SubscriptionId,
+    Unsubscribe,
+)
+from twigcast.routing.topology import Topology
+from twigcast.simulator import Story
+from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns
+
+A = b"<a><b/></a>"
+
+
+def asks(broker: str, id: int, xpath: str, at: float = 0.0) -> HandedIn:
+    """A client of a broker subscribes."""
+    event = Subscribe(SubscriptionId(id), f"client {id}", Pattern.parse(xpath))
+    return HandedIn(at, BrokerId(broker), event)
+
+
+def leaves(broker: str, id: int, at: float) -> HandedIn:
+    """A client of a broker subscribes no longer."""
+    return HandedIn(at, BrokerId(broker), Unsubscribe(SubscriptionId(id)))
+
+
+def publishes(broker: str, name: str, at: float = 0.0, content: bytes = A) -> HandedIn:
+    """A document is handed in."""
+    publication = Publication(name, BrokerId(broker), "publisher", content)
+    return HandedIn(at, BrokerId(broker), Publish(publication))
+
+
+def lost(one: str, other: str, at: float) -> LinkLost:
+    return LinkLost(at, (BrokerId(one), BrokerId(other)))
+
+
+def returns(one: str, other: str, at: float) -> LinkReturns:
+    return LinkReturns(at, (BrokerId(one), BrokerId(other)))
+
+
+def story(
+    links: list[object],
+    subscriptions: Iterable[Happening] = (),
+    then: Iterable[Happening] = (),
+    start: float | None = None,
+) -> Story:
+    """A story with one scene before it."""
+    network = Topology.of({"links": links}).tree()
+    return Story(network, stage=(tuple(subscriptions),), then=tuple(then), start=start)

@@ -1,0 +1,235 @@
+"""Time, links, queues and losses, in networks small enough to reckon by hand."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from tests.simulator.stories import A, asks, leaves, lost, publishes, returns, story
+from twigcast.covering import Advertisement
+from twigcast.routing.events import (
+    Advertise,
+    AdvertisementId,
+    Arrive,
+    BrokerId,
+    Publication,
+    Publish,
+)
+from twigcast.routing.traffic import message_bytes
+from twigcast.simulator import CostModel, Measured, Simulation, SimulationLimits
+from twigcast.simulator.story import HandedIn, Happening
+
+FREE = CostModel(0, 0, 0, 0, 0, 0)
+COSTS = CostModel(
+    per_event=0.001,
+    per_route=0.01,
+    per_advertisement=0.1,
+    per_document=0.002,
+    per_byte=0.0001,
+    per_table_route=0.003,
+)
+NORTH_SOUTH: list[object] = [
+    {"between": ["north", "south"], "latency_ms": 20, "bandwidth_mbps": 0.008}
+]
+"""A thousand bytes a second."""
+
+
+def arrival_bytes(name: str, content: bytes = A) -> int:
+    return message_bytes(Arrive(Publication(name, BrokerId("north"), "publisher", content)))
+
+
+def test_a_document_takes_the_time_of_two_brokers_and_a_link() -> None:
+    told = story(NORTH_SOUTH, [asks("south", 1, "//b")], [publishes("north", "d")])
+    (delivery,) = Simulation(told, "covering", costs=COSTS).run().deliveries
+    deciding = COSTS.per_document + len(A) * COSTS.per_byte
+    brokers = 2 * (COSTS.per_event + deciding) + COSTS.per_table_route  # north alone has a route
+    on_the_link = arrival_bytes("d") / 1000 + 0.020
+    assert delivery[:4] == ("d", "south", "client 1", 1)
+    assert delivery.seconds == pytest.approx(brokers + on_the_link, abs=1e-12)
+
+
+def test_a_document_behind_another_waits_until_the_link_is_free() -> None:
+    both = [publishes("north", "d"), publishes("north", "e")]
+    told = story(NORTH_SOUTH, [asks("south", 1, "//b")], both)
+    first, second = Simulation(told, "flooding", costs=FREE).run().deliveries
+    occupied = arrival_bytes("d") / 1000
+    assert first.seconds == pytest.approx(occupied + 0.020)
+    assert second.seconds == pytest.approx(2 * occupied + 0.020)
+
+
+def test_the_directions_of_a_link_do_not_disturb_each_other() -> None:
+    there_and_back = [publishes("north", "d"), publishes("south", "e")]
+    clients = [asks("south", 1, "//b"), asks("north", 2, "//b")]
+    results = Simulation(story(NORTH_SOUTH, clients, there_and_back), "flooding", costs=FREE).run()
+    crossed = {each.publication: each.seconds for each in results.deliveries if each.seconds}
+    assert crossed["d"] == crossed["e"] == pytest.approx(arrival_bytes("d") / 1000 + 0.020)
+
+
+def test_a_broker_does_one_thing_after_the_other() -> None:
+    told = story([["a", "b"]], [asks("a", 1, "//b")], [publishes("a", f"d{n}") for n in range(3)])
+    costs = CostModel(0, 0, 0, per_document=1.0, per_byte=0, per_table_route=0)
+    results = Simulation(told, "covering", costs=costs).run()
+    assert [each.seconds for each in results.deliveries] == pytest.approx([1.0, 2.0, 3.0])
+    assert results.busy == {"a": 3.0, "b": 0.0}
+    assert results.queue_longest == 2  # one is being taken in, the others wait
+
+
+def test_a_burst_of_subscriptions_costs_one_message() -> None:
+    told = story([["a", "b"]], [asks("a", number, f"/a{number}") for number in range(5)])
+    simulation = Simulation(told, "covering", costs=COSTS)
+    results = simulation.run()
+    assert results.messages["a", "b"]["subscribe"] == 5
+    assert results.total("unsubscribe") == 0
+    # Links come up, the burst begins; the first change and the whole of the burst, no more.
+    assert simulation.router("b").tables().routes[BrokerId("a")] == tuple(
+        f"/a{n}" for n in range(5)
+    )
+
+
+def test_usage_is_the_latency_of_what_was_crossed() -> None:
+    links: list[object] = [
+        {"between": ["a", "b"], "latency_ms": 10},
+        {"between": ["b", "c"], "latency_ms": 1},
+    ]
+    clients = [asks("c", 1, "//b"), asks("c", 2, "//zzz")]
+    told = story(links, clients, [publishes("a", "d"), publishes("b", "e")])
+    results = Simulation(told, "covering", costs=FREE).run()
+    assert results.usage.per_subscription_ms == (2 * 11) / 2
+    assert results.usage.per_publication_ms == ((10 + 1) + 1) / 2
+    assert results.crossings == 3
+    assert results.documents["a", "b"].crossings == 1
+    assert results.documents["b", "a"].crossings == 0
+
+
+def test_what_leads_to_no_match_is_needless() -> None:
+    told = story([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    flooded = Simulation(told, "flooding", costs=FREE).run()
+    assert {link for link, each in flooded.documents.items() if each.needless} == {("b", "c")}
+    assert (flooded.crossings, flooded.needless, flooded.flooded) == (2, 1, 0)
+    covered = Simulation(told, "covering", costs=FREE).run()
+    assert (covered.crossings, covered.needless) == (1, 0)
+
+
+def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> None:
+    told = story([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    results = Simulation(told, "advertised", costs=FREE).run()
+    assert (results.crossings, results.needless, results.flooded) == (2, 0, 1)
+    promise = Advertisement.of_expressions(["/a/b"])
+    event = Advertise(AdvertisementId(1), "publisher", promise)
+    promised = [HandedIn(0.0, BrokerId("a"), event), asks("b", 1, "//b")]
+    told = story([["a", "b"], ["b", "c"]], promised, [publishes("a", "d")])
+    results = Simulation(told, "advertised", costs=FREE).run()
+    assert (results.crossings, results.needless, results.flooded) == (1, 0, 0)
+    assert results.total("advertise") == 2
+
+
+def test_with_a_link_goes_what_is_on_its_way() -> None:
+    links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
+    then: list[Happening] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
+    results = Simulation(story(links, [asks("b", 1, "//b")], then), "covering", costs=FREE).run()
+    assert (results.lost, results.delivered, results.missed) == (1, 0, 1)
+
+
+def test_after_a_link_returns_documents_cross_it_again() -> None:
+    then: list[Happening] = [
+        lost("a", "b", 1),
+        publishes("a", "during", 2),
+        asks("b", 2, "/a", 3),
+        leaves("b", 1, 3),
+        returns("a", "b", 4),
+        publishes("a", "after", 5),
+    ]
+    told = story([["a", "b"], ["b", "c"]], [asks("b", 1, "//b"), asks("a", 1, "//b")], then)
+    for strategy in ("flooding", "identity", "prefix", "covering", "advertised", "best"):
+        simulation = Simulation(told, strategy, costs=FREE)
+        results = simulation.run()
+        received = [each[:4] for each in results.deliveries]
+        assert received == [
+            ("during", "a", "client 1", 1),
+            ("after", "a", "client 1", 1),
+            ("after", "b", "client 2", 2),
+        ]
+        assert (results.missed, results.unexpected, results.refusals) == (1, 0, ())
+
+
+def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
+    # Broker a is busy with the document when the link goes and comes; it sends by the old session.
+    costs = CostModel(0, 0, 0, per_document=1.0, per_byte=0, per_table_route=0)
+    then: list[Happening] = [
+        publishes("a", "d"),
+        lost("a", "b", 0.2),
+        returns("a", "b", 0.4),
+        publishes("a", "e", 3.0),
+    ]
+    results = Simulation(story([["a", "b"]], [asks("b", 1, "//b")], then), costs=costs).run()
+    assert results.refusals == ()
+    assert (results.lost, [each.publication for each in results.deliveries]) == (1, ["e"])
+
+
+def test_a_link_that_is_up_does_not_come_up_again() -> None:
+    then: list[Happening] = [returns("a", "b", 1), publishes("a", "d", 2)]
+    results = Simulation(story([["a", "b"]], [asks("b", 1, "//b")], then), costs=FREE).run()
+    assert (results.delivered, results.refusals) == (1, ())
+
+
+def test_refusals_and_dead_letters_are_noted_by_name() -> None:
+    then: list[Happening] = [
+        publishes("a", "broken", content=b"<a>"),
+        HandedIn(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
+        asks("a", 1, "//b", 2.0),
+    ]
+    results = Simulation(story([["a", "b"]], [asks("a", 1, "//b")], then), costs=FREE).run()
+    told = [(each.broker, each.event) for each in results.refusals]
+    assert told == [("a", "Publish"), ("a", "Publish"), ("a", "Subscribe")]
+    times = [each.at - results.set_up_seconds for each in results.refusals]
+    assert times == pytest.approx([0.0, 1.0, 2.0])
+    assert "Premature end" in results.refusals[0].reason
+
+
+def test_measured_time_comes_from_the_clock_that_was_handed_in() -> None:
+    ticks = count()
+    costs = Measured(clock=lambda: float(next(ticks)))
+    told = story([["a", "b"]], [asks("a", 1, "//b")], [publishes("a", "d")])
+    (delivery,) = Simulation(told, "covering", costs=costs).run().deliveries
+    assert delivery.seconds == 2.0  # a second to take it in, and one to decide it
+
+
+def test_merging_happens_in_simulated_time() -> None:
+    promise = Advertisement.of_expressions(["/a/b/c", "/a/d/c"])
+    event = Advertise(AdvertisementId(1), "publisher", promise)
+    clients = [asks("b", 1, "/a/b/c"), asks("b", 2, "/a/d/c")]
+    told = story([["a", "b"]], [HandedIn(0.0, BrokerId("a"), event), *clients])
+    simulation = Simulation(told, "advertised(merging=perfect, merge_every=5)", costs=FREE)
+    results = simulation.run()
+    assert simulation.router("a").tables().routes[BrokerId("b")] == ("/a/*/c",)
+    assert (results.total("subscribe"), results.total("unsubscribe")) == (3, 2)
+    assert 5 <= results.simulated_seconds < 6
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (SimulationLimits(events_max=10), "10 events (events_max)"),
+        (SimulationLimits(seconds_max=0.5), "0.5 simulated seconds (seconds_max)"),
+        (SimulationLimits(queue_max=3), "4 events waiting at a (queue_max)"),
+    ],
+)
+def test_a_run_that_reaches_a_bound_is_stopped_and_says_so(
+    limits: SimulationLimits, reason: str
+) -> None:
+    then = [publishes("a", f"d{number}", 1.0) for number in range(6)]
+    told = story([["a", "b"]], [asks("b", 1, "//b")], then)
+    results = Simulation(told, costs=COSTS, limits=limits).run()
+    assert results.stopped == reason
+    assert results.delivered < 6
+
+
+def test_a_story_may_begin_before_the_stage_is_set() -> None:
+    links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
+    told = story(links, [asks("b", 1, "//b")], [publishes("a", "d")], start=0.5)
+    early = Simulation(told, "covering", costs=FREE).run()
+    assert (early.delivered, early.missed) == (0, 1)
+    told = story(links, [asks("b", 1, "//b")], [publishes("a", "d")], start=5.0)
+    late = Simulation(told, "covering", costs=FREE).run()
+    assert (late.delivered, late.missed, late.simulated_seconds) == (1, 0, 6.0)
