@@ -215,6 +215,35 @@ def test_a_circle_is_one_class_and_its_least_text_stands_for_it(
     assert table.forwarded(EAST) == (two,)
 
 
+def test_the_least_text_stands_for_a_class_even_if_more_cover_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    least, *others = sorted((promise(f"/a/@x{n}") for n in range(3)), key=lambda one: one.text)
+    arrows = {(other, least) for other in others} | {(least, other) for other in others}
+    monkeypatch.setattr(
+        advertisement_table,
+        "advertisement_covers",
+        lambda *, wider, narrower: (wider, narrower) in arrows,
+    )
+    table = table_with(EAST)
+    for each in (*others, least):
+        table.put(each, None)
+    assert table.forwarded(EAST) == (least,)
+
+
+def test_one_that_left_and_came_back_is_there_to_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advertisement_table, "FORMER_ADVERTISEMENTS_MAX", 1)
+    table = table_with(EAST)
+    table.put(promise("/a"), None)
+    table.take(promise("/a"), None)
+    table.put(promise("/a"), None)
+    assert (len(table), promise("/a") in table) == (1, True)
+    for other in ("/b", "/c"):
+        table.put(promise(other), None)
+        table.take(promise(other), None)
+    assert table.forwarded(EAST) == (promise("/a"),)
+
+
 def test_those_that_left_are_remembered_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advertisement_table, "FORMER_ADVERTISEMENTS_MAX", 3)
     table = table_with(EAST)
