@@ -36,6 +36,7 @@ from twigcast.covering import Advertisement, covers, overlaps
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.events import BrokerId
+from twigcast.routing.linear_parts import linear_parts
 from twigcast.routing.network import Network
 from twigcast.routing.strategy import Strategy
 
@@ -189,7 +190,12 @@ class Play:
         """Publish, and judge what happened."""
         at = self._broker(broker)
         self._tell(f"publish({at!r}, {content!r}, publisher={publisher!r})")
+        before = self._published()
         outcome = self.network.publish(at, content, publisher=publisher)
+        if self.strategy.unit == "document" and self._published() - before != Counter(
+            outcome.crossings
+        ):
+            self.fault("traffic", f"{self._published() - before} for {outcome.crossings}")
         if outcome.dead_letters:
             self.fault("dead letter", f"{outcome.dead_letters!r}")
         kept = self._keeps(at, publisher, content)
@@ -265,6 +271,11 @@ class Play:
                 ):
                     self.fault("needless", f"{here} to {there}")
 
+    def _published(self) -> Counter[tuple[str, str]]:
+        """Documents that have crossed each link in each direction, by the network's own count."""
+        counted = self.network.traffic.by_link()
+        return Counter({pair: kinds["publish"] for pair, kinds in counted.items()})
+
     def _keeps(self, at: str, publisher: str | None, content: bytes) -> bool | None:
         """Whether a document keeps to what its publisher has promised; None without a promise."""
         schemas = [
@@ -285,7 +296,18 @@ class Play:
                 here, there = self.network.tables(broker), fresh.tables(broker)
                 if here != there:
                     self.fault("tables", f"of {broker}:\n  {here}\nafresh:\n  {there}")
+                self._check_counted(fresh, broker)
         self._check_theory()
+
+    def _check_counted(self, fresh: Network, broker: str) -> None:
+        """Where no link was ever lost, what was said less what was withdrawn is what stands."""
+        view = fresh.tables(broker)
+        for link, routes in view.forwarded.items():
+            counted = fresh.traffic[broker, link]
+            if counted["subscribe"] - counted["unsubscribe"] != len(routes) or counted[
+                "advertise"
+            ] - counted["unadvertise"] != len(view.advertised[link]):
+                self.fault("traffic", f"{broker} to {link}: {counted} for {view}")
 
     def _parts(self) -> list[list[str]]:
         parts = {frozenset(self.side(broker)) for broker in self.brokers}
@@ -327,9 +349,11 @@ class Play:
                 self.fault("not by definition", f"{here} says {said} to {there}, not {due}")
 
     def _local(self, broker: str) -> frozenset[Pattern]:
-        return frozenset(
-            each.asked.pattern for each in self.subscriptions.values() if each.broker == broker
-        )
+        """What a broker's own clients need to be asked for."""
+        own = {each.asked.pattern for each in self.subscriptions.values() if each.broker == broker}
+        if self.strategy.unit == "path":
+            return frozenset(part for pattern in own for part in linear_parts(pattern))
+        return frozenset(own)
 
     def _due(self, heard: frozenset[Pattern], came: Iterable[str]) -> frozenset[Pattern]:
         """What is to be said of all that was heard elsewhere."""
@@ -429,11 +453,20 @@ class Mood:
     def remove_link(self, play: Play) -> None:
         play.remove_link(self.number())
 
+    def do_much_at_once(self, play: Play) -> None:
+        """Several things between two messages."""
+        play.told.append("batch() of the next five")
+        with play.network.batch():
+            for move in self.rng.choices(self.QUIET, k=5):
+                move(self, play)
+
     def add_link(self, play: Play) -> None:
         play.add_link(self.number(), self.number(), self.rng.choice((0.5, 1.0, 2.0)))
 
     def merge(self, play: Play) -> None:
         play.merge()
+
+    QUIET = (subscribe, unsubscribe, unsubscribe, advertise, unadvertise, remove_link, add_link)
 
     def number(self) -> int:
         return self.rng.randrange(99)
@@ -457,6 +490,7 @@ MOVES: dict[str, tuple[int, Callable[[Mood, Play], None]]] = {
     "remove link": (1, Mood.remove_link),
     "add link": (2, Mood.add_link),
     "merge": (1, Mood.merge),
+    "much at once": (1, Mood.do_much_at_once),
 }
 """What may happen next, and how often."""
 

@@ -30,7 +30,7 @@ def digest(seed: int) -> str:
     try:
         for strategy in STRATEGIES:
             rng = Random(f"{seed}, {strategy}")
-            random_play(rng, strategies=[strategy], moves=25, brokers_max=6)
+            random_play(rng, strategies=[strategy], moves=15, brokers_max=5)
     finally:
         Router.handle = plain  # type: ignore[method-assign]
     return seen.hexdigest()

@@ -32,7 +32,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.router import Router
 
-PLAYS_MAX = 60
+PLAYS_MAX = 120
 """Some bugs need a strategy, a row of events and a document to meet; five times the most seen."""
 
 Effects = tuple[Effect, ...]

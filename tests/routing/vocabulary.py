@@ -49,6 +49,10 @@ STRATEGIES: tuple[Strategy, ...] = (
     advertised(covering=False, merging="imperfect", degree=1.0),
     advertised(unadvertised="refuse"),
     advertised(unadvertised="refuse", merging="perfect"),
+    advertised(unit="path"),
+    advertised(unit="path", covering=False),
+    advertised(unit="path", merging="perfect"),
+    advertised(unit="path", covering=False, merging="imperfect", degree=0.6),
     best(),
 )
 
