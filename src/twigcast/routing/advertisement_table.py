@@ -40,7 +40,8 @@ ADVERTISEMENTS_MAX: Final = 1_000
 this size costs a million comparisons, and a network has some dozens of kinds of documents."""
 
 FORMER_ADVERTISEMENTS_MAX: Final = 250
-"""Advertisements that have left and are remembered with their answers, some kilobytes each."""
+"""Advertisements that have left and are remembered with their answers: as many as one lost link of
+a broker with few links is likely to bring back."""
 
 
 class AdvertisementDifference(NamedTuple):

@@ -73,7 +73,7 @@ class WireLimits:
     """Of a part that we send, if it has more than one route: a document waits behind it for some
     20 milliseconds at 100 Mbit/s."""
     part_routes_max: int = 2_000
-    """Of a part that we send: they are read in some 50 milliseconds."""
+    """Of a part that we send: they are read in some 150 milliseconds."""
     change_routes_max: int = 2_000_000
     """Patterns and advertisements of one change: twice the largest table we know."""
     change_bytes_max: int = 268_435_456
