@@ -15,7 +15,16 @@ Read in this order:
 
 from twigcast.routing.network import Delivery, Network, Outcome
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
-from twigcast.routing.strategy import STRATEGIES, Strategy, strategy
+from twigcast.routing.strategy import (
+    STRATEGIES,
+    Strategy,
+    advertised,
+    best,
+    covering,
+    flooding,
+    identity,
+    prefix,
+)
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.topology import Topology
 from twigcast.routing.traffic import Traffic
@@ -33,5 +42,10 @@ __all__ = [
     "TablesView",
     "Topology",
     "Traffic",
-    "strategy",
+    "advertised",
+    "best",
+    "covering",
+    "flooding",
+    "identity",
+    "prefix",
 ]

@@ -51,7 +51,8 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
-from twigcast.routing.strategy import Strategy, strategy
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.topology import Link, Topology
 from twigcast.routing.traffic import Traffic
@@ -94,12 +95,12 @@ class Network:
     def __init__(
         self,
         topology: Mapping[str, object] | Topology,
-        strategy_or_name: Strategy | str = "best",
+        strategy: Strategy | str = "best",
         *,
         engine: str = "auto",
         limits: RouterLimits = ROUTER_LIMITS,
     ) -> None:
-        self.strategy = strategy(strategy_or_name)
+        self.strategy = strategy_of(strategy)
         self.topology = Topology.of(topology)
         self.topology.tree()  # a network that begins in two parts is a mistake, and is told here
         self.traffic = Traffic()
@@ -151,10 +152,19 @@ class Network:
         self._say(self._places.pop(id), Unsubscribe(id))
 
     def advertise(
-        self, broker: str, schema: Schema | Advertisement, *, publisher: str | None = None
+        self,
+        broker: str,
+        schema: Schema | Advertisement | bytes,
+        *,
+        publisher: str | None = None,
     ) -> AdvertisementId:
-        """A publisher at a broker promises to keep to a schema; the id of the advertisement."""
+        """A publisher at a broker promises to keep to a schema; the id of the advertisement.
+
+        The schema may be the text of a DTD; SchemaError if it is none.
+        """
         self._check(broker)
+        if isinstance(schema, bytes):
+            schema = Schema.parse(schema)
         promise = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
         made = AdvertisementId(self._new_id())
         self._say(broker, Advertise(made, publisher or "", promise))
@@ -167,7 +177,9 @@ class Network:
             raise UsageError(f"no advertisement with id {id}, so nothing to take back")
         self._say(self._promise_places.pop(id), Unadvertise(id))
 
-    def publish(self, broker: str, document: bytes, *, publisher: str | None = None) -> Outcome:
+    def publish(
+        self, broker: str, document: bytes | Document, *, publisher: str | None = None
+    ) -> Outcome:
         """A publisher at a broker hands in a document; what happened to it.
 
         Raises DocumentError if it cannot be read.
@@ -176,13 +188,14 @@ class Network:
         self.settle()
         self._published += 1
         name = f"p{self._published}"
-        publication = Publication(name, BrokerId(broker), publisher or "", document)
+        content = document.content if isinstance(document, Document) else document
+        publication = Publication(name, BrokerId(broker), publisher or "", content)
         self._happened = []
         self._mail.append((broker, Publish(publication)))
         self._run()
         outcome = self._outcome(name)
         if outcome.refused is not None:
-            Document.parse(document)  # raises, if that is why
+            Document.parse(content)  # raises, if that is why
         return outcome
 
     def _outcome(self, name: str) -> Outcome:

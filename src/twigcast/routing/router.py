@@ -60,7 +60,8 @@ from twigcast.routing.forwarding import Forwarding
 from twigcast.routing.open_documents import OpenDocument, OpenDocuments
 from twigcast.routing.route_table import RouteTable
 from twigcast.routing.sessions import Session
-from twigcast.routing.strategy import Strategy, strategy
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
@@ -101,14 +102,14 @@ class Router:
     def __init__(
         self,
         name: BrokerId | str,
-        strategy_or_name: Strategy | str = "best",
+        strategy: Strategy | str = "best",
         *,
         engine: str = "auto",
         limits: RouterLimits = ROUTER_LIMITS,
         document_limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> None:
         self.name = BrokerId(name)
-        self.strategy = strategy(strategy_or_name)
+        self.strategy = strategy_of(strategy)
         self.limits = limits
         self._document_limits = document_limits
         self._routes = RouteTable(engine, limits=document_limits)

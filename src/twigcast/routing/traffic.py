@@ -14,6 +14,7 @@ paths, each path of a document is one.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias, assert_never
 
 from twigcast.language import Pattern
@@ -31,8 +32,11 @@ _ENVELOPE_BYTES: Final = 32
 """What a message takes beside its texts: kind, session, numbers, lengths."""
 
 
-class Traffic:
-    """Messages and bytes by direction and kind."""
+class Traffic(Mapping[Direction, dict[str, int]]):
+    """Messages and bytes by direction and kind; a mapping from directions to messages by kind.
+
+    Where nothing has crossed yet, all counts are 0.
+    """
 
     def __init__(self) -> None:
         self.messages: dict[Direction, Counter[str]] = {}
@@ -64,14 +68,20 @@ class Traffic:
 
     def by_link(self) -> dict[Direction, dict[str, int]]:
         """Messages of each kind in each direction, in the order of names."""
-        return {
-            direction: {kind: self.messages[direction][kind] for kind in KINDS}
-            for direction in sorted(self.messages)
-        }
+        return dict(self)
 
     def __getitem__(self, direction: Direction) -> dict[str, int]:
         counted = self.messages.get(direction, Counter())
         return {kind: counted[kind] for kind in KINDS}
+
+    def __contains__(self, direction: object) -> bool:
+        return direction in self.messages
+
+    def __iter__(self) -> Iterator[Direction]:
+        return iter(sorted(self.messages))
+
+    def __len__(self) -> int:
+        return len(self.messages)
 
 
 def message_bytes(message: Message) -> int:
