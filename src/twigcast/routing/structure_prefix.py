@@ -58,7 +58,7 @@ __all__ = ["EVERYTHING", "Structure", "is_structure_prefix", "structure_prefixes
 
 STRUCTURES_KEPT: Final = 1 << 16
 """Structures remembered, so that the routers of a simulated network, which hand each other the same
-prefixes, take each only once. With its pattern one is about a kilobyte."""
+prefixes, take each only once. With the pattern it was taken of, one takes 1.5 to 2.6 KB on NITF."""
 
 _Rank: TypeAlias = tuple[int, list[str]]
 """Of a path: its length, then the texts of its steps."""
