@@ -79,6 +79,7 @@ def test_text_before_an_element_goes_with_the_first_path_inside_and_text_behind_
 
 
 @given(_ANY_DOCUMENT)
+@example(b"<a><![CDATA[]]><b/><![CDATA[]]><!--1--><![CDATA[]]></a>")
 def test_the_texts_of_all_paths_are_the_texts_of_the_document(content: bytes) -> None:
     assert [text for path in path_documents(content) for text in texts(path)] == texts(content)
 
@@ -138,6 +139,13 @@ def test_what_is_left_keeps_prefixes_and_comments_and_has_entities_expanded() ->
     assert pruned(content, {0, 2}) == b'<p:a xmlns:p="urn:p"><b/>4<!--5--><d/>6</p:a>'
 
 
+def test_texts_without_a_character_are_texts() -> None:
+    content = b"<a><b/><![CDATA[]]><!--1--><![CDATA[]]><c><![CDATA[]]></c><![CDATA[]]></a>"
+    assert pruned(content, {1}) == content.replace(b"<b/>", b"")
+    (path,) = path_documents(pruned(content, {1}))
+    assert path == content.replace(b"<b/>", b"")
+
+
 def test_names_in_the_namespace_of_xml_itself_can_be_written() -> None:
     content = b"<a xml:lang='en'><xml:b xml:id='i'/></a>"
     (path,) = path_documents(content)
@@ -168,14 +176,23 @@ def test_a_document_of_long_paths_is_not_taken_apart() -> None:
         path_documents(content, path_limits=PathLimits(bytes_max=100_000))
     with pytest.raises(LimitError, match="paths_max"):
         path_documents(content, path_limits=PathLimits(paths_max=999))
+    with pytest.raises(LimitError, match="namespace_bytes_max"):
+        path_documents(b"<a><p:b xmlns:p='%s'/></a>" % (b"p" * 1001))
 
 
 def test_a_long_namespace_is_written_once_in_a_path() -> None:
     depth = 200
     inner = b"<p:b p:x='1'><c>" * (depth // 2) + b"</c></p:b>" * (depth // 2)
     content = b"<a xmlns:p='urn:%s'>%s</a>" % (b"p" * 10_000, inner)
-    (path,) = path_documents(content)
+    (path,) = path_documents(content, path_limits=PathLimits(namespace_bytes_max=20_000))
     assert len(path) < len(content) + 10 * depth
+
+
+def test_comments_without_number_are_written_in_one_go() -> None:
+    comments = b"<!--1-->2" * 50_000
+    assert path_documents(b"<a><b>" + comments + b"</b></a>") == [
+        b"<a><b>" + comments + b"</b></a>"
+    ]
 
 
 # Patterns.
@@ -302,6 +319,11 @@ def test_a_document_that_would_outgrow_its_limit_when_written_anew_goes_whole() 
     limits = DocumentLimits(bytes_max=len(content))
     assert decided(listed(), {"north": [1]}, content) == {"north": (0,)}
     assert decided(listed(), {"north": [1]}, content, limits=limits) == {"north": (0, 1)}
+
+
+def test_a_document_with_a_long_namespace_goes_whole() -> None:
+    content = b"<a><b/><c xmlns='%s'/></a>" % (b"p" * 1001)
+    assert decided(listed(), {"north": [1]}, content) == {"north": (0, 1)}
 
 
 def test_numbers_that_do_not_fit_are_refused_when_deciding_too() -> None:

@@ -27,6 +27,7 @@ decided as a whole: all its paths go where one of them has to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -64,12 +65,14 @@ _Key = TypeVar("_Key", bound=Hashable)
 class PathLimits:
     """Up to where a document is taken apart; a larger one travels as a whole.
 
-    A path takes some 10 µs to decide, so the default keeps a document below two seconds.
+    Writing and deciding a path takes some 50 µs, so the defaults keep a document to about a second.
     """
 
-    paths_max: int = 100_000
-    bytes_max: int = 100_000_000
+    paths_max: int = 20_000
+    bytes_max: int = 20_000_000
     """Of all paths together."""
+    namespace_bytes_max: int = 1_000
+    """Of the name of one namespace, which lxml writes out with each name."""
 
 
 PATH_LIMITS: Final = PathLimits()
@@ -115,22 +118,21 @@ def path_documents(
     cannot be read, DocumentLimitError if its paths are longer than ``path_limits`` allow.
 
     >>> path_documents(b"<a>so <b>it</b> <p:c xmlns:p='urn:p'/></a>")
-    [b'<a>so <b>it</b></a>', b'<a> <n2:c xmlns:n2="urn:p"></n2:c></a>']
+    [b'<a>so <b>it</b></a>', b'<a> <n1:c xmlns:n1="urn:p"></n1:c></a>']
     """
     document = Document.parse(content, limits=limits)
-    count = _leaf_count(document)
-    if count > path_limits.paths_max:
-        raise DocumentLimitError(
-            "too many paths", limit="paths_max", given=count, allowed=path_limits.paths_max
-        )
+    _check(_leaf_count(document), path_limits.paths_max, "too many paths", "paths_max")
+    _check(
+        _longest_namespace(_anew(document)),
+        path_limits.namespace_bytes_max,
+        "a long namespace",
+        "namespace_bytes_max",
+    )
     found, length = [], 0
     for path in _written(document):
         found.append(path)
         length += len(path)
-        if length > path_limits.bytes_max:
-            raise DocumentLimitError(
-                "paths too long", limit="bytes_max", given=length, allowed=path_limits.bytes_max
-            )
+        _check(length, path_limits.bytes_max, "long paths", "bytes_max")
     return found
 
 
@@ -185,7 +187,12 @@ def decide_paths(
         return {}
     found: dict[_Key, list[int]] = {key: [] for key in groups}
     length = 0
-    whole = len(numbers) > path_limits.paths_max or _may_outgrow(document, limits)
+    anew = _anew(document)
+    whole = (
+        len(numbers) > path_limits.paths_max
+        or len(anew) + len(_EMPTY) * _count_empty(document.tree) > limits.bytes_max
+        or _longest_namespace(anew) > path_limits.namespace_bytes_max
+    )
     documents = () if whole else zip(numbers, _written(document), strict=True)
     for number, path in documents:
         length += len(path)
@@ -205,20 +212,38 @@ def _leaf_count(document: Document) -> int:
 
 _count_leaves = cast("Callable[[_ElementTree], float]", etree.XPath("count(//*[not(*)])"))
 
-_ESCAPED_MAX: Final = 6
-"""So many bytes a character takes at most for each byte it had: a quotation mark becomes &quot;."""
+_NAMESPACE: Final = re.compile(rb'\sxmlns(?::[^=\s<>]*)?="([^"]*)"')
 
 
-def _may_outgrow(document: Document, limits: DocumentLimits) -> bool:
-    """Whether the document, written anew with entities expanded and in UTF-8, is over the limit."""
-    if not document.grows and _ESCAPED_MAX * len(document.content) <= limits.bytes_max:
-        return False
-    return len(etree.tostring(document.tree.getroot(), encoding="UTF-8")) > limits.bytes_max
+_count_empty = cast("Callable[[_ElementTree], float]", etree.XPath("count(//text()[. = ''])"))
+
+
+def _anew(document: Document) -> bytes:
+    """The document as libxml2 writes it, but for texts without a character.
+
+    What is left when paths are cut away is shorter. The original may have been shorter, too: by
+    entities, escapes, another encoding.
+    """
+    return etree.tostring(document.tree.getroot(), encoding="UTF-8")
+
+
+def _longest_namespace(anew: bytes) -> int:
+    """At least as long as the longest name of a namespace: texts may look like one, too."""
+    return max((len(found[1]) for found in _NAMESPACE.finditer(anew)), default=0)
+
+
+def _check(given: int, allowed: int, what: str, limit: str) -> None:
+    if given > allowed:
+        raise DocumentLimitError(what, limit=limit, given=given, allowed=allowed)
 
 
 def _is_element(node: _Element) -> bool:
     """Not a comment or a processing instruction, which lxml has among an element's children."""
-    return isinstance(node.tag, str)
+    # Not by the tag: lxml would write out a namespace that may be as long as the document.
+    return not isinstance(node, _NO_ELEMENTS)
+
+
+_NO_ELEMENTS: Final = (etree._Comment, etree._ProcessingInstruction, etree._Entity)  # noqa: SLF001  # Their only names.
 
 
 # Cutting away.
@@ -242,9 +267,11 @@ def _prune(element: _Element, number: int, kept_before: Sequence[int]) -> int:
             for node in waiting:
                 element.remove(node)
         elif before is None:
-            element.text = text
+            element.text = _to_be_written(text)
         else:
-            before.tail = text
+            before.tail = _to_be_written(text)
+        for node in waiting:
+            node.tail = _to_be_written(node.tail)
         waiting.clear()
 
     for child in list(element):
@@ -264,6 +291,11 @@ def _prune(element: _Element, number: int, kept_before: Sequence[int]) -> int:
     return number
 
 
+def _to_be_written(text: str | None) -> str | etree.CDATA | None:
+    """The text as lxml has to have it so that it writes it, even if it is empty."""
+    return etree.CDATA("") if text == "" else text
+
+
 # Writing paths.
 
 
@@ -281,7 +313,7 @@ def _written(document: Document) -> Iterator[bytes]:
     opened: list[str] = []  # Start tags, each behind what stands before it.
     once: list[int] = []  # The places there of what goes with the next path alone.
     levels: list[_Level] = []
-    prefixes = {_XML: "xml:", "": ""}  # Of the namespaces that are declared, none twice.
+    prefixes = {_XML: "xml:"}  # Of the namespaces that are declared, none twice.
 
     def visit(element: _Element, stands_before: str) -> Iterator[bytes]:
         known = len(prefixes)
@@ -318,24 +350,35 @@ def _endings(levels: Sequence[_Level]) -> Iterator[str]:
 def _inside(element: _Element) -> tuple[list[_Element], list[str]]:
     """The elements in an element, and what stands before each and behind the last, written."""
     children: list[_Element] = []
-    standing = [_text(element.text)]
+    standing: list[str] = []
+    pieces = [_text(element.text)]
     for child in element:
         if _is_element(child):
             children.append(child)
-            standing.append(_text(child.tail))
+            standing.append("".join(pieces))
+            pieces.clear()
         else:
-            standing[-1] += etree.tostring(child, encoding="unicode", with_tail=False)
-            standing[-1] += _text(child.tail)
-    return children, standing
+            pieces.append(etree.tostring(child, encoding="unicode", with_tail=False))
+        pieces.append(_text(child.tail))
+    return children, [*standing, "".join(pieces)]
 
 
+_EMPTY: Final = "<![CDATA[]]>"
+"""A text that is there without a character; lxml has None where there is none."""
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
+_SPECIAL: Final = re.compile(r'[&<>"\t\n\r]')
 _IN_TEXT: Final = {"\r": "&#13;"}
 _IN_VALUE: Final = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def _text(text: str | None) -> str:
-    return escape(text, _IN_TEXT) if text else ""
+    if not text:
+        return "" if text is None else _EMPTY
+    return escape(text, _IN_TEXT) if _SPECIAL.search(text) else text
+
+
+def _value(value: str) -> str:
+    return escape(value, _IN_VALUE) if _SPECIAL.search(value) else value
 
 
 def _tags(element: _Element, prefixes: dict[str, str]) -> tuple[str, str]:
@@ -343,15 +386,15 @@ def _tags(element: _Element, prefixes: dict[str, str]) -> tuple[str, str]:
     declared: list[str] = []
 
     def named(tag: str) -> str:
+        if tag[0] != "{":
+            return tag
         namespace, local = split_tag(tag)
         if namespace not in prefixes:
             prefix = f"n{len(prefixes)}"
             prefixes[namespace] = f"{prefix}:"
-            declared.append(f' xmlns:{prefix}="{escape(namespace, _IN_VALUE)}"')
+            declared.append(f' xmlns:{prefix}="{_value(namespace)}"')
         return prefixes[namespace] + local
 
     name = named(str(element.tag))
-    attributes = [
-        f' {named(str(key))}="{escape(str(value), _IN_VALUE)}"' for key, value in element.items()
-    ]
+    attributes = [f' {named(str(key))}="{_value(str(value))}"' for key, value in element.items()]
     return f"<{name}{''.join(declared)}{''.join(attributes)}>", f"</{name}>"
