@@ -323,22 +323,72 @@ def _all_values(parts: list[dict[Label, Values]], label: Label) -> Values:
 
 def _merged(states: list[State]) -> list[State]:
     """The same paths without two states that lead to the same."""
-    classes = _classes(
-        (state.text, state.attributes, tuple(label for label, _ in state.edges)) for state in states
-    )
-    while True:
-        finer = _classes(
-            (own, *(classes[target] for _, target in state.edges))
-            for own, state in zip(classes, states, strict=True)
-        )
-        if max(finer) == max(classes):
-            break
-        classes = finer
+    classes = _classes(_leading_apart(states))
     kept: dict[int, State] = {}
     for own, state in zip(classes, states, strict=True):
         edges = tuple((label, classes[target]) for label, target in state.edges)
         kept.setdefault(own, State(state.text, state.attributes, edges))
     return list(kept.values())
+
+
+def _leading_apart(states: list[State]) -> list[int]:
+    """A class for each state: those in different classes do not lead to the same.
+
+    States that look alike begin in one class. A class is split where its states lead to different
+    classes, which only those can that lead to what was split just before. The largest piece of a
+    class keeps its number, so that a state is moved, and those before it are looked at, no more
+    often than the logarithm of the number of states (Hopcroft's argument). A chain of states, which
+    splits one state at a time, is done in one pass instead of one for each state.
+    """
+    classes = _classes(
+        (state.text, state.attributes, tuple(label for label, _ in state.edges)) for state in states
+    )
+    members: dict[int, set[int]] = {}
+    before: list[list[int]] = [[] for _ in states]
+    for number, state in enumerate(states):
+        members.setdefault(classes[number], set()).add(number)
+        for _, target in state.edges:
+            before[target].append(number)
+    touched = set(range(len(states)))
+    while touched:
+        moved: list[set[int]] = []
+        for own in sorted({classes[number] for number in touched}):
+            moved.extend(_pieces(members[own], touched, classes, states))
+        for piece in moved:
+            members[classes[next(iter(piece))]] -= piece
+            members[len(members)] = piece
+            for number in piece:
+                classes[number] = len(members) - 1
+        touched = {number for piece in moved for one in piece for number in before[one]}
+    return classes
+
+
+def _pieces(
+    members: set[int], touched: set[int], classes: list[int], states: list[State]
+) -> list[set[int]]:
+    """What a class falls into by what its states lead to, without the largest piece.
+
+    Those not touched led to the same before and still do, so one of them speaks for all.
+    """
+    pieces: dict[tuple[int, ...], set[int]] = {}
+    own = touched & members
+    speaker = next((number for number in members if number not in own), None)
+    for number in own if speaker is None else (*own, speaker):
+        leads = tuple(classes[target] for _, target in states[number].edges)
+        pieces.setdefault(leads, set()).add(number)
+    if len(pieces) == 1:
+        return []
+    untouched = len(members) - len(own)
+    sizes = {
+        leads: len(piece) + (untouched - 1 if speaker in piece else 0)
+        for leads, piece in pieces.items()
+    }
+    largest = max(sizes, key=lambda leads: sizes[leads])
+    return [
+        piece | (members - own) if speaker in piece else piece
+        for leads, piece in pieces.items()
+        if leads != largest
+    ]
 
 
 def _classes(signatures: Iterable[object]) -> list[int]:
