@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import pytest
 
-from twigcast import Schema
+from twigcast import Network, Schema
 from twigcast.covering import Advertisement
 from twigcast.routing.events import BrokerId, SubscriptionId
-from twigcast.routing.network import Network
 from twigcast.routing.strategy import advertised
 
 PATH = [["1", "3"], ["3", "4"], ["4", "5"]]

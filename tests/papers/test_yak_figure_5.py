@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from twigcast.routing.network import Network
+from twigcast import Network
 from twigcast.routing.strategy import prefix
 
 BROKERS = ["B1", "B2", "B3", "B4"]

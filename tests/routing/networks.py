@@ -32,12 +32,12 @@ from tests.routing.vocabulary import (
     keeps,
     satisfied,
 )
+from twigcast import Network
 from twigcast.covering import Advertisement, covers, overlaps
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.events import BrokerId
 from twigcast.routing.linear_parts import linear_parts
-from twigcast.routing.network import Network
 from twigcast.routing.strategy import Strategy
 
 PUBLISHERS = (None, "press", "agency")

@@ -29,6 +29,9 @@ from tests.routing.vocabulary import (
     promise,
     satisfied,
 )
+from twigcast import Network
+from twigcast.matching import ENGINES
+from twigcast.matching.native import AVAILABLE
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,
@@ -50,7 +53,6 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.network import Network
 from twigcast.routing.router import Router, RouterLimits
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.wire import decode, encode
@@ -66,7 +68,11 @@ class Wires:
         topology = random_topology(rng, brokers_max=7)
         self.links: list[Pair] = [(one, other) for one, other in topology["links"]]
         limits = RouterLimits(batch_delay=rng.choice((0.0, 2.0, 10.0)))
-        self.routers = {name: Router(name, strategy, limits=limits) for name in topology["brokers"]}
+        engine = rng.choice([name for name in ENGINES if name != "native" or AVAILABLE])
+        self.routers = {
+            name: Router(name, strategy, engine=engine, limits=limits)
+            for name in topology["brokers"]
+        }
         self.brokers = sorted(self.routers)
         self.now = 0.0
         self.rows: dict[Pair, deque[Event]] = {}

@@ -238,6 +238,19 @@ def test_one_more_is_refused_by_the_name_of_the_limit(limit: str) -> None:
     assert state(router) == before
 
 
+def test_what_is_said_twice_in_one_change_counts_once() -> None:
+    router, plain = prepared(advertised()), prepared(advertised())
+    for twice, once in (
+        (change(3, routes=(D, D), advertisements=(STOCKS, STOCKS)), 1),
+        (change(4, withdrawn=(D, D), unadvertised=(STOCKS, STOCKS)), 0),
+    ):
+        assert router.handle(twice, now=2.0) == ()
+        assert len(router.tables().advertisements[EAST]) == once
+        assert router.tables().routes[EAST].count("//d") == once
+        router.handle(Woken(), now=2.0)
+    assert state(router) == state(plain)
+
+
 def test_a_change_of_the_session_before_is_refused_when_the_link_is_up_again() -> None:
     """It may have been on its way when the link broke, and fits no table any more."""
     router = prepared(STRATEGIES[2])
