@@ -74,6 +74,23 @@ def test_why_silent_explains_the_subscriptions_without_a_match(newsroom: Path) -
     assert (done.stderr, done.returncode) == ("", 0)
 
 
+def test_network_tells_what_each_strategy_costs(newsroom: Path) -> None:
+    placed = SUBSCRIPTIONS.replace("subscriber,", "subscriber,broker,", 1)
+    for subscriber, broker in (("Anna", "rome"), ("Ben", "berlin"), ("Carla", "rome")):
+        placed = placed.replace(f",{subscriber},", f",{subscriber},{broker},")
+    (newsroom / "placed.csv").write_text(placed, encoding="utf-8")
+    (newsroom / "line.toml").write_text('links = [["london", "berlin"], ["berlin", "rome"]]')
+    done = run_example("network.py", "line.toml", "placed.csv", "feed", folder=newsroom)
+    figures = {words[0]: words[1:] for words in map(str.split, done.stdout.splitlines())}
+    assert figures["strategy"] == ["deliveries", "documents", "patterns", "routes"]
+    assert figures["flooding"] == ["3", "4", "0", "0"]
+    assert figures["covering"] == ["3", "3", "8", "8"]
+    assert {row[0] for name, row in figures.items() if name != "strategy"} == {"3"}
+    assert "broken.xml, line 1, column 7: Premature end" in done.stderr
+    assert done.stderr.count("subscription wrong: ") == 1
+    assert done.returncode == 0
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 def test_spark_column_writes_a_row_for_each_interest(
