@@ -36,6 +36,7 @@ from twigcast.routing.events import (
     Deliver,
     Effect,
     Event,
+    Garbled,
     LinkDown,
     LinkUp,
     Message,
@@ -50,6 +51,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
+from twigcast.routing.router import Router
 from twigcast.routing.wire import (
     VERSION,
     WIRE_LIMITS,
@@ -60,6 +62,7 @@ from twigcast.routing.wire import (
     decode_event,
     encode,
     frames,
+    received,
     refusal,
 )
 
@@ -118,6 +121,7 @@ EVENTS_BY_KIND: dict[type, st.SearchStrategy[Event]] = {
         st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=2000), INTEGERS,
         st.booleans(), st.booleans(), some(NUMBERS),
     ),
+    Garbled: st.builds(Garbled, BROKERS, NAMES),
     Woken: st.just(Woken()),
 }  # fmt: skip
 EVENTS = st.one_of(*EVENTS_BY_KIND.values())
@@ -577,3 +581,17 @@ def test_an_advertisement_larger_than_a_frame_is_refused_to_its_author() -> None
     change = Change(1, 1, advertisements=(Advertisement.of_expressions(["/" + "a" * 500]),))
     with pytest.raises(UsageError, match="frame_bytes_max"):
         list(frames(change, WireLimits(frame_bytes_max=400)))
+
+
+def test_a_frame_of_a_later_version_comes_back_as_a_refusal() -> None:
+    router = Router("here")
+    router.handle(LinkUp(BrokerId("there")), now=0.0)
+    before = router.tables()
+    frame = bytearray(encode(Change(1, 1)))
+    frame[1] = VERSION + 1
+    (refused,) = router.handle(received(BrokerId("there"), bytes(frame)), now=0.0)
+    assert isinstance(refused, Refuse)
+    assert (refused.link, router.tables()) == ("there", before)
+    assert "update this end" in refused.reason
+    whole = received(BrokerId("there"), encode(Change(1, 1)))
+    assert router.handle(whole, now=0.0) == ()

@@ -33,6 +33,7 @@ __all__ = [
     "Deliver",
     "Effect",
     "Event",
+    "Garbled",
     "LinkDown",
     "LinkId",
     "LinkUp",
@@ -170,6 +171,14 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class Garbled:
+    """What came over a link is no message here: damaged, too large, or of a later version."""
+
+    link: LinkId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Decided:
     """The answer to a :class:`Decide`, or a part of it: where the document has to go.
 
@@ -207,6 +216,7 @@ Event: TypeAlias = (
     | Unadvertise
     | Publish
     | Received
+    | Garbled
     | Decided
     | Woken
 )

@@ -41,6 +41,7 @@ from twigcast.routing.events import (
     Deliver,
     Effect,
     Event,
+    Garbled,
     LinkDown,
     LinkId,
     LinkUp,
@@ -131,7 +132,7 @@ class Router:
             return self._handle(event, now)
         except _Refused as refused:
             self._refused += 1
-            link = event.link if isinstance(event, Received | LinkUp | LinkDown) else None
+            link = event.link if isinstance(event, Received | Garbled | LinkUp | LinkDown) else None
             return (Refuse(event, str(refused), link),)
 
     def _handle(self, event: Event, now: float) -> tuple[Effect, ...]:
@@ -152,6 +153,8 @@ class Router:
                 return self._publish(event.publication)
             case Received():
                 return self._received(event.link, event.message, now)
+            case Garbled():
+                raise _Refused(event.reason)
             case Decided():
                 return self._decided(event)
             case Woken():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from twigcast.routing.events import LinkId
 
 __all__ = ["RouterStatistics", "TablesView"]
 
@@ -18,13 +17,13 @@ class TablesView:
     has happened to them before.
     """
 
-    routes: dict[LinkId, tuple[str, ...]]
+    routes: Mapping[str, tuple[str, ...]]
     """The patterns that lead to each link (PRT): what was asked for over it."""
-    forwarded: dict[LinkId, tuple[str, ...]]
+    forwarded: Mapping[str, tuple[str, ...]]
     """What this broker has asked for over each link."""
-    advertisements: dict[LinkId, tuple[str, ...]]
+    advertisements: Mapping[str, tuple[str, ...]]
     """The advertisements that came by each link (SRT)."""
-    advertised: dict[LinkId, tuple[str, ...]]
+    advertised: Mapping[str, tuple[str, ...]]
     """The advertisements that were passed on over each link."""
     subscriptions: tuple[tuple[str, str], ...]
     """Subscriber and pattern of the broker's own clients."""

@@ -29,7 +29,7 @@ from typing import Final, TypeVar, cast
 import msgspec
 
 from twigcast.errors import ProtocolError, ProtocolLimitError, TwigcastError, UsageError
-from twigcast.routing.events import Change, Effect, Event, Message
+from twigcast.routing.events import Change, Effect, Event, Garbled, LinkId, Message, Received
 from twigcast.routing.wire_forms import (
     ArriveForm,
     ChangeForm,
@@ -51,6 +51,7 @@ __all__ = [
     "decode_event",
     "encode",
     "frames",
+    "received",
     "refusal",
 ]
 
@@ -204,6 +205,14 @@ def _section(change: Change, begin: int, end: int) -> Change:
 def decode(content: bytes, limits: WireLimits = WIRE_LIMITS) -> Message:
     """The message of a frame; ProtocolError if it is none, or a part of one."""
     return cast("Message", value_of(_whole(_form(content, _MESSAGES, limits))))
+
+
+def received(link: LinkId, content: bytes, limits: WireLimits = WIRE_LIMITS) -> Event:
+    """The event that a frame is for the broker it came to: a message, or something garbled."""
+    try:
+        return Received(link, decode(content, limits))
+    except ProtocolError as error:
+        return Garbled(link, str(error))
 
 
 def decode_event(content: bytes, limits: WireLimits = WIRE_LIMITS) -> Event:

@@ -158,6 +158,11 @@ class _Decided(Form, tag="decided"):
     paths: Annotated[tuple[_Numbers, ...], _Bounded]
 
 
+class _Garbled(Form, tag="garbled"):
+    link: _Name
+    reason: str
+
+
 class _Woken(Form, tag="woken"):
     pass
 
@@ -172,6 +177,7 @@ EventForm: TypeAlias = (
     | _Publish
     | _Received
     | _Decided
+    | _Garbled
     | _Woken
 )
 
@@ -222,6 +228,7 @@ _FORM_OF: Final[dict[type, type[Form]]] = {
     events.Publish: _Publish,
     events.Received: _Received,
     events.Decided: _Decided,
+    events.Garbled: _Garbled,
     events.Woken: _Woken,
     events.Send: _Send,
     events.Deliver: _Deliver,
