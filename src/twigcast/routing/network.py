@@ -18,10 +18,12 @@ parts.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
+from math import isfinite
 from typing import assert_never
 
 from twigcast.covering import Advertisement
@@ -105,7 +107,8 @@ class Network:
         self.topology.tree()  # a network that begins in two parts is a mistake, and is told here
         self.traffic = Traffic()
         self._routers = {
-            name: Router(name, self.strategy, engine=engine, limits=limits)
+            # Here no time passes while changes wait for company; batch() is for that.
+            name: Router(name, self.strategy, engine=engine, limits=replace(limits, batch_delay=0))
             for name in self.topology.brokers
         }
         self._now = 0.0
@@ -116,9 +119,10 @@ class Network:
         self._promise_places: dict[int, str] = {}
         self._next_id = 1
         self._published = 0
-        self._is_batch = False
+        self._batches = 0
+        """Blocks of batch() that are open, one inside the other."""
         self._happened: list[tuple[str, Effect]] = []
-        self._join()
+        self._join_by(self.topology.links)
 
     @property
     def brokers(self) -> tuple[str, ...]:
@@ -185,6 +189,8 @@ class Network:
         Raises DocumentError if it cannot be read.
         """
         self._check(broker)
+        if not isinstance(document, bytes):
+            raise UsageError(f"a document is bytes, not {type(document).__name__}; encode it first")
         self.settle()
         self._published += 1
         name = f"p{self._published}"
@@ -226,9 +232,7 @@ class Network:
         link = self.topology.link(one, other)
         if link is None:
             raise UsageError(f"no link between {one!r} and {other!r}, so nothing to remove")
-        left = tuple(each for each in self.topology.links if each != link)
-        self.topology = Topology(self.topology.brokers, left, self.topology.clients)
-        self._join()
+        self._join_by(tuple(each for each in self.topology.links if each != link))
 
     def add_link(self, one: str, other: str, *, latency_ms: float = 1.0) -> None:
         """A link comes, or comes back. Raises UsageError if there is one already."""
@@ -236,13 +240,16 @@ class Network:
             raise UsageError(f"broker {one!r} has no link to itself")
         if self.topology.link(one, other) is not None:
             raise UsageError(f"{one!r} and {other!r} have a link already")
-        links = (*self.topology.links, Link((one, other), latency_ms))
-        self.topology = Topology(self.topology.brokers, links, self.topology.clients)
-        self._join()
+        if not (isfinite(latency_ms) and latency_ms >= 0):
+            raise UsageError(f"latency_ms is a number, 0 or more, not {latency_ms}")
+        self._join_by((*self.topology.links, Link((one, other), latency_ms)))
 
-    def _join(self) -> None:
+    def _join_by(self, links: tuple[Link, ...]) -> None:
         """Take down links that are no longer of the tree, then put up those that are now."""
-        wanted = {link.pair for link in self.topology.forest().links}
+        topology = Topology(self.topology.brokers, links, self.topology.clients)
+        wanted = {link.pair for link in topology.forest().links}
+        self._check_links(wanted)
+        self.topology = topology
         for kind, pairs in ((LinkDown, self._joined - wanted), (LinkUp, wanted - self._joined)):
             for one, other in sorted(pairs):
                 self._mail.append((one, kind(BrokerId(other))))
@@ -250,17 +257,27 @@ class Network:
         self._joined = wanted
         self._settle_unless_batch()
 
+    def _check_links(self, wanted: set[tuple[str, str]]) -> None:
+        """UsageError if a broker would refuse its links: then nothing has changed."""
+        for broker, links in Counter(chain.from_iterable(sorted(wanted))).items():
+            allowed = self._routers[broker].limits.links_max
+            if links > allowed:
+                raise UsageError(
+                    f"broker {broker!r} would have {links:,} links where at most {allowed:,} are "
+                    "allowed (links_max); join some of its neighbours elsewhere"
+                )
+
     # Time.
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Do several things, and let the network settle once, at the end."""
-        self._is_batch = True
+        self._batches += 1
         try:
             yield
         finally:
-            self._is_batch = False
-            self.settle()
+            self._batches -= 1
+            self._settle_unless_batch()
 
     def settle(self) -> None:
         """Let every message arrive, and every neighbour be told what it has to know."""
@@ -333,7 +350,7 @@ class Network:
         self._settle_unless_batch()
 
     def _settle_unless_batch(self) -> None:
-        if not self._is_batch:
+        if not self._batches:
             self.settle()
 
     def _new_id(self) -> int:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
 from twigcast.errors import UsageError
@@ -109,10 +110,8 @@ def identity() -> Strategy:
 
 def prefix(depth: int | None = None) -> Strategy:
     """Structure prefixes are forwarded, of at most ``depth`` steps (YAK, 4.3)."""
-    if depth is not None and depth < 1:
-        raise UsageError(
-            f"a structure prefix has at least one step, so depth={depth} means nothing"
-        )
+    if depth is not None and (type(depth) is not int or depth < 1):
+        raise UsageError(f"depth is a whole number of steps, 1 or more, not {depth!r}")
     return Strategy("prefix", "prefixed", depth=depth)
 
 
@@ -138,13 +137,13 @@ def advertised(
     from its advertisements is flooded or refused, as ``unadvertised`` says. Documents of a
     publisher without any are flooded.
     """
+    if not isinstance(covering, bool):
+        raise UsageError(f"covering is true or false, not {covering!r}")
     _one_of("merging", merging, ("none", "perfect", "imperfect"))
     _one_of("unadvertised", unadvertised, ("flood", "refuse"))
     _one_of("unit", unit, ("document", "path"))
-    if not 0 <= degree <= 1:
-        raise UsageError(f"a degree lies in 0 … 1, not at {degree}")
-    if merge_every < 0:
-        raise UsageError(f"merge_every is a number of seconds, not {merge_every}")
+    _number("degree", degree, "lies in 0 … 1", most=1)
+    _number("merge_every", merge_every, "is a number of seconds", most=inf)
     return Strategy(
         "advertised",
         "covered" if covering else "nothing",
@@ -180,17 +179,26 @@ def strategy(given: str | Strategy) -> Strategy:
     """
     if isinstance(given, Strategy):
         return given
+    if not isinstance(given, str):
+        raise UsageError(f"a strategy is a name or a value, not {given!r}")
     read = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", given)
     if read is None or read[1] not in STRATEGIES:
         raise UsageError(f"no strategy {given!r}; there are {', '.join(STRATEGIES)}")
-    options = dict(_option(given, text) for text in (read[2] or "").split(",") if text.strip())
-    try:
-        return STRATEGIES[read[1]](**options)
-    except TypeError:
-        raise UsageError(
-            f"strategy {given!r}: {read[1]} does not take all of these options; "
-            f"it takes {', '.join(_options(STRATEGIES[read[1]]())) or 'none'}"
-        ) from None
+    make = STRATEGIES[read[1]]
+    taken = tuple(_options(make()))
+    options: dict[str, Any] = {}
+    for text in (read[2] or "").split(","):
+        if text.strip():
+            option, value = _option(given, text)
+            if option not in taken:
+                raise UsageError(
+                    f"strategy {given!r}: {read[1]} does not take {option!r}; "
+                    f"it takes {', '.join(taken) or 'no options'}"
+                )
+            if option in options:
+                raise UsageError(f"strategy {given!r}: {option!r} is said twice")
+            options[option] = value
+    return make(**options)
 
 
 def _options(of: Strategy) -> dict[str, Any]:
@@ -225,6 +233,11 @@ def _value(text: str) -> Any:  # noqa: ANN401 - what a value means is for the op
         except ValueError:
             continue
     return text
+
+
+def _number(option: str, value: object, meaning: str, *, most: float) -> None:
+    if type(value) not in {int, float} or not 0 <= value <= most:  # type: ignore[operator]
+        raise UsageError(f"{option} {meaning}; {value!r} is none of that")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
