@@ -246,10 +246,10 @@ def test_a_document_that_breaks_its_promise_is_flooded_or_refused(
     if unadvertised == "flood":
         assert (len(outcome.deliveries), outcome.refused) == (1, None)
     else:
-        assert (outcome.deliveries, outcome.refused) == (
-            (),
+        assert outcome.deliveries == ()
+        assert outcome.refused == (
             "the document has /letter, which its publisher 'press' has not advertised; "
-            "advertise it first",
+            "advertise it first"
         )
 
 
