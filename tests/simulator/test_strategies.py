@@ -23,6 +23,7 @@ STRATEGIES = (
     "advertised(covering=false)",
     "advertised(merging=perfect, merge_every=1)",
     "advertised(merging=imperfect, degree=0.3, merge_every=1)",
+    "advertised(unit=path)",
     "best",
 )
 

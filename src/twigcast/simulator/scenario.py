@@ -239,13 +239,7 @@ def _of_table(keys: Keys) -> Strategy:
     options = {key: keys.raw(key) for key in make.__annotations__ if key in keys}
     keys.taken.update(dict.fromkeys(make.__annotations__.keys() - {"return"} - options.keys()))
     keys.end()
-    for key, value in options.items():
-        if isinstance(value, list | dict) or (isinstance(value, bool) and key != "covering"):
-            raise keys.fault(key, "a text or a number", value)
-    try:
-        return make(**options)
-    except TypeError:
-        raise UsageError(f"{keys.where}: an option has a value of the wrong kind") from None
+    return make(**options)
 
 
 def _cost(keys: Keys) -> CostModel | None:

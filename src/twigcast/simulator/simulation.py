@@ -87,6 +87,14 @@ class _Broker:
     """Of each link how many times it has come up, as far as the broker knows."""
     wakes_at: float | None = None
     is_being_woken: bool = False
+    counted: tuple[int, int] = (-1, 0)
+    """A version of the tables, and how many routes it has."""
+
+    def routes(self, decide: Decide) -> int:
+        """By how many routes a document is decided; counted once for each version of the tables."""
+        if self.counted[0] != decide.version:
+            self.counted = decide.version, self.router.statistics().routes
+        return self.counted[1]
 
     @property
     def name(self) -> BrokerId:
@@ -244,9 +252,8 @@ class Simulation:
     def _effects_of(self, broker: _Broker, work: _Work) -> tuple[tuple[Effect, ...], float]:
         router, now = broker.router, self._agenda.now
         if isinstance(work, Decide):
-            routes = router.statistics().routes if isinstance(self._costs, CostModel) else 0
             return self._costs.of_document(
-                work, routes, lambda: router.handle(router.decide(work), now=now)
+                work, broker.routes(work), lambda: router.handle(router.decide(work), now=now)
             )
         match work:
             case LinkUp():
