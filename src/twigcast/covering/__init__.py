@@ -46,6 +46,7 @@ Fewer patterns by merging:
     merging             a set merged, greedily
     merged_set          the same under change
     aggregation         a set made to fit a space
+    aggregated_set      the same under change
     simple_aggregation  how parts are got back from aggregates
     reduction           all means together
 """

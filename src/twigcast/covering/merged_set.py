@@ -34,7 +34,7 @@ so comes to light again when that is dissolved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from twigcast.covering.cover_index import CoverIndex
 from twigcast.covering.covers import paths_of
@@ -65,6 +65,9 @@ class MergedSet:
     Without a schema nothing is merged. With ``minimal``, :meth:`merge` leaves nothing that
     something else covers.
     """
+
+    least: ClassVar[int] = 2
+    """With fewer patterns there is nothing to merge."""
 
     def __init__(
         self,
@@ -122,10 +125,9 @@ class MergedSet:
         parsed = _parsed(pattern)
         if parsed in self._standing:
             return Difference()
-        if self.merged:
-            for merger in self._mergers_for(parsed):
-                self._put(parsed, merger)
-                return Difference()
+        for merger in self._mergers_for(parsed):
+            self._put(parsed, merger)
+            return Difference()
         self._put(parsed, parsed)
         return Difference(added=(parsed,))
 
@@ -144,20 +146,7 @@ class MergedSet:
     def merge(self) -> Difference:
         """Merge all patterns anew."""
         before = set(self._parts)
-        self.within_budget = True
-        wholes: dict[Pattern, tuple[Pattern, ...]] = {each: (each,) for each in self._standing}
-        if self._paths is not None:
-            merged = merge(
-                self._standing,
-                schema=self._paths,
-                degree=self._degree,
-                depth=self._depth,
-                steps_max=self._steps_max,
-            )
-            wholes = {merger.pattern: merger.parts for merger in merged.mergers}
-            self.within_budget = merged.within_budget
-            # What was counted for the parts of before is not worth its space any more.
-            self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
+        wholes = self._wholes()
         standing = _owners(wholes) if self._minimal else {whole: whole for whole in wholes}
         self._parts = {}
         for whole, parts in wholes.items():
@@ -176,6 +165,23 @@ class MergedSet:
         if self._paths is not None:
             self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
         return self._reconsidered(self._parts) if self.merged else Difference()
+
+    def _wholes(self) -> dict[Pattern, tuple[Pattern, ...]]:
+        """Mergers of all patterns, each with its parts."""
+        self.within_budget = True
+        if self._paths is None:
+            return {each: (each,) for each in self._standing}
+        merged = merge(
+            self._standing,
+            schema=self._paths,
+            degree=self._degree,
+            depth=self._depth,
+            steps_max=self._steps_max,
+        )
+        self.within_budget = merged.within_budget
+        # What was counted for the parts of before is not worth its space any more.
+        self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
+        return {merger.pattern: merger.parts for merger in merged.mergers}
 
     def _put(self, part: Pattern, merger: Pattern) -> None:
         self._standing[part] = merger
@@ -228,7 +234,7 @@ class MergedSet:
         """The mergers that stand and that one application of a rule would make of the pattern."""
         if pattern in self._parts:
             yield pattern
-        trunk = trunk_of(pattern)
+        trunk = trunk_of(pattern) if self.merged else None
         if trunk is None:
             return
         length = len(trunk)

@@ -23,6 +23,7 @@ from twigcast.routing.strategy import (
     covering,
     flooding,
     identity,
+    piggyback,
     prefix,
 )
 from twigcast.routing.tables_view import RouterStatistics, TablesView
@@ -47,5 +48,6 @@ __all__ = [
     "covering",
     "flooding",
     "identity",
+    "piggyback",
     "prefix",
 ]

@@ -30,20 +30,27 @@ adds too much: what comes joins a merger or is said as it is, and a merger that 
 because a part has gone or an advertisement come, is dissolved at once. A merger covers
 its parts under any advertisement; only what it adds depends on them.
 
+*Aggregating* needs no advertisements: whatever is directed is made wider until it fits a share of
+its steps, and advertisements only tell where to begin. An
+:class:`~twigcast.covering.aggregated_set.AggregatedSet` keeps that, and between two ticks no
+aggregate is dissolved that still stands for something.
+
 *Unique.* Directing depends on the patterns and the advertisements alone. Merging begins anew from
 what is directed, in the order of texts; if covered patterns are held back, mergers that cover
 others hold these back, too. So after a tick, what is said is a function of what could be forwarded
 and the advertisements, whatever went before.
 
 *Limits.* A union of advertisements that is too large for an automaton is no fault of anyone: then
-nothing is merged on this link, and :meth:`Outgoing.statistics` tells.
+nothing is merged on this link, or aggregated as without advertisements, and
+:meth:`Outgoing.statistics` tells.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from twigcast.covering import Advertisement, MergedSet
+from twigcast.covering.aggregated_set import AggregatedSet
 from twigcast.covering.merged_set import Difference
 from twigcast.covering.merging import MERGE_STEPS_MAX
 from twigcast.covering.path_automaton import AUTOMATON_LIMITS, AutomatonLimits
@@ -65,7 +72,7 @@ class OutgoingStatistics(NamedTuple):
     directed: int
     """Those of them that are worth saying over this link."""
     said: int
-    """Patterns that are said: the directed ones, or mergers of them."""
+    """Patterns that are said: the directed ones, or mergers or aggregates of them."""
     advertisements: int
     """Different ones that came by the link; 0 where nobody looks at them."""
     asked: int
@@ -90,15 +97,7 @@ class Outgoing:
     ) -> None:
         self._limits = limits
         self._directed = None if strategy.towards == "all" else Directed(strategy.towards)
-        self._merged: MergedSet | None = None
-        # Only where documents are held to advertisements is it known what a merger adds.
-        if strategy.merging != "none" and strategy.towards == "advertisers":
-            self._merged = MergedSet(
-                None,
-                degree=strategy.degree if strategy.merging == "imperfect" else 0,
-                steps_max=steps_max,
-                minimal=strategy.hold_back == "covered",
-            )
+        self._merged = _merging(strategy, steps_max)
         self._said = Said()
         self._changed = False
         """Whether something has changed since the last merge tick."""
@@ -127,7 +126,8 @@ class Outgoing:
     @property
     def wants_merge(self) -> bool:
         """Whether a merge tick could change what is said."""
-        return self._changed and self._merged is not None and len(self._merged) > 1
+        merged = self._merged
+        return self._changed and merged is not None and len(merged) >= merged.least
 
     def merge(self) -> None:
         """Merge anew, from the patterns that are directed over this link."""
@@ -154,9 +154,10 @@ class Outgoing:
     def statistics(self) -> OutgoingStatistics:
         """How much is said, and why not more or less."""
         directed, merged = self._directed, self._merged
+        to_say = len(self._said) if merged is None else len(merged)
         return OutgoingStatistics(
-            possible=len(self._said) if directed is None else len(directed),
-            directed=len(self._said) if merged is None else len(merged),
+            possible=to_say if directed is None else len(directed),
+            directed=to_say,
             said=len(self._said),
             advertisements=0 if directed is None else len(directed.advertisements),
             asked=0 if directed is None else directed.asked,
@@ -197,3 +198,22 @@ class Outgoing:
             self._said.add(pattern)
         for pattern in change.removed:
             self._said.remove(pattern)
+
+
+def _merging(strategy: Strategy, steps_max: int) -> MergedSet | None:
+    """What a strategy merges with; None if it does not."""
+    minimal = strategy.hold_back == "covered"
+    match strategy.merging:
+        case "none":
+            return None
+        case "space":
+            assert strategy.space is not None
+            return AggregatedSet(strategy.space, minimal=minimal)
+        case "perfect" | "imperfect":
+            # Only where documents are held to advertisements is it known what a merger adds.
+            if strategy.towards != "advertisers":
+                return None
+            degree = strategy.degree if strategy.merging == "imperfect" else 0
+            return MergedSet(None, degree=degree, steps_max=steps_max, minimal=minimal)
+        case _:
+            assert_never(strategy.merging)

@@ -9,22 +9,29 @@ a choice for each:
    (YAK, 4.3.1), or what is covered (XNET, section 3; Dissemination, 1.5.1);
 3. *direct* the rest: over every link, over those that lead to a producer (XNET), or over those by
    which an advertisement came that it overlaps (Dissemination, 1.4);
-4. *merge* what is left, now and then (Dissemination, 1.5.3).
+4. *merge* what is left, now and then (Dissemination, 1.5.3), or aggregate it to a share of its
+   steps (Piggyback, section 2).
 
     >>> str(advertised(merging="imperfect", degree=0.2))
     'advertised(merging=imperfect, degree=0.2)'
     >>> strategy("prefix(depth=3)") == prefix(depth=3)
     True
 
-``flooding`` asks for nothing, and documents go everywhere. Whatever the choice, each subscription
-receives the same documents; only the traffic differs.
+``flooding`` asks for nothing, and documents go everywhere. ``piggyback`` takes over the steps of
+another strategy, and lets documents carry what their last broker has found out about them:
+
+    >>> str(piggyback("eager", on=advertised(merging="perfect")))
+    'piggyback(protocol=eager, on=advertised(merging=perfect))'
+
+Whatever the choice, each subscription receives the same documents; only the traffic and the work
+differ.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
@@ -34,6 +41,7 @@ __all__ = [
     "STRATEGIES",
     "HoldBack",
     "Merging",
+    "Protocol",
     "Strategy",
     "Towards",
     "Unadvertised",
@@ -43,19 +51,24 @@ __all__ = [
     "covering",
     "flooding",
     "identity",
+    "piggyback",
     "prefix",
     "strategy",
 ]
 
 HoldBack: TypeAlias = Literal["everything", "nothing", "prefixed", "covered"]
 Towards: TypeAlias = Literal["all", "producers", "advertisers"]
-Merging: TypeAlias = Literal["none", "perfect", "imperfect"]
+Merging: TypeAlias = Literal["none", "perfect", "imperfect", "space"]
 Unadvertised: TypeAlias = Literal["flood", "refuse"]
 Unit: TypeAlias = Literal["document", "path"]
+Protocol: TypeAlias = Literal["none", "eager", "lazy", "adaptive"]
 
 MERGE_EVERY: Final = 60.0
 """Seconds between two merge ticks: merging takes a quarter of a millisecond a pattern, so a broker
 with 100,000 spends less than half its time on it."""
+
+SPACE: Final = 0.25
+"""The share of steps that Piggyback (6.1) aggregates to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,19 @@ class Strategy:
     """What becomes of a document that departs from what its publisher has advertised."""
     unit: Unit = "document"
     """What is sent and counted: documents, or their paths one by one (Dissemination, 1.4.1)."""
+    protocol: Protocol = "none"
+    """When a document is forwarded (Piggyback, 3.2); ``none`` is without any annotations."""
+    annotations: str = ""
+    """Kinds of annotations, as Piggyback writes them: ``+s``, ``+sd``, ``-d``, ``+s-sd`` ..."""
+    on: str = ""
+    """Whose steps these are, if it annotates."""
+    space: float | None = None
+    """With merging by ``space``, the share of the steps that remains."""
+    threshold: float = 0.5
+    """Where the adaptive protocol turns from eager to lazy, as a share of the document."""
+    annotation_bytes_max: int = 1024
+    audit: float = 0.0
+    """Which share of the annotated documents is matched again, to find brokers that lie."""
 
     @property
     def floods(self) -> bool:
@@ -85,15 +111,16 @@ class Strategy:
     def perfect(self) -> bool:
         """Whether no document crosses a link that leads to no match."""
         whole = self.hold_back in {"nothing", "covered"}
-        return whole and self.merging != "imperfect" and self.unit == "document"
+        exact = self.merging in {"none", "perfect"}
+        return whole and exact and self.unit == "document"
 
     def __str__(self) -> str:
         """The name with the options that are not as usual; :func:`strategy` reads it."""
-        usual = STRATEGIES[self.name]()
+        usual = _usual(self)
         told = [
-            f"{option}={str(value).lower() if isinstance(value, bool) else value}"
+            f"{option}={_written(value)}"
             for option, value in _options(self).items()
-            if value != _options(usual)[option]
+            if value != usual[option]
         ]
         return f"{self.name}({', '.join(told)})" if told else self.name
 
@@ -161,6 +188,92 @@ def best() -> Strategy:
     return Strategy("best", "covered")
 
 
+def piggyback(
+    protocol: Literal["eager", "lazy", "adaptive"] = "lazy",
+    annotations: str | None = None,
+    *,
+    on: Strategy | str = "covering",
+    space: float | Literal["usual", "none"] | None = "usual",
+    threshold: float = 0.5,
+    bytes_max: int = 1024,
+    audit: float = 0.0,
+    merge_every: float | None = None,
+) -> Strategy:
+    """The steps of another strategy, and documents annotated with what a broker has found out.
+
+    ``annotations`` are kinds as the paper writes them: by default ``+s-sd``, its best, or ``+s`` if
+    documents are forwarded eagerly, that is before anything is known not to occur. What the other
+    strategy says is aggregated to a share of its steps, ``space``, every ``merge_every`` seconds;
+    with None it is said as it is, which is usual for strategies that merge already or hold nothing
+    back. Annotations take at most ``bytes_max`` bytes for each document and link.
+    """
+    base = strategy(on)
+    if base.floods or base.unit != "document" or base.protocol != "none":
+        raise UsageError(
+            f"piggyback goes on a strategy that forwards patterns and sends documents whole, "
+            f"without annotations of its own; not on {base}"
+        )
+    _one_of("protocol", protocol, ("eager", "lazy", "adaptive"))
+    if annotations is None:
+        annotations = "+s" if protocol == "eager" else "+s-sd"
+    share = _share(space, base)
+    _number("threshold", threshold, "lies in 0 … 1", most=1)
+    _number("audit", audit, "lies in 0 … 1", most=1)
+    if type(bytes_max) is not int or bytes_max < 0:
+        raise UsageError(f"bytes_max is a whole number of bytes, not {bytes_max!r}")
+    if merge_every is None:
+        merge_every = base.merge_every
+    _number("merge_every", merge_every, "is a number of seconds", most=inf)
+    return replace(
+        base,
+        name="piggyback",
+        merging=base.merging if share is None else "space",
+        merge_every=merge_every,
+        protocol=protocol,
+        annotations=_kinds(annotations, protocol),
+        on=str(base),
+        space=share,
+        threshold=threshold,
+        annotation_bytes_max=bytes_max,
+        audit=audit,
+    )
+
+
+def _share(space: object, base: Strategy) -> float | None:
+    """The share of the steps that remains of what a strategy says; None for all of it."""
+    if space == "usual":
+        return SPACE if base.merging == "none" and base.hold_back != "nothing" else None
+    if space is None or space == "none":
+        return None
+    _number("space", space, "is a share of the steps, above 0 and up to 1", most=1)
+    assert isinstance(space, int | float)
+    if not space:
+        raise UsageError("space is a share of the steps; nothing at all cannot be enough")
+    if base.merging != "none":
+        raise UsageError(f"{base} merges already, so space is none, not {space}")
+    return space
+
+
+def _kinds(annotations: object, protocol: Protocol) -> str:
+    """Kinds of annotations as the paper writes them, whatever the order they were given in."""
+    if not isinstance(annotations, str) or not re.fullmatch(r"([+-][sd]+)*", annotations):
+        raise UsageError(
+            f"annotations are positive ones, negative ones or both, of subscriptions and of data, "
+            f"as +s, +d, +sd, -s, -d, -sd, +s-sd; not {annotations!r}"
+        )
+    written = ""
+    for sign in "+-":
+        letters = "".join(re.findall(rf"\{sign}([sd]+)", annotations))
+        if letters:
+            written += sign + "".join(letter for letter in "sd" if letter in letters)
+    if protocol == "eager" and "-" in written:
+        raise UsageError(
+            f"annotations {written} mean nothing if documents are forwarded eagerly: what does not "
+            f"occur is known at the end of a document only (Piggyback, 3.3)"
+        )
+    return written
+
+
 STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {
     "flooding": flooding,
     "identity": identity,
@@ -168,6 +281,7 @@ STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {
     "covering": covering,
     "advertised": advertised,
     "best": best,
+    "piggyback": piggyback,
 }
 """Each strategy under its name."""
 
@@ -187,7 +301,8 @@ def strategy(given: str | Strategy) -> Strategy:
     make = STRATEGIES[read[1]]
     taken = tuple(_options(make()))
     options: dict[str, Any] = {}
-    for text in (read[2] or "").split(","):
+    # A comma that only a closing bracket follows lies within the options of another strategy.
+    for text in re.split(r",(?![^()]*\))", read[2] or ""):
         if text.strip():
             option, value = _option(given, text)
             if option not in taken:
@@ -203,11 +318,26 @@ def strategy(given: str | Strategy) -> Strategy:
 
 def _options(of: Strategy) -> dict[str, Any]:
     """The options that the function of that name takes, with the values they have here."""
-    taken = STRATEGIES[of.name].__annotations__.keys() - {"return"}
-    values = {field.name: getattr(of, field.name) for field in fields(of)}
-    values["covering"] = of.hold_back == "covered"
-    ordered = ("covering", *(field.name for field in fields(of)))
-    return {option: values[option] for option in ordered if option in taken}
+    taken = STRATEGIES[of.name].__annotations__
+    values: dict[str, Any] = {"covering": of.hold_back == "covered"}
+    for field in fields(of):
+        values[field.name.removeprefix("annotation_")] = getattr(of, field.name)
+    return {option: value for option, value in values.items() if option in taken}
+
+
+def _usual(of: Strategy) -> dict[str, Any]:
+    """The same options with the values they have if nothing is said about them."""
+    usual = _options(STRATEGIES[of.name]())
+    if of.protocol != "none":
+        # What is usual for the others depends on these two.
+        alike = STRATEGIES[of.name](of.protocol, on=of.on)
+        return _options(alike) | {option: usual[option] for option in ("protocol", "on")}
+    return usual
+
+
+def _written(value: object) -> str:
+    """A value as :func:`strategy` reads it."""
+    return str(value).lower() if isinstance(value, bool) else str(value) or "''"
 
 
 def _option(given: str, text: str) -> tuple[str, Any]:
