@@ -5,7 +5,7 @@ __all__ = ["Candidates", "Index", "Links", "Slab", "__version__", "number", "out
 
 __version__: str
 
-_Limits: TypeAlias = tuple[int, int, int, int]
+_Limits: TypeAlias = tuple[int, int, int, int, int]
 
 @final
 class Slab:

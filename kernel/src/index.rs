@@ -22,6 +22,9 @@ use crate::slab::Spare;
 /// How many workspaces are kept for readers to come; more readers at a time make their own.
 const POOL_MAX: usize = 16;
 
+/// Of a document: bytes, elements, depth, attributes of an element, length of a name.
+type LimitsGiven = (usize, usize, usize, usize, usize);
+
 /// A changing set of patterns under ids, and the documents that satisfy them.
 #[pyclass(frozen, module = "twigcast_kernel")]
 pub struct Index {
@@ -41,10 +44,10 @@ pub struct Links {
 
 #[pymethods]
 impl Index {
-    /// `number` reads a number as libxml2 does; `limits` are bytes, elements, depth and attributes.
+    /// `number` reads a number as libxml2 does; `limits` are those of documents.
     #[new]
     #[pyo3(signature = (number, limits, budget=BUDGET))]
-    fn new(number: Py<PyAny>, limits: (usize, usize, usize, usize), budget: usize) -> Self {
+    fn new(number: Py<PyAny>, limits: LimitsGiven, budget: usize) -> Self {
         Index::of(Core::default(), number, limits, budget)
     }
 
@@ -54,7 +57,7 @@ impl Index {
     fn from_buffer(
         buffer: PyBuffer<u8>,
         number: Py<PyAny>,
-        limits: (usize, usize, usize, usize),
+        limits: LimitsGiven,
         budget: usize,
     ) -> PyResult<Self> {
         let held: Arc<dyn Buffer> = Arc::new(Held::new(buffer)?);
@@ -271,13 +274,8 @@ impl Index {
 }
 
 impl Index {
-    fn of(
-        core: Core,
-        number: Py<PyAny>,
-        limits: (usize, usize, usize, usize),
-        budget: usize,
-    ) -> Self {
-        let (bytes_max, elements_max, depth_max, attributes_max) = limits;
+    fn of(core: Core, number: Py<PyAny>, limits: LimitsGiven, budget: usize) -> Self {
+        let (bytes_max, elements_max, depth_max, attributes_max, name_length_max) = limits;
         Index {
             core: RwLock::new(core),
             pool: Mutex::default(),
@@ -290,6 +288,7 @@ impl Index {
                     elements_max,
                     depth_max,
                     attributes_max,
+                    name_length_max,
                 },
                 budget,
                 large_from: LARGE_FROM,

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.strategies import THOROUGH, documents
+from twigcast.errors import DocumentLimitError
 from twigcast.language.document import Document, split_tag
 
 if TYPE_CHECKING:
@@ -123,6 +124,24 @@ def test_texts_stand_between_the_elements_they_are_between() -> None:
 
 def test_a_reason_is_given_for_what_is_left_to_lxml() -> None:
     assert kernel.outline(b"<a>&e;</a>") == "a reference to an entity"
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        ("<{}/>", "a name"),
+        ("<a {}=''/>", "a name"),
+        ("<a xmlns='{}'/>", "a namespace"),
+        ("<a xmlns:p='{}'/>", "a namespace"),
+    ],
+)
+def test_names_and_namespaces_over_the_limit_are_left_to_lxml(document: str, reason: str) -> None:
+    within, beyond = (document.format("n" * length).encode() for length in (1_000, 1_001))
+    assert isinstance(kernel.outline(within), list)
+    assert _difference(within) is None
+    assert kernel.outline(beyond) == f"too large: {reason}"
+    with pytest.raises(DocumentLimitError, match="name_length_max"):
+        Document.parse(beyond)
 
 
 @pytest.mark.parametrize("folder", ["conformance-sample", "hostile"])

@@ -109,9 +109,39 @@ ATTACKS: Final[dict[str, tuple[Maker, str | None]]] = {
         lambda _: b"<a %s/>" % b" ".join(b"xmlns:a%d='u'" % n for n in range(100_000)),
         None,
     ),
-    "100,000 elements in a namespace of 4,000 characters": (
-        lambda _: b"<a xmlns:p='%s'>%s</a>" % (b"u" * 4_000, b"<p:b/>" * 100_000),
+    "100,000 elements in a namespace of 1,000 characters": (
+        lambda _: b"<a xmlns:p='%s'>%s</a>" % (b"u" * 1_000, b"<p:b/>" * 100_000),
         None,
+    ),
+    "5,000 elements in a namespace of 1 MB": (
+        lambda _: b"<a xmlns:p='%s'>%s</a>" % (b"u" * 1_000_000, b"<p:b/>" * 5_000),
+        "name_length_max",
+    ),
+    "5,000 attributes in a namespace of 1 MB": (
+        lambda _: b"<a xmlns:p='%s'>%s</a>" % (b"u" * 1_000_000, b"<b p:c=''/>" * 5_000),
+        "name_length_max",
+    ),
+    "1,000 attributes of one element in a namespace of 9 MB": (
+        lambda _: (
+            b"<!DOCTYPE a [<!ENTITY e ''>]><a xmlns:p='%s' %s/>"
+            % (b"u" * 9_000_000, b" ".join(b"p:a%d=''" % n for n in range(1_000)))
+        ),
+        "name_length_max",
+    ),
+    "1,000,001 elements in a namespace of 5 MB": (
+        lambda _: b"<a xmlns='%s'>%s</a>" % (b"u" * 5_000_000, b"<a/>" * 1_000_000),
+        "name_length_max",
+    ),
+    "1,000 namespaces of 2,000 characters from a DTD": (
+        lambda _: (
+            b"<!DOCTYPE a [<!ATTLIST b xmlns CDATA '%s'>]><a>%s</a>"
+            % (b"u" * 2_000, b"<b/>" * 1_000)
+        ),
+        "name_length_max",
+    ),
+    "25 names of 40,000 characters": (
+        lambda _: b"<a>%s</a>" % (b"<%s/>" % (b"n" * 40_000) * 25),
+        "name_length_max",
     ),
     "a million processing instructions in front": (lambda _: b"<?p?>" * 1_000_000 + b"<a/>", None),
     "200,000 names": (

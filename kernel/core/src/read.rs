@@ -53,6 +53,9 @@ pub struct Limits {
     pub depth_max: usize,
     /// How many attributes one element may have.
     pub attributes_max: usize,
+    /// How many characters a name or a namespace may have. Here bytes are counted, prefix and all, so
+    /// that whatever is taken is within it.
+    pub name_length_max: usize,
 }
 
 impl Default for Limits {
@@ -62,6 +65,7 @@ impl Default for Limits {
             elements_max: 1_000_000,
             depth_max: DEPTH_OF_LIBXML2,
             attributes_max: 1_000,
+            name_length_max: 1_000,
         }
     }
 }
@@ -160,6 +164,8 @@ struct Prefixed {
 }
 
 /// Reads documents, one after the other; one for each thread.
+///
+/// A name that was taken is not measured again, so all documents come with the same limits.
 #[derive(Default, Debug)]
 pub struct Reader {
     names: Names,

@@ -14,6 +14,7 @@ fn limits_are_the_most_that_is_taken() {
         elements_max: 3,
         depth_max: 2,
         attributes_max: 2,
+        name_length_max: 9,
     };
     let cases = [
         (
@@ -31,6 +32,17 @@ fn limits_are_the_most_that_is_taken() {
             "attributes",
             "<a x='' y='' xmlns='u'/>".into(),
             "<a x='' y='' z=''/>".into(),
+        ),
+        ("a name", "<n12345678/>".into(), "<n123456789/>".into()),
+        (
+            "a name",
+            "<a n12345678=''/>".into(),
+            "<a n123456789=''/>".into(),
+        ),
+        (
+            "a namespace",
+            "<a xmlns='n12345678'/>".into(),
+            "<a xmlns='n123456789'/>".into(),
         ),
     ];
     for (what, within, beyond) in cases {

@@ -3,8 +3,9 @@
 Bytes come from strangers, so they meet libxml2 in the hardened setting that the judge of matching
 uses: nothing external is ever fetched, entities of the internal subset are expanded within
 libxml2's bounds, no attribute comes from a DTD. Around it stand the checks that libxml2 lacks:
-size, number of elements, attributes per element, and which encodings may come in at all (libxml2
-would read UTF-7, in which ``<`` can be spelled in ways no filter in front of us expects).
+size, number of elements, attributes per element, length of names, and which encodings may come in
+at all (libxml2 would read UTF-7, in which ``<`` can be spelled in ways no filter in front of us
+expects).
 
     >>> Document.parse(b"<a><b/></a>").element_count
     2
@@ -31,6 +32,7 @@ from lxml import etree
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.condition import Label
 from twigcast.language.label_counts import label_counts, split_tag
+from twigcast.language.name_lengths import attribute_name_over, tags_are_within
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
@@ -67,6 +69,9 @@ class DocumentLimits:
     """Elements inside each other; libxml2 itself stops at 256."""
     attributes_max: int = 1_000
     """Attributes of one element."""
+    name_length_max: int = 1_000
+    """Characters of a name, a prefix or a namespace. Real ones stay under a few hundred; a
+    namespace is written once and compared with every element."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth_max <= _DEPTH_OF_LIBXML2:
@@ -128,22 +133,18 @@ class Document:
         """
         if not isinstance(content, bytes):
             raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
-        if len(content) > limits.bytes_max:
-            raise DocumentLimitError(
-                "too many bytes",
-                limit="bytes_max",
-                given=len(content),
-                allowed=limits.bytes_max,
-                document=name,
-            )
+        _check("bytes", "bytes_max", len(content), limits.bytes_max, document=name)
         _check_encoding(content, name)
-        _check_elements_ahead(content, name, limits)
+        entities = any(word in content for word in _ENTITY_DECLARATIONS)
+        long_names = _may_have_long_names(content, limits.name_length_max, entities=entities)
+        if long_names or _elements_at_most(content, entities=entities) > limits.elements_max:
+            _check_ahead(content, name, limits)
         try:
             root = _parsed(content, name)
         except etree.XMLSyntaxError as error:
             raise _refused(error, name) from None
         document = cls(content, root.getroottree(), name)
-        document._check_limits(limits)
+        document._check_limits(limits, long_names=long_names)
         return document
 
     @cached_property
@@ -167,7 +168,7 @@ class Document:
     @cached_property
     def attributes_each(self) -> int:
         """How many attributes one element has at most."""
-        return max(len(element.keys()) for element in _elements(self.tree))
+        return max(len(element.attrib) for element in _elements(self.tree))
 
     @property
     def grows(self) -> bool:
@@ -188,20 +189,20 @@ class Document:
             deepest = max(deepest, level)
         return deepest
 
-    def _check_limits(self, limits: DocumentLimits) -> None:
+    def _check_limits(self, limits: DocumentLimits, *, long_names: bool) -> None:
         grows = self.grows
         if grows or self.content.count(b"<") > limits.elements_max:
             self._check("elements", "elements_max", self.element_count, limits.elements_max)
         if grows or self.content.count(b"=") > limits.attributes_max:
             self._check("attributes", "attributes_max", self.attributes_each, limits.attributes_max)
+        if long_names:
+            longest = attribute_name_over(self.tree, limits.name_length_max)
+            self._check(_LENGTH, "name_length_max", longest, limits.name_length_max)
         if limits.depth_max < _DEPTH_OF_LIBXML2:
             self._check("levels", "depth_max", self.depth, limits.depth_max)
 
     def _check(self, what: str, limit: str, given: int, allowed: int) -> None:
-        if given > allowed:
-            raise DocumentLimitError(
-                f"too many {what}", limit=limit, given=given, allowed=allowed, document=self.name
-            )
+        _check(what, limit, given, allowed, document=self.name)
 
 
 def encoded(text: str) -> bytes:
@@ -273,52 +274,62 @@ def _is_undeclared(error: etree.XMLSyntaxError) -> bool:
     return error.code in _UNDECLARED  # type: ignore[attr-defined]  # Unknown to the stubs.
 
 
-class _TooMany(Exception):  # noqa: N818  # A signal to ourselves, seen by nobody else.
-    """The target of a parser has counted far enough."""
+def _check(what: str, limit: str, given: int, allowed: int, *, document: str | None) -> None:
+    if given > allowed:
+        raise DocumentLimitError(
+            f"too many {what}", limit=limit, given=given, allowed=allowed, document=document
+        )
 
 
-class _ElementCount:
-    """A parser's target that gives up behind ``allowed`` elements."""
+class _Ahead:
+    """A parser's target that gives up where a document is over its limits.
 
-    def __init__(self, allowed: int) -> None:
-        self._left = allowed
+    It counts elements where they end, since where they begin lxml spells out all attributes, each
+    with its namespace.
+    """
 
-    def start(self, _tag: str, _attributes: Mapping[str, str]) -> None:
-        if not self._left:
-            raise _TooMany
-        self._left -= 1
+    def __init__(self, name: str | None, limits: DocumentLimits) -> None:
+        self._name = name
+        self._limits = limits
+        self._count = 0
+
+    def start_ns(self, prefix: str, namespace: str) -> None:
+        self._check(_LENGTH, "name_length_max", max(len(prefix), len(namespace)))
+
+    def end(self, tag: str) -> None:
+        self._count += 1
+        self._check("elements", "elements_max", self._count)
+        self._check(_LENGTH, "name_length_max", len(split_tag(tag)[1]))
 
     def close(self) -> None:
         """Nothing to hand over."""
 
+    def _check(self, what: str, limit: str, given: int) -> None:
+        _check(what, limit, given, getattr(self._limits, limit), document=self._name)
 
-def _check_elements_ahead(content: bytes, name: str | None, limits: DocumentLimits) -> None:
-    """Refuse a document of too many elements before a tree of them fills the memory.
+
+def _check_ahead(content: bytes, name: str | None, limits: DocumentLimits) -> None:
+    """Refuse a document of too many elements or too long names before there is a tree of it.
 
     A tree takes some 150 bytes an element, and entities can make it five times larger than the
-    text: 10 MB come to 2 GB. Counting alone takes no memory, and only what could have too many
-    elements is counted.
+    text: 10 MB come to 2 GB. Reading alone takes no memory, and only what could be over the limits
+    is read twice.
     """
-    possible = content.count(b"<")
-    grown = _GROWTH_FREE + _GROWTH_MAX * len(content)
-    if grown > possible and any(word in content for word in _ENTITY_DECLARATIONS):
-        possible = grown // len("<a/>")
-    if possible <= limits.elements_max:
-        return
     try:
-        etree.fromstring(
-            content, new_parser(lenient=True, target=_ElementCount(limits.elements_max))
-        )
-    except _TooMany:
-        raise DocumentLimitError(
-            "too many elements",
-            limit="elements_max",
-            given=limits.elements_max + 1,
-            allowed=limits.elements_max,
-            document=name,
-        ) from None
+        etree.fromstring(content, new_parser(lenient=True, target=_Ahead(name, limits)))
     except etree.XMLSyntaxError:
         return  # Reading it in earnest tells what is wrong.
+
+
+def _elements_at_most(content: bytes, *, entities: bool) -> int:
+    """A number of elements that the document cannot have more of."""
+    written = content.count(b"<")
+    grown = _GROWTH_FREE + _GROWTH_MAX * len(content)
+    return max(written, grown // len("<a/>")) if entities else written
+
+
+def _may_have_long_names(content: bytes, length: int, *, entities: bool) -> bool:
+    return entities or _is_wide(content) or not tags_are_within(content, length)
 
 
 def _check_encoding(content: bytes, name: str | None) -> None:
@@ -344,9 +355,14 @@ def _head(content: bytes) -> str:
     However long the declaration, it ends at the first ``>``.
     """
     head = content[: content.find(b">") + 1]
-    if head[:2] in (b"\xfe\xff", b"\xff\xfe") or b"\x00" in head[:4]:
+    if _is_wide(content):
         head = head.replace(b"\x00", b"")
     return head.decode("latin-1").lstrip("\xef\xbb\xbf\xfe\xff")
+
+
+def _is_wide(content: bytes) -> bool:
+    """Whether characters have two bytes each."""
+    return content[:2] in (b"\xfe\xff", b"\xff\xfe") or b"\x00" in content[:4]
 
 
 def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
@@ -364,6 +380,7 @@ def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
     return DocumentError(reason, document=name, line=line, column=column)
 
 
+_LENGTH: Final = "characters in a name or namespace"
 _PLACE: Final = re.compile(r",? line \d+, column \d+.*$", re.DOTALL)
 _ENTITY_DECLARATIONS: Final = (b"<!ENTITY", "<!ENTITY".encode("utf-16-le"))
 """As they look in the encodings we take; big-endian UTF-16 has the same bytes, one further on."""

@@ -113,10 +113,14 @@ class NativeEngine:
             )
         self._residuals = Residuals(cost_max=cost_max, compiled_max=compiled_max)
         self._patterns: dict[int, Pattern] = {}
-        self._bounds = (
-            (limits.bytes_max, limits.elements_max, limits.depth_max, limits.attributes_max),
-            remembered_bytes_max,
+        documents = (
+            limits.bytes_max,
+            limits.elements_max,
+            limits.depth_max,
+            limits.attributes_max,
+            limits.name_length_max,
         )
+        self._bounds = (documents, remembered_bytes_max)
         self._use(kernel.Index(_number, *self._bounds))
 
     def add(self, id: int, pattern: Pattern) -> None:

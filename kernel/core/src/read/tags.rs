@@ -192,6 +192,9 @@ impl Pass<'_> {
         let prefix = name.strip_prefix(b":").unwrap_or(b"");
         let reader = &mut *self.reader;
         let namespace = &self.tree.values[value_start..];
+        if namespace.len() > self.limits.name_length_max {
+            return Err(Unsure::Limit("a namespace"));
+        }
         reader
             .scopes
             .declare(&mut reader.names, prefix, namespace, reader.tag)?;
@@ -266,6 +269,9 @@ impl Pass<'_> {
     #[cold]
     fn new_raw_name(&mut self, start: usize) -> Result<(u32, usize), Unsure> {
         let (end, prefix_length) = qualified_name(self.input, start)?;
+        if end - start > self.limits.name_length_max {
+            return Err(Unsure::Limit("a name"));
+        }
         let raw_names = &mut self.reader.raw_names;
         let number = raw_names.number(&self.input[start..end], prefix_length)?;
         match short_name(self.input, start) {
