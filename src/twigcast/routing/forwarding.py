@@ -159,6 +159,11 @@ class Forwarding:
         """How many patterns are said over each link."""
         return {link: len(self._outgoing[link].whole()) for link in sorted(self._outgoing)}
 
+    @property
+    def advertisements(self) -> int:
+        """How many different advertisements have come, from all sources."""
+        return len(self._advertisements)
+
     def advertised_by(self, link: LinkId) -> tuple[Advertisement, ...]:
         """The advertisements that have come by a link."""
         return self._advertisements.from_link(link)

@@ -321,7 +321,11 @@ class Network:
                 case Refuse() if isinstance(effect.event, Publish) or effect.link is None:
                     pass
                 case Refuse():
-                    raise AssertionError(f"{broker} refuses {effect.event}: {effect.reason}")
+                    raise UsageError(
+                        f"broker {broker!r} cannot take what its neighbour {effect.link!r} says: "
+                        f"{effect.reason}; from here on the network is not whole: make another "
+                        "with higher limits"
+                    )
                 case Deliver() | DeadLetter():
                     pass
                 case _:

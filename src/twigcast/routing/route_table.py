@@ -12,6 +12,10 @@ matchers for that would cost too much, so a :class:`Snapshot` is a version numbe
     version 7     routes 1 2 3     document comes: snapshot of version 7
     version 8     routes 1   3 4   2 has left, and stays until the document is decided
     answer        of 1 2 3, whatever the tables say by now
+
+Which links have a match is found fastest with groups of routes that were made ready for it. That
+takes time for each route, and is lost with the next change; so it is done only for tables that
+have not changed for a while. Until then all matches are found, and their links looked up.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from typing import Final, NamedTuple
 
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
@@ -26,7 +31,10 @@ from twigcast.matching import Matcher
 from twigcast.matching.groups import Groups
 from twigcast.routing.events import LinkId, SubscriptionId
 
-__all__ = ["LocalAnswer", "RouteTable", "Snapshot"]
+__all__ = ["ROUTES_A_DOCUMENT", "LocalAnswer", "RouteTable", "Snapshot"]
+
+ROUTES_A_DOCUMENT: Final = 1_000
+"""Making so many routes ready for groups takes about as long as groups save on one document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +45,35 @@ class LocalAnswer:
     undecided: tuple[SubscriptionId, ...]
 
 
+class _Extent(NamedTuple):
+    """Which numbers of a matcher a snapshot is about."""
+
+    end: int
+    """This number and higher ones came later."""
+    gone: frozenset[int]
+    """These had left before, and were kept for older snapshots only."""
+
+    def of(self, numbers: Iterable[int]) -> list[int]:
+        """Those of some numbers that it is about."""
+        end, gone = self.end, self.gone
+        return [each for each in numbers if each < end and each not in gone]
+
+
 @dataclass(slots=True)
 class Snapshot:
     """The tables of one version, as far as documents have to know them."""
 
     version: int
-    members: dict[LinkId, tuple[int, ...]]
-    """Of each link the numbers of its routes."""
-    next_number: int
-    """Local subscriptions with this number or a higher one came later."""
-    gone: frozenset[int] = frozenset()
-    """Local subscriptions that had left before, and were kept for older snapshots only."""
+    links: tuple[LinkId, ...]
+    """All links there were, in the order of names."""
+    routes: _Extent
+    locals: _Extent
+    documents: int = 0
+    """How many documents it has served."""
+    members: dict[LinkId, tuple[int, ...]] | None = None
+    """Of each link the numbers of its routes, once it has served for long enough."""
     ready: dict[LinkId | None, Groups[LinkId]] = field(default_factory=dict)
     """The routes of all links but one, made ready for the matcher when they are first needed."""
-
-    @property
-    def links(self) -> tuple[LinkId, ...]:
-        """All links there were."""
-        return tuple(self.members)
 
 
 class _Leaving:
@@ -76,6 +95,9 @@ class _Leaving:
         self.left[number] = version
         self._waiting.append(number)
 
+    def extent(self) -> _Extent:
+        return _Extent(self.next_number, frozenset(self.left))
+
     def let_go(self, oldest: int) -> list[int]:
         """Remove what no snapshot of version ``oldest`` or later needs; its numbers."""
         gone = []
@@ -88,15 +110,24 @@ class _Leaving:
 
 
 class RouteTable:
-    """Routes by link, the broker's own subscriptions, and what they say of a document."""
+    """Routes by link, the broker's own subscriptions, and what they say of a document.
 
-    def __init__(self, engine: str = "auto", *, limits: DocumentLimits = LIBRARY_LIMITS) -> None:
+    With ``by_groups``, :meth:`groups` can be asked for every snapshot.
+    """
+
+    def __init__(
+        self,
+        engine: str = "auto",
+        *,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+        by_groups: bool = False,
+    ) -> None:
+        self._by_groups = by_groups
         self._routes = _Leaving(engine, limits)
         self._locals = _Leaving(engine, limits)
-        self._numbers: dict[Pattern, int] = {}
-        """Of each route the number of its pattern in the matcher."""
         self._links: dict[LinkId, dict[Pattern, int]] = {}
-        self._uses: Counter[Pattern] = Counter()
+        """Of each link its routes, with their numbers in the matcher."""
+        self._link_of: dict[int, LinkId] = {}
         self._local_numbers: dict[SubscriptionId, int] = {}
         self._local_ids: dict[int, SubscriptionId] = {}
         self._version = 0
@@ -120,21 +151,15 @@ class RouteTable:
     def put(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link; it is not there yet."""
         self._changed()
-        number = self._numbers.get(pattern)
-        if number is None:
-            number = self._numbers[pattern] = self._routes.add(pattern)
+        number = self._routes.add(pattern)
         self._links[link][pattern] = number
-        self._uses[pattern] += 1
+        self._link_of[number] = link
 
     def take(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link no more."""
         self._changed()
-        number = self._links[link].pop(pattern)
-        self._uses[pattern] -= 1
-        if not self._uses[pattern]:
-            del self._uses[pattern], self._numbers[pattern]
-            self._routes.remove(number, self._version)
-            self._let_go()
+        self._routes.remove(self._links[link].pop(pattern), self._version)
+        self._let_go()
 
     def subscribe(self, subscription: SubscriptionId, pattern: Pattern) -> None:
         """A local subscription comes; its id is free."""
@@ -166,7 +191,7 @@ class RouteTable:
     @property
     def distinct(self) -> int:
         """How many different patterns lead to links."""
-        return len(self._numbers)
+        return len(set().union(*self._links.values()))
 
     @property
     def kept_for_snapshots(self) -> int:
@@ -177,12 +202,21 @@ class RouteTable:
 
     def snapshot(self) -> Snapshot:
         """The tables as they are now, kept until :meth:`close`."""
-        if self._snapshot is None:
-            members = {link: tuple(self._links[link].values()) for link in sorted(self._links)}
-            gone = frozenset(self._locals.left)
-            self._snapshot = Snapshot(self._version, members, self._locals.next_number, gone)
-        self._open[self._snapshot.version] += 1
-        return self._snapshot
+        snapshot = self._snapshot
+        if snapshot is None:
+            links = tuple(sorted(self._links))
+            snapshot = Snapshot(self._version, links, self._routes.extent(), self._locals.extent())
+            self._snapshot = snapshot
+        snapshot.documents += 1
+        if snapshot.members is None and self._is_calm(snapshot):
+            snapshot.members = {link: tuple(self._links[link].values()) for link in snapshot.links}
+        self._open[snapshot.version] += 1
+        return snapshot
+
+    def _is_calm(self, snapshot: Snapshot) -> bool:
+        """Whether the tables have stayed as they are for long enough to make groups ready."""
+        enough = len(self._link_of) // ROUTES_A_DOCUMENT
+        return self._by_groups or snapshot.documents > enough
 
     def close(self, snapshot: Snapshot) -> None:
         """A document has been decided that needed the snapshot."""
@@ -193,7 +227,8 @@ class RouteTable:
 
     def _let_go(self) -> None:
         oldest = min(self._open, default=self._version)
-        self._routes.let_go(oldest)
+        for number in self._routes.let_go(oldest):
+            del self._link_of[number]
         for number in self._locals.let_go(oldest):
             del self._local_ids[number]
 
@@ -205,17 +240,23 @@ class RouteTable:
         Raises DocumentError if it cannot be read. A route that is too costly to decide counts as
         satisfied: a document too many is dropped further on, one too few is lost.
         """
-        groups = self.groups(snapshot, came_by)
-        if not any(groups.values()):
+        if snapshot.links in ((), (came_by,)):
             return ()
-        return tuple(self._routes.matcher.match_links(content, groups))
+        if snapshot.members is not None:
+            groups = self.groups(snapshot, came_by)
+            return tuple(self._routes.matcher.match_links(content, groups))
+        decision = self._routes.matcher.decide(content)
+        found = snapshot.routes.of((*decision.matches, *decision.undecided))
+        links = set(map(self._link_of.__getitem__, found))
+        return tuple(link for link in snapshot.links if link in links and link != came_by)
 
     def groups(self, snapshot: Snapshot, came_by: LinkId | None) -> Groups[LinkId]:
         """The routes of a snapshot by link, without the link a document came by."""
         groups = snapshot.ready.get(came_by)
         if groups is None:
-            members = {link: ids for link, ids in snapshot.members.items() if link != came_by}
-            groups = snapshot.ready[came_by] = self._routes.matcher.groups(members)
+            assert snapshot.members is not None
+            others = {link: ids for link, ids in snapshot.members.items() if link != came_by}
+            groups = snapshot.ready[came_by] = self._routes.matcher.groups(others)
         return groups
 
     @property
@@ -238,5 +279,4 @@ class RouteTable:
         self, numbers: Iterable[int], snapshot: Snapshot
     ) -> tuple[SubscriptionId, ...]:
         # Another thread may let go meanwhile of what left earlier, so only the snapshot is asked.
-        ids, gone, end = self._local_ids, snapshot.gone, snapshot.next_number
-        return tuple([ids[each] for each in numbers if each < end and each not in gone])
+        return tuple(map(self._local_ids.__getitem__, snapshot.locals.of(numbers)))

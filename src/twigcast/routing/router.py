@@ -28,6 +28,7 @@ from typing import TypeVar, assert_never
 from twigcast.covering import Advertisement
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
 from twigcast.routing.deciding import Judge
 from twigcast.routing.events import (
     Advertise,
@@ -80,8 +81,9 @@ class RouterLimits:
     """Of the broker's own clients; a kernel holds that many in a gigabyte."""
     routes_max: int = 2_000_000
     """Over one link: as many as its own subscriptions."""
-    advertisements_max: int = 1_000
-    """Of the broker's own publishers, and over each link; they are compared pair by pair."""
+    advertisements_max: int = ADVERTISEMENTS_MAX
+    """Different ones from all sources, and of the broker's own publishers; they are compared pair
+    by pair."""
     pattern_characters_max: int = 65_536
     """Of a canonical text, which may be longer than the 4,096 that a subscriber may write."""
     open_documents_max: int = 10_000
@@ -113,7 +115,8 @@ class Router:
         self.strategy = strategy_of(strategy)
         self.limits = limits
         self._document_limits = document_limits
-        self._routes = RouteTable(engine, limits=document_limits)
+        by_groups = self.strategy.unit == "path"
+        self._routes = RouteTable(engine, limits=document_limits, by_groups=by_groups)
         self._forwarding = Forwarding(self.strategy)
         self._sessions: dict[LinkId, Session] = {}
         self._links: dict[LinkId, None] = {}
@@ -217,12 +220,7 @@ class Router:
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
         if event.id in self._promises:
             raise _Refused(f"advertisement {event.id} is there already; take another id")
-        self._check(
-            len(self._promises),
-            self.limits.advertisements_max,
-            "advertisements",
-            "advertisements_max",
-        )
+        self._check_advertisements(max(self._forwarding.advertisements, len(self._promises)))
         self._promises[event.id] = event
         self._forwarding.advertise(event.advertisement, None)
         return self._tell_later(now)
@@ -254,32 +252,28 @@ class Router:
         routes, promises = self._routes.routes(link), self._forwarding.advertised_by(link)
         if change.number == 1:
             # The whole table takes the place of whatever was there.
-            added = [each for each in change.routes if each not in routes]
+            added = _once(each for each in change.routes if each not in routes)
             withdrawn = sorted(set(routes).difference(change.routes), key=lambda each: each.text)
-            new = [each for each in change.advertisements if each not in promises]
+            new = _once(each for each in change.advertisements if each not in promises)
             old = [each for each in promises if each not in change.advertisements]
         else:
-            added, withdrawn = list(change.routes), list(change.withdrawn)
-            new, old = list(change.advertisements), list(change.unadvertised)
+            added, withdrawn = _once(change.routes), _once(change.withdrawn)
+            new, old = _once(change.advertisements), _once(change.unadvertised)
             _check_difference("route", added, withdrawn, routes)
             _check_difference("advertisement", new, old, promises)
         self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
-        self._check(
-            len(promises) + len(new) - len(old) - 1,
-            self.limits.advertisements_max,
-            "advertisements over one link",
-            "advertisements_max",
-        )
+        if new:
+            self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
         session.accept(change)
-        for pattern in dict.fromkeys(added):
+        for pattern in added:
             self._routes.put(pattern, link)
             self._forwarding.put(pattern, link)
-        for pattern in dict.fromkeys(withdrawn):
+        for pattern in withdrawn:
             self._routes.take(pattern, link)
             self._forwarding.take(pattern, link)
-        for advertisement in dict.fromkeys(new):
+        for advertisement in new:
             self._forwarding.advertise(advertisement, link)
-        for advertisement in dict.fromkeys(old):
+        for advertisement in old:
             self._forwarding.unadvertise(advertisement, link)
         return self._tell_later(now)
 
@@ -467,6 +461,9 @@ class Router:
                 f"broker {self.name!r} has {there:,} {what}, and no more are allowed ({limit})"
             )
 
+    def _check_advertisements(self, there: int) -> None:
+        self._check(there, self.limits.advertisements_max, "advertisements", "advertisements_max")
+
     def _check_length(self, text: str) -> None:
         allowed = self.limits.pattern_characters_max
         if len(text) > allowed:
@@ -478,6 +475,11 @@ class Router:
 
 def _texts(patterns: Iterable[Pattern]) -> tuple[str, ...]:
     return tuple(sorted(each.text for each in patterns))
+
+
+def _once(said: Iterable[_T]) -> list[_T]:
+    """What is said, each thing once, in the order in which it is said first."""
+    return list(dict.fromkeys(said))
 
 
 def _check_difference(
