@@ -15,15 +15,23 @@ from hypothesis import strategies as st
 
 from tests.judge import judge
 from twigcast import Matcher, Pattern, Schema
-from twigcast.covering import Advertisement, Difference, covers, merge_degree, overlaps, reduced
+from twigcast.covering import (
+    Advertisement,
+    Difference,
+    covers,
+    merge_degree,
+    overlaps,
+    reduced,
+    space_budget,
+)
 from twigcast.covering.path_automaton import AutomatonLimits
 from twigcast.covering.path_counts import linear_path
-from twigcast.covering.trunk import trunk_of
+from twigcast.covering.trunk import steps_of, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing import directed
 from twigcast.routing.outgoing import Outgoing
-from twigcast.routing.strategy import Strategy, advertised, covering, identity
+from twigcast.routing.strategy import Strategy, advertised, covering, identity, piggyback
 from twigcast.workload import generate_documents, generate_patterns
 
 SCHEMAS = {
@@ -64,7 +72,18 @@ MERGING = (
     advertised(merging="imperfect", degree=0.3),
     advertised(covering=False, merging="imperfect", degree=0.6),
 )
-STRATEGIES = (identity(), covering(), covering("producers"), advertised(), *MERGING)
+AGGREGATING = (
+    piggyback(space=0.5),
+    piggyback(on="identity", space=0.25),
+    piggyback(on=covering("producers"), space=0.125),
+    piggyback(on=advertised(), space=0.5),
+    piggyback(on=advertised(covering=False), space=0.7),
+)
+STRATEGIES = (
+    *(identity(), covering(), covering("producers"), advertised()),
+    *MERGING,
+    *AGGREGATING,
+)
 
 Doing: TypeAlias = tuple[Literal["put", "advertised", "merge", "flush", "restart"], frozenset[int]]
 
@@ -243,7 +262,9 @@ def test_after_a_merge_tick_nothing_tells_of_the_history(
         assert watched.link.whole() == fresh.whole()
 
 
-@given(st.sampled_from([one for one in MERGING if one.hold_back == "covered"]), doings)
+@given(
+    st.sampled_from([one for one in MERGING + AGGREGATING if one.hold_back == "covered"]), doings
+)
 def test_after_a_merge_tick_nothing_said_covers_another(
     strategy: Strategy, given_doings: list[Doing]
 ) -> None:
@@ -276,6 +297,21 @@ def test_mergers_never_add_more_than_the_degree_allows(
             single = [one for one in parts if linear_path(one.condition)]
             degrees = [merge_degree(merger, some, schema=paths) for some in (parts, single)]
             assert any(degree.within(bound) for degree in degrees)
+
+
+@given(st.sampled_from(AGGREGATING), doings)
+def test_after_a_merge_tick_aggregates_fit_their_space(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+    watched.link.merge()
+    said, there = watched.link.whole(), watched.directed()
+    assert bool(said) == bool(there)
+    assert strategy.space is not None
+    if there:
+        assert sum(map(steps_of, said)) <= space_budget(there, 100 * strategy.space)
 
 
 # Directing.
@@ -433,6 +469,59 @@ def test_a_budget_of_steps_is_kept_and_told() -> None:
     link.merge()
     assert link.whole() == parsed("/a/b", "/a/c")
     assert not link.statistics().within_budget
+
+
+def test_aggregating_needs_no_advertisements() -> None:
+    link = said_of(piggyback(space=0.6), parsed("/a/b/d", "/a/c/d", "/news"), [])
+    link.merge()
+    assert link.flush() == Difference(added=parsed("/a/*/d", "/news"))
+    told = link.statistics()
+    assert (told.possible, told.directed, told.said, told.merges) == (3, 3, 2, 1)
+
+
+def test_advertisements_tell_where_to_begin_aggregating() -> None:
+    """It is enough to make two patterns one: those that are nearly all there can be."""
+    texts = ("/a/b/d", "/a/f/d", "/g/a/d", "/g/h/d")
+    strategy = piggyback(on=covering("producers"), space=0.75)
+    for names, merged in ((("a with f",), "/a/*/d"), (("a", "g"), "/g/*/d")):
+        link = said_of(strategy, parsed(*texts), [ADVERTISEMENTS[name] for name in names])
+        link.merge()
+        assert set(texts_of(link.whole())) - set(texts) == {merged}
+
+
+def test_an_aggregate_stays_between_two_ticks_while_it_has_a_part() -> None:
+    link = said_of(piggyback(space=0.6), parsed("/a/b/d", "/a/c/d", "/news"), [])
+    link.merge()
+    link.flush()
+    link.put(Difference(added=parsed("/a/f/d[@x]", "/g"), removed=parsed("/a/b/d", "/a/c/d")))
+    assert link.flush() == Difference(added=parsed("/g"))
+    link.put(Difference(removed=parsed("/a/f/d[@x]")))
+    assert link.flush() == Difference(removed=parsed("/a/*/d"))
+    assert link.wants_merge
+
+
+def test_an_aggregate_of_one_pattern_gives_way_to_nothing_that_it_covers() -> None:
+    link = said_of(piggyback(space=0.25), parsed("/a/b/c/d"), [])
+    assert link.wants_merge
+    link.merge()
+    assert texts_of(link.whole()) == ["//d"]
+    link.flush()
+    link.put(Difference(added=parsed("//d", "/g//d")))
+    assert link.flush() == Difference()
+    link.put(Difference(removed=parsed("/a/b/c/d", "/g//d")))
+    assert link.flush() == Difference()
+    link.put(Difference(removed=parsed("//d")))
+    assert link.flush() == Difference(removed=parsed("//d"))
+
+
+def test_a_union_that_is_too_large_does_not_keep_from_aggregating() -> None:
+    limits = AutomatonLimits(states_max=7)
+    link = Outgoing(piggyback(on=advertised(), space=0.5), limits=limits)
+    link.advertised(tuple(ADVERTISEMENTS.values()))
+    link.put(Difference(added=parsed("/a/b/d", "/a/c/d")))
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*/d"]
+    assert link.statistics().unions_refused == 1
 
 
 def test_merging_needs_documents_that_are_held_to_advertisements() -> None:
