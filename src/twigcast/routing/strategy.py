@@ -36,6 +36,7 @@ from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
 from twigcast.errors import UsageError
+from twigcast.routing.kinds import Kinds
 
 __all__ = [
     "STRATEGIES",
@@ -261,17 +262,15 @@ def _kinds(annotations: object, protocol: Protocol) -> str:
             f"annotations are positive ones, negative ones or both, of subscriptions and of data, "
             f"as +s, +d, +sd, -s, -d, -sd, +s-sd; not {annotations!r}"
         )
-    written = ""
-    for sign in "+-":
-        letters = "".join(re.findall(rf"\{sign}([sd]+)", annotations))
-        if letters:
-            written += sign + "".join(letter for letter in "sd" if letter in letters)
-    if protocol == "eager" and "-" in written:
+    signed = re.findall(r"([+-])([sd]+)", annotations)
+    found = {sign + letter for sign, letters in signed for letter in letters}
+    kinds = Kinds(ps="+s" in found, pd="+d" in found, ns="-s" in found, nd="-d" in found)
+    if protocol == "eager" and (kinds.ns or kinds.nd):
         raise UsageError(
-            f"annotations {written} mean nothing if documents are forwarded eagerly: what does not "
+            f"annotations {kinds} mean nothing if documents are forwarded eagerly: what does not "
             f"occur is known at the end of a document only (Piggyback, 3.3)"
         )
-    return written
+    return str(kinds)
 
 
 STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {
