@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.covering.drawn import trees
+from tests.covering.oracle import truly_covers
 from tests.judge import judge_tree
 from tests.matching.test_following import cut_off, tags
 from tests.routing.annotated import EAGER_TO_ASK, contents, matches, parsed, pattern_sets, table_of
@@ -50,6 +53,14 @@ def test_a_document_that_matches_has_all_rows_that_are_needed(
             assert all(matches(row_pattern(row), content) for row in needed_rows(pattern))
 
 
+@given(trees())
+def test_of_tree_patterns_all_rows_are_seen_and_no_others(text: str) -> None:
+    """In all canonical models, that is, in every document that matches."""
+    rows = {"/".join(row) for length in (1, 2, 3) for row in product("ab", repeat=length)}
+    needed = {row for row in rows if truly_covers(wider=f"//{row}", narrower=text)}
+    assert written(needed_rows(*parsed(text))) & rows == needed
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
@@ -89,7 +100,6 @@ def test_no_match_becomes_certain_behind_the_last_occurrence(
 ) -> None:
     for pattern in patterns:
         rows = sorted(rows_with_positions(pattern))
-        assert set(rows) <= needed_rows(pattern)
         matcher = Matcher("streaming")
         matcher.add(0, pattern)
         for number, row in enumerate(rows):
