@@ -8,7 +8,7 @@ import pytest
 
 from twigcast.routing.events import BrokerId, Decide, Decided, Publication
 from twigcast.routing.open_documents import OpenDocument, OpenDocuments
-from twigcast.routing.route_table import Snapshot
+from twigcast.routing.route_table import RouteTable
 
 LINKS = tuple(map(BrokerId, ("east", "north", "west")))
 
@@ -20,7 +20,7 @@ def opened(*origins: str) -> OpenDocuments:
         publication = Publication(f"p{number}", BrokerId(origin), "", b"<a/>")
         assert documents.next_number == number
         effect = Decide(number, publication, None, 1)
-        documents.add(OpenDocument(effect, Snapshot(1, {}, 0)))
+        documents.add(OpenDocument(effect, RouteTable("lxml").snapshot()))
     return documents
 
 
@@ -83,6 +83,6 @@ def test_an_origin_may_begin_again_when_all_its_documents_are_answered() -> None
     documents = opened("a")
     assert answered(documents, Decided(0)) == [(0, Decided(0))]
     publication = Publication("again", BrokerId("a"), "", b"<a/>")
-    documents.add(OpenDocument(Decide(1, publication, None, 2), Snapshot(2, {}, 0)))
+    documents.add(OpenDocument(Decide(1, publication, None, 2), RouteTable("lxml").snapshot()))
     assert answered(documents, Decided(1)) == [(1, Decided(1))]
     assert (len(documents), documents.next_number) == (0, 2)

@@ -13,6 +13,7 @@ from twigcast.language import Document, DocumentLimits
 from twigcast.routing.events import Decide, Decided, LinkId, Publication
 from twigcast.routing.open_documents import OpenDocument
 from twigcast.routing.path_messages import decide_paths, path_count, path_numbers, pruned
+from twigcast.routing.protocols import AnnotatedJudge
 from twigcast.routing.route_table import RouteTable, Snapshot
 from twigcast.routing.strategy import Strategy
 
@@ -22,18 +23,34 @@ __all__ = ["Judge"]
 class Judge:
     """Decides documents for one router."""
 
-    def __init__(self, strategy: Strategy, routes: RouteTable, limits: DocumentLimits) -> None:
+    def __init__(
+        self,
+        strategy: Strategy,
+        routes: RouteTable,
+        limits: DocumentLimits,
+        annotated: AnnotatedJudge | None = None,
+    ) -> None:
         self._strategy = strategy
         self._routes = routes
         self._limits = limits
+        self._annotated = annotated
 
     def decide(self, effect: Decide, document: OpenDocument) -> Decided:
-        """Which links and which of the broker's own subscriptions the document is for."""
+        """Which links and which of the broker's own subscriptions the document is for.
+
+        Until an answer is final, there is another to be asked for.
+        """
         try:
+            if document.to_come is not None:
+                return next(document.to_come)
             departure = self._departure(effect, document)
             if departure is not None and self._strategy.unadvertised == "refuse":
                 return Decided(effect.number, error=departure)
-            return self._where(effect, document.snapshot, effect.flooded or departure is not None)
+            flooded = effect.flooded or departure is not None
+            if self._annotated is not None and not flooded:
+                document.to_come = self._annotated.answers(effect, document)
+                return next(document.to_come)
+            return self._where(effect, document.snapshot, flooded)
         except DocumentError as error:
             return Decided(effect.number, error=str(error))
 

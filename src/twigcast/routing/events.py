@@ -20,8 +20,11 @@ from typing import NewType, TypeAlias
 
 from twigcast.covering import Advertisement
 from twigcast.language import Pattern
+from twigcast.routing.annotations import Annotations
+from twigcast.routing.hints import Hints
 
 __all__ = [
+    "Accuse",
     "Advertise",
     "AdvertisementId",
     "Arrive",
@@ -88,6 +91,8 @@ class Change:
     withdrawn: tuple[Pattern, ...] = ()
     advertisements: tuple[Advertisement, ...] = ()
     unadvertised: tuple[Advertisement, ...] = ()
+    hints: Hints | None = None
+    """What the sender would like to be told with documents, as of this change on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,8 @@ class Arrive:
     publication: Publication
     flooded: bool = False
     paths: tuple[int, ...] | None = None
+    annotations: Annotations | None = None
+    """What the sender has found out about the document (Piggyback, section 3)."""
 
 
 Message: TypeAlias = Change | Arrive
@@ -200,6 +207,19 @@ class Decided:
     flooded: bool = False
     """Whether it departs from what its publisher has advertised, and so goes everywhere."""
     paths: tuple[tuple[int, ...], ...] = ()
+    annotations: tuple[Annotations | None, ...] = ()
+    """What to send along over each of the links."""
+    checks: int = 0
+    """Elements looked at for patterns since the answer before, where somebody counts: the sum, over
+    all patterns, of the elements that each was compared with."""
+    skipped: int = 0
+    """Patterns that needed no comparing, thanks to annotations that came with the document."""
+    is_unread: bool = False
+    """Whether the document was not touched for this answer: annotations were enough."""
+    ignored: str | None = None
+    """Why annotations that came with the document could not be used."""
+    lie: str | None = None
+    """What was untrue in them, if somebody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +277,7 @@ class Decide:
     version: int
     flooded: bool = False
     paths: tuple[int, ...] | None = None
+    annotations: Annotations | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,4 +301,14 @@ class DeadLetter:
     reason: str
 
 
-Effect: TypeAlias = Send | Deliver | Decide | Refuse | DeadLetter
+@dataclass(frozen=True, slots=True)
+class Accuse:
+    """The broker behind a link has told something untrue about a document."""
+
+    link: LinkId
+    publication: str
+    """The id of the publication."""
+    reason: str
+
+
+Effect: TypeAlias = Send | Deliver | Decide | Refuse | DeadLetter | Accuse

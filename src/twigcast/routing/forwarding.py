@@ -157,7 +157,7 @@ class Forwarding:
 
     def sizes(self) -> dict[LinkId, int]:
         """How many patterns are said over each link."""
-        return {link: len(self._outgoing[link].whole()) for link in sorted(self._outgoing)}
+        return {link: len(self._outgoing[link]) for link in sorted(self._outgoing)}
 
     @property
     def advertisements(self) -> int:

@@ -30,6 +30,7 @@ from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
 from twigcast.language import Document, Pattern, Schema
 from twigcast.routing.events import (
+    Accuse,
     Advertise,
     AdvertisementId,
     Arrive,
@@ -316,8 +317,7 @@ class Network:
                     self.traffic.count((broker, effect.link), effect.message)
                     self._mail.append((effect.link, Received(BrokerId(broker), effect.message)))
                 case Decide():
-                    router = self._routers[broker]
-                    self._perform(broker, router.handle(router.decide(effect), now=self._now))
+                    self._answer(broker, effect)
                 case Refuse() if isinstance(effect.event, Publish) or effect.link is None:
                     pass
                 case Refuse():
@@ -326,10 +326,17 @@ class Network:
                         f"{effect.reason}; from here on the network is not whole: make another "
                         "with higher limits"
                     )
-                case Deliver() | DeadLetter():
+                case Deliver() | DeadLetter() | Accuse():
                     pass
                 case _:
                     assert_never(effect)
+
+    def _answer(self, broker: str, question: Decide) -> None:
+        router, is_final = self._routers[broker], False
+        while not is_final:
+            answer = router.decide(question)
+            is_final = answer.final
+            self._perform(broker, router.handle(answer, now=self._now))
 
     # What there is.
 

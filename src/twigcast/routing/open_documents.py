@@ -8,11 +8,12 @@ is early waits.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from twigcast.covering import Advertisement
-from twigcast.routing.events import BrokerId, Decide, Decided
+from twigcast.routing.events import BrokerId, Decide, Decided, LinkId
+from twigcast.routing.piggyback import Asked, SaidSo
 from twigcast.routing.route_table import Snapshot
 
 __all__ = ["OpenDocument", "OpenDocuments"]
@@ -26,6 +27,12 @@ class OpenDocument:
     snapshot: Snapshot
     held_to: tuple[Advertisement, ...] = ()
     """What its publisher has advertised, if it is held to that."""
+    said: SaidSo | None = None
+    """What makes sense of the annotations it came with, if they were made for that."""
+    asked: Mapping[LinkId, Asked] = field(default_factory=dict)
+    """What neighbours would like to be told about it."""
+    to_come: Iterator[Decided] | None = None
+    """The answers that are still to be found, once somebody has begun."""
     answers: deque[Decided] = field(default_factory=deque)
     """Answers that wait for the documents of the same origin before it."""
     is_answered: bool = False

@@ -147,6 +147,10 @@ class Outgoing:
         """All that is said, in the order of texts."""
         return self._said.patterns()
 
+    def __len__(self) -> int:
+        """How much is said."""
+        return len(self._said)
+
     def restart(self) -> None:
         """A session begins with :meth:`whole`: what is to be flushed counts from now."""
         self._said.difference()

@@ -68,6 +68,10 @@ class Snapshot:
     """All links there were, in the order of names."""
     routes: _Extent
     locals: _Extent
+    sizes: dict[LinkId, int]
+    """How many routes each link had."""
+    own: int
+    """How many local subscriptions there were."""
     documents: int = 0
     """How many documents it has served."""
     members: dict[LinkId, tuple[int, ...]] | None = None
@@ -81,6 +85,7 @@ class _Leaving:
 
     def __init__(self, engine: str, limits: DocumentLimits) -> None:
         self.matcher = Matcher(engine, limits=limits)
+        self.reads_in_order = self.matcher.statistics().engine == "streaming"
         self.next_number = 0
         self.left: dict[int, int] = {}
         """Of each number that has left but is still there, the version it left in."""
@@ -94,6 +99,20 @@ class _Leaving:
     def remove(self, number: int, version: int) -> None:
         self.left[number] = version
         self._waiting.append(number)
+
+    def watch(self, row: Pattern) -> int:
+        """A row of names; an engine that reads in order also tells where it occurred last."""
+        if not self.reads_in_order:
+            return self.add(row)
+        number, self.next_number = self.next_number, self.next_number + 1
+        self.matcher.watch(number, row)
+        return number
+
+    def unwatch(self, number: int, version: int) -> None:
+        if self.reads_in_order:
+            self.matcher.unwatch(number)
+        else:
+            self.remove(number, version)
 
     def extent(self) -> _Extent:
         return _Extent(self.next_number, frozenset(self.left))
@@ -128,8 +147,15 @@ class RouteTable:
         self._links: dict[LinkId, dict[Pattern, int]] = {}
         """Of each link its routes, with their numbers in the matcher."""
         self._link_of: dict[int, LinkId] = {}
+        self._route_of: dict[int, Pattern] = {}
         self._local_numbers: dict[SubscriptionId, int] = {}
         self._local_ids: dict[int, SubscriptionId] = {}
+        self._patterns: dict[int, Pattern] = {}
+        """Of each local subscription's number its pattern."""
+        self._asked: dict[Pattern, dict[int, None]] = {}
+        """And of each pattern the numbers."""
+        self._rows: dict[Pattern, int] = {}
+        """Of each row of names that is watched its number."""
         self._version = 0
         self._snapshot: Snapshot | None = None
         self._open: Counter[int] = Counter()
@@ -154,6 +180,7 @@ class RouteTable:
         number = self._routes.add(pattern)
         self._links[link][pattern] = number
         self._link_of[number] = link
+        self._route_of[number] = pattern
 
     def take(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link no more."""
@@ -167,11 +194,29 @@ class RouteTable:
         number = self._locals.add(pattern)
         self._local_numbers[subscription] = number
         self._local_ids[number] = subscription
+        self._patterns[number] = pattern
+        self._asked.setdefault(pattern, {})[number] = None
 
     def unsubscribe(self, subscription: SubscriptionId) -> None:
         """A local subscription goes."""
         self._changed()
-        self._locals.remove(self._local_numbers.pop(subscription), self._version)
+        number = self._local_numbers.pop(subscription)
+        self._locals.remove(number, self._version)
+        pattern = self._patterns.pop(number)
+        del self._asked[pattern][number]
+        if not self._asked[pattern]:
+            del self._asked[pattern]
+        self._let_go()
+
+    def watch(self, row: Pattern) -> None:
+        """From now on tell whether a row of names occurs in documents."""
+        self._changed()
+        self._rows[row] = self._routes.watch(row)
+
+    def unwatch(self, row: Pattern) -> None:
+        """No longer watch a row."""
+        self._changed()
+        self._routes.unwatch(self._rows.pop(row), self._version)
         self._let_go()
 
     def _changed(self) -> None:
@@ -205,7 +250,14 @@ class RouteTable:
         snapshot = self._snapshot
         if snapshot is None:
             links = tuple(sorted(self._links))
-            snapshot = Snapshot(self._version, links, self._routes.extent(), self._locals.extent())
+            snapshot = Snapshot(
+                self._version,
+                links,
+                self._routes.extent(),
+                self._locals.extent(),
+                self.sizes(),
+                len(self._local_numbers),
+            )
             self._snapshot = snapshot
         snapshot.documents += 1
         if snapshot.members is None and self._is_calm(snapshot):
@@ -228,26 +280,33 @@ class RouteTable:
     def _let_go(self) -> None:
         oldest = min(self._open, default=self._version)
         for number in self._routes.let_go(oldest):
-            del self._link_of[number]
+            self._link_of.pop(number, None)
+            self._route_of.pop(number, None)
         for number in self._locals.let_go(oldest):
             del self._local_ids[number]
 
     def links_for(
-        self, content: bytes, snapshot: Snapshot, came_by: LinkId | None
+        self,
+        content: bytes,
+        snapshot: Snapshot,
+        came_by: LinkId | None,
+        *,
+        skip: Collection[int] = (),
     ) -> tuple[LinkId, ...]:
         """The links with a route that the document satisfies, in order, but the one it came by.
 
-        Raises DocumentError if it cannot be read. A route that is too costly to decide counts as
-        satisfied: a document too many is dropped further on, one too few is lost.
+        Routes in ``skip`` count as if they were not there. Raises DocumentError if it cannot be
+        read. A route that is too costly to decide counts as satisfied: a document too many is
+        dropped further on, one too few is lost.
         """
         if snapshot.links in ((), (came_by,)):
             return ()
         if snapshot.members is not None:
             groups = self.groups(snapshot, came_by)
-            return tuple(self._routes.matcher.match_links(content, groups))
-        decision = self._routes.matcher.decide(content)
+            return tuple(self._routes.matcher.match_links(content, groups, skip))
+        decision = self._routes.matcher.decide(content, skip)
         found = snapshot.routes.of((*decision.matches, *decision.undecided))
-        links = set(map(self._link_of.__getitem__, found))
+        links = set(map(self._link_of.get, found))
         return tuple(link for link in snapshot.links if link in links and link != came_by)
 
     def groups(self, snapshot: Snapshot, came_by: LinkId | None) -> Groups[LinkId]:
@@ -258,6 +317,55 @@ class RouteTable:
             others = {link: ids for link, ids in snapshot.members.items() if link != came_by}
             groups = snapshot.ready[came_by] = self._routes.matcher.groups(others)
         return groups
+
+    def numbers_of(self, patterns: Iterable[Pattern]) -> tuple[set[int], set[int]]:
+        """The numbers of some patterns: as routes, and as local subscriptions."""
+        routes: set[int] = set()
+        own: set[int] = set()
+        tables = list(self._links.values())
+        for pattern in patterns:
+            routes.update(table[pattern] for table in tables if pattern in table)
+            own.update(tuple(self._asked.get(pattern, ())))
+        return routes, own
+
+    def link_of(self, number: int) -> LinkId | None:
+        """The link that a route leads to; None for a row of names."""
+        return self._link_of.get(number)
+
+    def route_of(self, number: int) -> Pattern:
+        """The pattern of a route."""
+        return self._route_of[number]
+
+    def route_numbers(self, link: LinkId, snapshot: Snapshot) -> list[int]:
+        """The numbers of a link's routes that a snapshot is about."""
+        return snapshot.routes.of(tuple(self._links.get(link, {}).values()))
+
+    def local_numbers(self, snapshot: Snapshot) -> list[int]:
+        """The numbers of the local subscriptions that a snapshot is about."""
+        return snapshot.locals.of(tuple(self._local_ids))
+
+    def patterns_of(self, routes: Iterable[int], own: Iterable[int]) -> list[Pattern]:
+        """The patterns of some routes, and of some local subscriptions."""
+        of_routes = [self._route_of[number] for number in sorted(routes)]
+        return of_routes + [self._patterns[one] for one in sorted(own) if one in self._patterns]
+
+    def row_number(self, row: Pattern) -> int | None:
+        """The number of a row of names, if it is watched."""
+        return self._rows.get(row)
+
+    def subscriptions(self, numbers: Iterable[int]) -> tuple[SubscriptionId, ...]:
+        """The local subscriptions with some numbers, which a snapshot keeps."""
+        return tuple(map(self._local_ids.__getitem__, sorted(numbers)))
+
+    @property
+    def reads_in_order(self) -> bool:
+        """Whether the engine tells when something was certain, and where rows occurred last."""
+        return self._routes.reads_in_order
+
+    @property
+    def local_matcher(self) -> Matcher:
+        """The matcher of the broker's own subscriptions."""
+        return self._locals.matcher
 
     @property
     def route_matcher(self) -> Matcher:

@@ -26,11 +26,14 @@ from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
 from twigcast.covering import Advertisement
+from twigcast.errors import ProtocolError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
+from twigcast.routing.annotations import Annotations
 from twigcast.routing.deciding import Judge
 from twigcast.routing.events import (
+    Accuse,
     Advertise,
     AdvertisementId,
     Arrive,
@@ -59,12 +62,15 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.forwarding import Forwarding
+from twigcast.routing.hints import Hints
 from twigcast.routing.open_documents import OpenDocument, OpenDocuments
+from twigcast.routing.piggyback import Piggyback
+from twigcast.routing.protocols import AnnotatedJudge
 from twigcast.routing.route_table import RouteTable
 from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
-from twigcast.routing.tables_view import RouterStatistics, TablesView
+from twigcast.routing.tables_view import AnnotationTally, RouterStatistics, TablesView
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
 
@@ -124,7 +130,15 @@ class Router:
         self._subscriptions: dict[SubscriptionId, Subscribe] = {}
         self._promises: dict[AdvertisementId, Advertise] = {}
         self._open = OpenDocuments()
-        self._judge = Judge(self.strategy, self._routes, document_limits)
+        self._piggyback: Piggyback | None = None
+        annotated = None
+        if self.strategy.protocol != "none":
+            self._piggyback = Piggyback(self.strategy)
+            annotated = AnnotatedJudge(
+                self.strategy, self._routes, self._piggyback, document_limits
+            )
+        self._judge = Judge(self.strategy, self._routes, document_limits, annotated)
+        self._tally = AnnotationTally()
         self._tell_at: float | None = None
         self._merge_at: float | None = None
         self._refused = self._documents = self._delivered = self._dead = 0
@@ -188,6 +202,11 @@ class Router:
     def _link_down(self, event: LinkDown, now: float) -> tuple[Effect, ...]:
         self._known(event.link)
         del self._links[event.link]
+        if self._piggyback is not None:
+            for pattern in self._routes.routes(event.link):
+                self._piggyback.take(pattern)
+            for row in self._piggyback.remove_link(event.link):
+                self._routes.unwatch(row)
         self._routes.remove_link(event.link)
         self._forwarding.remove_link(event.link)
         return self._tell_later(now)
@@ -207,6 +226,8 @@ class Router:
         self._subscriptions[event.subscription] = event
         self._routes.subscribe(event.subscription, event.pattern)
         self._forwarding.subscribe(event.pattern)
+        if self._piggyback is not None:
+            self._piggyback.put(event.pattern)
         return self._tell_later(now)
 
     def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
@@ -215,6 +236,8 @@ class Router:
             raise _Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
         self._routes.unsubscribe(event.subscription)
         self._forwarding.unsubscribe(subscription.pattern)
+        if self._piggyback is not None:
+            self._piggyback.take(subscription.pattern)
         return self._tell_later(now)
 
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
@@ -264,6 +287,7 @@ class Router:
         self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
         if new:
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
+        self._check_hints(change, len(routes) + len(added) - len(withdrawn))
         session.accept(change)
         for pattern in added:
             self._routes.put(pattern, link)
@@ -275,7 +299,31 @@ class Router:
             self._forwarding.advertise(advertisement, link)
         for advertisement in old:
             self._forwarding.unadvertise(advertisement, link)
+        self._hear(link, change, added, withdrawn)
         return self._tell_later(now)
+
+    def _hear(
+        self, link: LinkId, change: Change, added: list[Pattern], withdrawn: list[Pattern]
+    ) -> None:
+        """Take in what a neighbour would like to be told with documents."""
+        if self._piggyback is None:
+            return
+        for pattern in added:
+            self._piggyback.put(pattern)
+        for pattern in withdrawn:
+            self._piggyback.take(pattern)
+        watch, unwatch = self._piggyback.hear(link, change, self._routes.routes(link))
+        for row in watch:
+            self._routes.watch(row)
+        for row in unwatch:
+            self._routes.unwatch(row)
+
+    def _check_hints(self, change: Change, routes: int) -> None:
+        if self._piggyback is not None:
+            try:
+                self._piggyback.check(change, routes)
+            except ProtocolError as error:
+                raise _Refused(str(error)) from None
 
     def _check_table(self, link: LinkId, change: Change, routes: int) -> None:
         if routes > self.limits.routes_max:
@@ -304,11 +352,17 @@ class Router:
         for link, told in self._forwarding.changes().items():
             session = self._sessions[link]
             if any(told) or not session.sent:
-                change = Change(session.ours, session.number(), *told)
-                effects.append(Send(link, change))
+                number = session.number()
+                hints = self._hints(link, session.ours, number)
+                effects.append(Send(link, Change(session.ours, number, *told, hints)))
         if self._merge_at is None and self._forwarding.wants_merge:
             self._merge_at = now + self.strategy.merge_every
         return tuple(effects)
+
+    def _hints(self, link: LinkId, session: int, number: int) -> Hints | None:
+        if self._piggyback is None or not self._piggyback.kinds:
+            return None
+        return self._piggyback.say(link, self._forwarding.forwarded(link), session, number)
 
     # Documents.
 
@@ -340,7 +394,13 @@ class Router:
         if arrival.publication.origin == self.name:
             raise _Refused(f"document {arrival.publication.id!r} has come back to its origin")
         flooded = arrival.flooded or self.strategy.floods
-        return self._to_be_decided(arrival.publication, link, flooded=flooded, paths=arrival.paths)
+        return self._to_be_decided(
+            arrival.publication,
+            link,
+            flooded=flooded,
+            paths=arrival.paths,
+            annotations=arrival.annotations,
+        )
 
     def _to_be_decided(
         self,
@@ -350,6 +410,7 @@ class Router:
         flooded: bool,
         held_to: tuple[Advertisement, ...] = (),
         paths: tuple[int, ...] | None = None,
+        annotations: Annotations | None = None,
     ) -> tuple[Effect, ...]:
         size, size_max = len(publication.content), self._document_limits.bytes_max
         if size > size_max:
@@ -359,8 +420,13 @@ class Router:
             )
         snapshot = self._routes.snapshot()
         number = self._open.next_number
-        effect = Decide(number, publication, came_by, snapshot.version, flooded, paths)
-        self._open.add(OpenDocument(effect, snapshot, held_to))
+        effect = Decide(number, publication, came_by, snapshot.version, flooded, paths, annotations)
+        document = OpenDocument(effect, snapshot, held_to)
+        if self._piggyback is not None:
+            document.asked = self._piggyback.asked()
+            if came_by is not None and annotations is not None:
+                document.said = self._piggyback.table_for(came_by, annotations)
+        self._open.add(document)
         self._documents += 1
         return (effect,)
 
@@ -386,11 +452,18 @@ class Router:
         if answer.error is not None:
             return [self._unread(document, answer.error)]
         effects: list[Effect] = []
-        paths = answer.paths or (None,) * len(answer.links)
-        for link, kept in zip(answer.links, paths, strict=True):
+        nothing = (None,) * len(answer.links)
+        along = zip(
+            answer.links, answer.paths or nothing, answer.annotations or nothing, strict=True
+        )
+        for link, kept, told in along:
             if link in self._links and link != came_by:
                 sent = self._judge.part_to_send(document.effect, kept)
-                effects.append(Send(link, Arrive(sent, answer.flooded, kept)))
+                effects.append(Send(link, Arrive(sent, answer.flooded, kept, told)))
+                self._tally.sent(told, is_unread=answer.is_unread)
+        self._tally.decided(answer)
+        if answer.lie is not None and came_by is not None:
+            effects.append(Accuse(came_by, publication.id, answer.lie))
         for found in answer.subscriptions:
             asked = self._subscriptions.get(found)
             if asked is not None:  # else it has left meanwhile
@@ -447,6 +520,12 @@ class Router:
             deliveries=self._delivered,
             dead_letters=self._dead,
             refused=self._refused,
+            annotations=self._tally.annotations,
+            annotation_bytes=self._tally.annotation_bytes,
+            annotations_ignored=self._tally.ignored,
+            skipped=self._tally.skipped,
+            sent_unread=self._tally.sent_unread,
+            lies=self._tally.lies,
         )
 
     # Checks.

@@ -95,6 +95,7 @@ def message_bytes(message: Message) -> int:
             )
             return _ENVELOPE_BYTES + texts + 4 * (len(patterns) + len(promises))
         case Arrive():
-            return _ENVELOPE_BYTES + len(message.publication.content) + 2 * len(message.paths or ())
+            size = _ENVELOPE_BYTES + len(message.publication.content) + 2 * len(message.paths or ())
+            return size + (message.annotations.size if message.annotations else 0)
         case _:
             assert_never(message)

@@ -1,8 +1,8 @@
 """How long a broker is busy with what comes to it.
 
 A broker does one thing after the other. How long each takes is a matter of a *cost model*: named
-constants, in seconds, which give the same figures on every machine. What they are by default was
-measured once, in orders of magnitude, on one core with the kernel; a scenario sets its own.
+constants, in seconds, which give the same figures on every machine. What they are by default is of
+the order of magnitude that one core with the kernel takes; a scenario sets its own.
 
 Or the time is *measured*: the router is asked, and the clock says how long it took. Such a run is
 nearer to this machine, and never the same twice.

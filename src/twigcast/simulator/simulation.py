@@ -24,6 +24,7 @@ from time import perf_counter
 from typing import Final, TypeAlias, assert_never
 
 from twigcast.routing.events import (
+    Accuse,
     Advertise,
     BrokerId,
     DeadLetter,
@@ -278,6 +279,8 @@ class Simulation:
                     self._record.refused(broker.name, effect, self._agenda.now)
                 case DeadLetter():
                     self._record.dead(broker.name, effect, self._agenda.now)
+                case Accuse():
+                    pass  # brokers here are honest; their statistics tell, should one not be
                 case _:
                     assert_never(effect)
         # In their own order, and before whatever waits.
