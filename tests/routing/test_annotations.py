@@ -35,9 +35,8 @@ from twigcast.routing.annotations import (
     Findings,
     Kinds,
     annotate,
-    bits_of,
-    places_of,
 )
+from twigcast.routing.bit_sets import bits_of, members
 from twigcast.routing.hints import HintLimits, Hints, HintTable
 from twigcast.routing.lessons import Lessons, derive, learn
 
@@ -224,7 +223,7 @@ def test_rows_with_an_absent_row_in_them_are_derived() -> None:
     came = Annotations(0, 0, absent=bits_of([row], len(table.hints.rows)))
     annotations = derived(came, table, beyond, Kinds.parse("-d"))
     assert annotations is not None
-    absent = [beyond.hints.rows[place][0].text for place in places_of(annotations.absent or b"")]
+    absent = [beyond.hints.rows[place][0].text for place in members(annotations.absent or b"")]
     assert absent == ["//x/a/b/c"]
     assert texts(learn(annotations, beyond).hopeless) == ["//x/a/b/c"]
 
@@ -317,7 +316,7 @@ def test_the_best_bits_are_left_when_there_is_no_room_for_all() -> None:
     assert not cut.is_complete
     assert cut.unmatched is not None
     assert 0 < len(cut.unmatched) < 32
-    assert {hints.order[bit] for bit in places_of(cut.unmatched)} == set(
+    assert {hints.order[bit] for bit in members(cut.unmatched)} == set(
         range(799 - 8 * len(cut.unmatched) + 1, 799)
     )
 

@@ -200,7 +200,7 @@ def test_a_table_has_what_each_pattern_said_stands_for() -> None:
     one, other, third, cut = parsed("//a/b/c", "//a/x/c", "//d/e", "/a/b/c/f")
     table = table_of(parsed("//d/e", "//a/*/c"), [one, other, third, cut])
     assert [pattern.text for pattern in table.said] == ["//a/*/c", "//d/e"]
-    assert [set(some) for some in table.covered] == [{one, other, cut}, {third}]
+    assert [set(table.those(bits)) for bits in table.covered] == [{one, other, cut}, {third}]
     assert [[part.pattern for part in parts] for parts in table.simple] == [[one, other], [third]]
     assert table.simple[1] == (SimplePart(third, ()),)
     assert table.unchanged == {1}

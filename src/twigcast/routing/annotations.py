@@ -35,6 +35,7 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec import msgpack
 
 from twigcast.covering import Bound
+from twigcast.routing.bit_sets import bits_of
 from twigcast.routing.hints import Hints, SimpleHint
 from twigcast.routing.kinds import Kinds
 
@@ -45,8 +46,6 @@ __all__ = [
     "Findings",
     "Kinds",
     "annotate",
-    "bits_of",
-    "places_of",
 ]
 
 
@@ -160,30 +159,6 @@ def annotate(
         absent=absent or None,
         is_complete=is_complete,
     )
-
-
-def bits_of(places: Iterable[int], count: int) -> bytes:
-    """So many bits, those of the places set.
-
-    >>> bits_of([0, 2, 9], 10).hex()
-    '0502'
-    """
-    number = 0
-    for place in places:
-        number |= 1 << place
-    return number.to_bytes((count + 7) // 8, "little")
-
-
-def places_of(bits: bytes) -> list[int]:
-    """The places of the bits that are set, ascending.
-
-    >>> places_of(bytes.fromhex("0502"))
-    [0, 2, 9]
-    """
-    return [
-        8 * place + bit for place, byte in enumerate(bits) if byte for bit in range(8)
-        if byte >> bit & 1
-    ]  # fmt: skip
 
 
 def _unmatched(hints: Hints, findings: Findings, room: int) -> tuple[bytes | None, bool]:

@@ -39,6 +39,7 @@ from typing import Final, NamedTuple
 from twigcast.covering import SimplePart, simple_bindings
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
+from twigcast.routing.bit_sets import members, number_of
 from twigcast.routing.kinds import Kinds
 from twigcast.routing.name_rows import (
     ROW_NAMES_MAX,
@@ -114,21 +115,32 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class HintTable:
-    """What a broker knows about the patterns it said over one link, by place."""
+    """What a broker knows about the patterns it said over one link, by place.
+
+    Sets of its own patterns are numbers, a bit for each pattern, the lowest for the first. To unite
+    hundreds of them for each document then costs next to nothing (A_not of Piggyback, section 5, is
+    such a number).
+    """
 
     said: tuple[Pattern, ...]
     """In the order of canonical texts."""
+    patterns: tuple[Pattern, ...]
+    """The broker's own, in the same order."""
     hints: Hints
     unchanged: frozenset[int]
     """The places of patterns that were said as they are."""
-    covered: tuple[frozenset[Pattern], ...]
-    """T_agg: the patterns that each covers; empty without NS annotations."""
+    covered: tuple[int, ...]
+    """T_agg: the patterns that each covers; none without NS annotations."""
     simple: tuple[tuple[SimplePart, ...], ...]
-    """T_sagg: the patterns that each is a simple aggregate of; empty without PS annotations."""
-    needing: tuple[frozenset[Pattern], ...]
+    """T_sagg: the patterns that each is a simple aggregate of; none without PS annotations."""
+    needing: tuple[int, ...]
     """T_pat: the patterns that need each row."""
-    placed: tuple[frozenset[Pattern], ...]
+    placed: tuple[int, ...]
     """Those among them for which the last position of the row suffices (PD)."""
+
+    def those(self, bits: int) -> frozenset[Pattern]:
+        """The patterns that a number stands for."""
+        return frozenset(map(self.patterns.__getitem__, members(bits)))
 
 
 def hint_table(
@@ -152,39 +164,39 @@ def hint_table(
     >>> table.hints.covered, table.hints.simple[0]
     ((2, 1), SimpleHint(place=0, parts=2, wildcards=(2,)))
     """
-    places = tuple(sorted(set(said), key=lambda pattern: pattern.text))
-    own = set(patterns)
-    found = tuple(
-        frozenset(_covered(pattern, own, covered)) if kinds.ps or kinds.ns else frozenset()
-        for pattern in places
-    )
+    places, own = _in_order(said), _in_order(patterns)
+    bit_of = {pattern: bit for bit, pattern in enumerate(own)}
+    found = [
+        _covered(pattern, bit_of, covered) if kinds.ps or kinds.ns else [] for pattern in places
+    ]
     simple = tuple(
-        tuple(_simple(pattern, some)) if kinds.ps else ()
-        for pattern, some in zip(places, found, strict=True)
+        tuple(_simple(pattern, [own[bit] for bit in bits])) if kinds.ps else ()
+        for pattern, bits in zip(places, found, strict=True)
     )
     rows = best_rows(
         own if kinds.has_rows else (),
         rows_max=limits.rows_max,
         patterns_min=limits.row_patterns_min,
     )
-    placed = tuple(
-        frozenset(one for one in needing if kinds.pd and row in rows_with_positions(one))
+    placed = [
+        [one for one in needing if kinds.pd and row in rows_with_positions(one)]
         for row, needing in rows
-    )
+    ]
     hints = Hints(
-        covered=tuple(len(some) if kinds.ns else 0 for some in found),
+        covered=tuple(len(bits) if kinds.ns else 0 for bits in found),
         simple=_simple_hints(simple, limits.simple_max),
         rows=tuple((row_pattern(row), len(needing)) for row, needing in rows),
         placed=tuple(map(len, placed)) if any(placed) else (),
     )
     return HintTable(
         said=places,
+        patterns=own,
         hints=hints,
-        unchanged=frozenset(place for place, pattern in enumerate(places) if pattern in own),
-        covered=found if kinds.ns else (frozenset(),) * len(places),
+        unchanged=frozenset(place for place, pattern in enumerate(places) if pattern in bit_of),
+        covered=tuple(number_of(bits if kinds.ns else ()) for bits in found),
         simple=simple,
-        needing=tuple(frozenset(needing) for _, needing in rows),
-        placed=placed,
+        needing=tuple(number_of(bit_of[one] for one in needing) for _, needing in rows),
+        placed=tuple(number_of(bit_of[one] for one in some) for some in placed),
     )
 
 
@@ -220,20 +232,24 @@ def is_ascending(numbers: Sequence[int], below: int | None = None) -> bool:
     return below is None or before < below
 
 
+def _in_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    return tuple(sorted(set(patterns), key=lambda pattern: pattern.text))
+
+
 def _covered(
-    pattern: Pattern, own: set[Pattern], covered: Callable[[Pattern], Iterable[Pattern]]
-) -> set[Pattern]:
-    """What a pattern covers of a broker's own, itself included if it is one of them."""
-    return (own.intersection(covered(pattern))) | (own & {pattern})
+    pattern: Pattern, bit_of: dict[Pattern, int], covered: Callable[[Pattern], Iterable[Pattern]]
+) -> list[int]:
+    """The bits of what a pattern covers of a broker's own, itself included if it is among them."""
+    return sorted({bit_of[one] for one in (pattern, *covered(pattern)) if one in bit_of})
 
 
 def _simple(pattern: Pattern, covered: Iterable[Pattern]) -> Iterable[SimplePart]:
-    """Of which patterns one is a simple aggregate, in the order of their texts.
+    """Of which patterns one is a simple aggregate, in the order given.
 
     How a pattern matches nobody knows if only libxml2 can say whether it does; then a match tells
     no more than itself.
     """
-    for part in sorted(covered, key=lambda one: one.text):
+    for part in covered:
         bindings = simple_bindings(aggregate=pattern, part=part)
         if bindings is not None and (pattern.exact or not bindings):
             yield SimplePart(part, bindings)

@@ -33,8 +33,8 @@ from twigcast.routing.annotations import (
     Annotations,
     Findings,
     annotate,
-    places_of,
 )
+from twigcast.routing.bit_sets import members
 from twigcast.routing.hints import Hints, HintTable, is_ascending
 from twigcast.routing.kinds import Kinds
 from twigcast.routing.name_rows import row_of, rows_within
@@ -60,26 +60,28 @@ def learn(annotations: Annotations, table: HintTable) -> Lessons:
     """
     _check(annotations, table)
     hints = table.hints
-    matched = {
-        part.pattern
-        for place, bounds in annotations.matched
-        for part in table.simple[place]
-        if set(part.bindings) <= set(bounds)
-    }
-    unmatched = {hints.order[bit] for bit in places_of(annotations.unmatched or b"")}
+    matched: set[Pattern] = set()
+    for place, bounds in annotations.matched:
+        known = set(bounds)
+        matched.update(
+            part.pattern for part in table.simple[place] if known.issuperset(part.bindings)
+        )
+    unmatched = {hints.order[bit] for bit in members(annotations.unmatched or b"")}
     if annotations.is_complete:
         matched |= {table.said[place] for place in table.unchanged - unmatched}
-    absent = places_of(annotations.absent or b"")
-    hopeless = frozenset().union(
-        *(table.covered[place] for place in unmatched), *(table.needing[row] for row in absent)
-    )
+    absent = members(annotations.absent or b"")
+    not_bits = 0
+    for bits in (
+        *map(table.covered.__getitem__, unmatched),
+        *map(table.needing.__getitem__, absent),
+    ):
+        not_bits |= bits
+    hopeless = table.those(not_bits)
     if matched & hopeless or unmatched & {place for place, _ in annotations.matched}:
         raise ProtocolError("something both matches and does not", place="matched")
     if not {row for row, _ in annotations.last}.isdisjoint(absent):
         raise ProtocolError("a row that does not occur has no position", place="last")
-    return Lessons(
-        frozenset(matched), hopeless, _hopeless_from(annotations, table, hopeless | matched)
-    )
+    return Lessons(frozenset(matched), hopeless, _hopeless_from(annotations, table, not_bits))
 
 
 def derive(  # noqa: PLR0913 - what came, what is known, and what the far broker asks for
@@ -119,7 +121,7 @@ def derive(  # noqa: PLR0913 - what came, what is known, and what the far broker
 
 def _absent(annotations: Annotations, table: HintTable, hints: Hints) -> frozenset[int]:
     """The rows asked for over another link that contain one which does not occur."""
-    absent = {row_of(table.hints.rows[row][0]) for row in places_of(annotations.absent or b"")}
+    absent = {row_of(table.hints.rows[row][0]) for row in members(annotations.absent or b"")}
     if not absent:
         return frozenset()
     rows = [row_of(pattern) or () for pattern, _ in hints.rows]
@@ -129,16 +131,16 @@ def _absent(annotations: Annotations, table: HintTable, hints: Hints) -> frozens
 
 
 def _hopeless_from(
-    annotations: Annotations, table: HintTable, decided: frozenset[Pattern]
+    annotations: Annotations, table: HintTable, known: int
 ) -> dict[int, frozenset[Pattern]]:
-    """The patterns of PD by end tag, each once, at its first."""
-    found: dict[int, frozenset[Pattern]] = {}
+    """The patterns of PD by end tag, each once, at its first; not those that are known."""
+    found: dict[int, int] = {}
     for row, ends in sorted(annotations.last, key=lambda one: one[1]):
-        fresh = table.placed[row] - decided
+        fresh = table.placed[row] & ~known
         if fresh:
-            found[ends] = found.get(ends, frozenset()) | fresh
-            decided |= fresh
-    return found
+            found[ends] = found.get(ends, 0) | fresh
+            known |= fresh
+    return {ends: table.those(bits) for ends, bits in found.items()}
 
 
 def _check(annotations: Annotations, table: HintTable) -> None:
