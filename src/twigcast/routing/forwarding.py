@@ -138,7 +138,10 @@ class Forwarding:
             new, old = promises.get(link, ((), ()))
             if self._strategy.towards == "all":
                 new, old = (), ()
-            told[link] = Told(*self._outgoing[link].flush(), new, old)
+            outgoing = self._outgoing[link]
+            if not self._strategy.merge_every and outgoing.wants_merge:
+                outgoing.merge()  # Without a delay nothing need be said unmerged first.
+            told[link] = Told(*outgoing.flush(), new, old)
         return told
 
     def merge(self) -> None:

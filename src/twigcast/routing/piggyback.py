@@ -71,6 +71,12 @@ class Piggyback:
         self._asked: dict[LinkId, Asked] = {}
         self._watched: Counter[Pattern] = Counter()
 
+    def turned_to(self, strategy: Strategy) -> Piggyback:
+        """The same agreements, under which less is told from now on."""
+        self.kinds = Kinds.parse(strategy.annotations)
+        self.limits = AnnotationLimits(bytes_max=strategy.annotation_bytes_max)
+        return self
+
     # The broker's own patterns.
 
     def put(self, pattern: Pattern) -> None:

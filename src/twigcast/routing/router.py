@@ -131,17 +131,18 @@ class Router:
         self._promises: dict[AdvertisementId, Advertise] = {}
         self._open = OpenDocuments()
         self._piggyback: Piggyback | None = None
-        annotated = None
         if self.strategy.protocol != "none":
             self._piggyback = Piggyback(self.strategy)
-            annotated = AnnotatedJudge(
-                self.strategy, self._routes, self._piggyback, document_limits
-            )
-        self._judge = Judge(self.strategy, self._routes, document_limits, annotated)
+        self._judge = self._judging(self._piggyback)
         self._tally = AnnotationTally()
         self._tell_at: float | None = None
         self._merge_at: float | None = None
         self._refused = self._documents = self._delivered = self._dead = 0
+
+    def _judging(self, piggyback: Piggyback | None) -> Judge:
+        strategy, routes, limits = self.strategy, self._routes, self._document_limits
+        annotated = AnnotatedJudge(strategy, routes, piggyback, limits) if piggyback else None
+        return Judge(strategy, routes, limits, annotated)
 
     def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
         """Take in an event; what is to be done now, in order."""
@@ -178,6 +179,15 @@ class Router:
                 return self._woken(now)
             case _:
                 assert_never(event)
+
+    def turn_to(self, strategy: Strategy) -> None:
+        """Forward documents by another protocol from now on; what neighbours were told stays.
+
+        The kinds of annotations may be fewer than before, since nobody is asked for more.
+        """
+        assert self._piggyback is not None, "there is nothing to turn from"
+        self.strategy = strategy
+        self._judge = self._judging(self._piggyback.turned_to(strategy))
 
     def wake_at(self) -> float | None:
         """When the router next wants to be :class:`Woken`; None if it has nothing to do."""
