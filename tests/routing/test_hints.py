@@ -15,7 +15,7 @@ from tests.judge import judge_tree
 from tests.matching.test_following import cut_off, tags
 from tests.routing.annotated import EAGER_TO_ASK, contents, matches, parsed, pattern_sets, table_of
 from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions, thickets
-from twigcast.covering import SimplePart
+from twigcast.covering import Bound
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
@@ -201,8 +201,10 @@ def test_a_table_has_what_each_pattern_said_stands_for() -> None:
     table = table_of(parsed("//d/e", "//a/*/c"), [one, other, third, cut])
     assert [pattern.text for pattern in table.said] == ["//a/*/c", "//d/e"]
     assert [set(table.those(bits)) for bits in table.covered] == [{one, other, cut}, {third}]
-    assert [[part.pattern for part in parts] for parts in table.simple] == [[one, other], [third]]
-    assert table.simple[1] == (SimplePart(third, ()),)
+    assert table.simple == (
+        {(2,): {(Bound(2, ("b",)),): one, (Bound(2, ("x",)),): other}},
+        {(): {(): third}},
+    )
     assert table.unchanged == {1}
     assert table.hints.covered == (3, 1)
     assert table.hints.simple == (SimpleHint(0, 2, (2,)), SimpleHint(1, 1, ()))

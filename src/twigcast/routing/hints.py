@@ -31,12 +31,13 @@ and in the steps of all patterns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
 
-from twigcast.covering import SimplePart, simple_bindings
+from twigcast.covering import Bound, simple_bindings
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
 from twigcast.routing.bit_sets import members, number_of
@@ -55,6 +56,7 @@ __all__ = [
     "HintTable",
     "Hints",
     "SimpleHint",
+    "SimpleParts",
     "check_hints",
     "hint_table",
 ]
@@ -113,6 +115,13 @@ class Hints:
         return {hint.place: hint for hint in self.simple}
 
 
+SimpleParts: TypeAlias = Mapping[tuple[int, ...], Mapping[tuple[Bound, ...], Pattern]]
+"""Simple parts of a pattern, by the wildcards that are bound in them, and by their bindings.
+
+What bindings make of a pattern is one pattern, so there is one part for each.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class HintTable:
     """What a broker knows about the patterns it said over one link, by place.
@@ -131,7 +140,7 @@ class HintTable:
     """The places of patterns that were said as they are."""
     covered: tuple[int, ...]
     """T_agg: the patterns that each covers; none without NS annotations."""
-    simple: tuple[tuple[SimplePart, ...], ...]
+    simple: tuple[SimpleParts, ...]
     """T_sagg: the patterns that each is a simple aggregate of; none without PS annotations."""
     needing: tuple[int, ...]
     """T_pat: the patterns that need each row."""
@@ -170,7 +179,7 @@ def hint_table(
         _covered(pattern, bit_of, covered) if kinds.ps or kinds.ns else [] for pattern in places
     ]
     simple = tuple(
-        tuple(_simple(pattern, [own[bit] for bit in bits])) if kinds.ps else ()
+        _simple(pattern, [own[bit] for bit in bits]) if kinds.ps else {}
         for pattern, bits in zip(places, found, strict=True)
     )
     rows = best_rows(
@@ -243,28 +252,25 @@ def _covered(
     return sorted({bit_of[one] for one in (pattern, *covered(pattern)) if one in bit_of})
 
 
-def _simple(pattern: Pattern, covered: Iterable[Pattern]) -> Iterable[SimplePart]:
-    """Of which patterns one is a simple aggregate, in the order given.
+def _simple(pattern: Pattern, covered: Iterable[Pattern]) -> SimpleParts:
+    """The patterns that one is a simple aggregate of.
 
     How a pattern matches nobody knows if only libxml2 can say whether it does; then a match tells
     no more than itself.
     """
+    found: dict[tuple[int, ...], dict[tuple[Bound, ...], Pattern]] = {}
     for part in covered:
-        bindings = simple_bindings(aggregate=pattern, part=part)
-        if bindings is not None and (pattern.exact or not bindings):
-            yield SimplePart(part, bindings)
+        bounds = simple_bindings(aggregate=pattern, part=part)
+        if bounds is not None and (pattern.exact or not bounds):
+            wildcards = tuple(bound.wildcard for bound in bounds)
+            found.setdefault(wildcards, {})[bounds] = part
+    return found
 
 
-def _simple_hints(
-    simple: Sequence[Sequence[SimplePart]], simple_max: int
-) -> tuple[SimpleHint, ...]:
+def _simple_hints(simple: Sequence[SimpleParts], simple_max: int) -> tuple[SimpleHint, ...]:
     """What to ask for, at most so much of it."""
     hints = [
-        SimpleHint(
-            place,
-            len(parts),
-            tuple(sorted({bound.wildcard for part in parts for bound in part.bindings})),
-        )
+        SimpleHint(place, sum(map(len, parts.values())), tuple(sorted({*chain(*parts)})))
         for place, parts in enumerate(simple)
         if parts
     ]

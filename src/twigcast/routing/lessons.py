@@ -22,9 +22,10 @@ occur.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from twigcast.covering import Bound
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
 from twigcast.routing.annotations import (
@@ -35,7 +36,7 @@ from twigcast.routing.annotations import (
     annotate,
 )
 from twigcast.routing.bit_sets import members
-from twigcast.routing.hints import Hints, HintTable, is_ascending
+from twigcast.routing.hints import Hints, HintTable, SimpleParts, is_ascending
 from twigcast.routing.kinds import Kinds
 from twigcast.routing.name_rows import row_of, rows_within
 
@@ -60,12 +61,11 @@ def learn(annotations: Annotations, table: HintTable) -> Lessons:
     """
     _check(annotations, table)
     hints = table.hints
-    matched: set[Pattern] = set()
-    for place, bounds in annotations.matched:
-        known = set(bounds)
-        matched.update(
-            part.pattern for part in table.simple[place] if known.issuperset(part.bindings)
-        )
+    matched = {
+        part
+        for place, bounds in annotations.matched
+        for part in _parts(table.simple[place], bounds)
+    }
     unmatched = {hints.order[bit] for bit in members(annotations.unmatched or b"")}
     if annotations.is_complete:
         matched |= {table.said[place] for place in table.unchanged - unmatched}
@@ -117,6 +117,14 @@ def derive(  # noqa: PLR0913 - what came, what is known, and what the far broker
         absent=_absent(annotations, table, hints),
     )
     return annotate(kinds, hints, findings, session=session, number=number, limits=limits)
+
+
+def _parts(parts: SimpleParts, bounds: tuple[Bound, ...]) -> Iterator[Pattern]:
+    """The parts that match where a pattern does with these bindings."""
+    for wildcards, part_of in parts.items():
+        part = part_of.get(tuple(bound for bound in bounds if bound.wildcard in wildcards))
+        if part is not None:
+            yield part
 
 
 def _absent(annotations: Annotations, table: HintTable, hints: Hints) -> frozenset[int]:
