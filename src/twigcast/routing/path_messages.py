@@ -71,8 +71,6 @@ class PathLimits:
     paths_max: int = 20_000
     bytes_max: int = 20_000_000
     """Of all paths together."""
-    namespace_bytes_max: int = 1_000
-    """Of the name of one namespace, which lxml writes out with each name."""
 
 
 PATH_LIMITS: Final = PathLimits()
@@ -122,12 +120,6 @@ def path_documents(
     """
     document = Document.parse(content, limits=limits)
     _check(_leaf_count(document), path_limits.paths_max, "too many paths", "paths_max")
-    _check(
-        _longest_namespace(_anew(document)),
-        path_limits.namespace_bytes_max,
-        "a long namespace",
-        "namespace_bytes_max",
-    )
     found, length = [], 0
     for path in _written(document):
         found.append(path)
@@ -187,12 +179,7 @@ def decide_paths(
         return {}
     found: dict[_Key, list[int]] = {key: [] for key in groups}
     length = 0
-    anew = _anew(document)
-    whole = (
-        len(numbers) > path_limits.paths_max
-        or len(anew) + len(_EMPTY) * _count_empty(document.tree) > limits.bytes_max
-        or _longest_namespace(anew) > path_limits.namespace_bytes_max
-    )
+    whole = len(numbers) > path_limits.paths_max or _length_anew(document) > limits.bytes_max
     documents = () if whole else zip(numbers, _written(document), strict=True)
     for number, path in documents:
         length += len(path)
@@ -212,24 +199,17 @@ def _leaf_count(document: Document) -> int:
 
 _count_leaves = cast("Callable[[_ElementTree], float]", etree.XPath("count(//*[not(*)])"))
 
-_NAMESPACE: Final = re.compile(rb'\sxmlns(?::[^=\s<>]*)?="([^"]*)"')
-
-
 _count_empty = cast("Callable[[_ElementTree], float]", etree.XPath("count(//text()[. = ''])"))
 
 
-def _anew(document: Document) -> bytes:
-    """The document as libxml2 writes it, but for texts without a character.
+def _length_anew(document: Document) -> float:
+    """Bytes of the document as libxml2 writes it, and of texts without a character, as we do.
 
     What is left when paths are cut away is shorter. The original may have been shorter, too: by
     entities, escapes, another encoding.
     """
-    return etree.tostring(document.tree.getroot(), encoding="UTF-8")
-
-
-def _longest_namespace(anew: bytes) -> int:
-    """At least as long as the longest name of a namespace: texts may look like one, too."""
-    return max((len(found[1]) for found in _NAMESPACE.finditer(anew)), default=0)
+    anew = etree.tostring(document.tree.getroot(), encoding="UTF-8")
+    return len(anew) + len(_EMPTY) * _count_empty(document.tree)
 
 
 def _check(given: int, allowed: int, what: str, limit: str) -> None:
@@ -239,11 +219,7 @@ def _check(given: int, allowed: int, what: str, limit: str) -> None:
 
 def _is_element(node: _Element) -> bool:
     """Not a comment or a processing instruction, which lxml has among an element's children."""
-    # Not by the tag: lxml would write out a namespace that may be as long as the document.
-    return not isinstance(node, _NO_ELEMENTS)
-
-
-_NO_ELEMENTS: Final = (etree._Comment, etree._ProcessingInstruction, etree._Entity)  # noqa: SLF001  # Their only names.
+    return isinstance(node.tag, str)
 
 
 # Cutting away.
