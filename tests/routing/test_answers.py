@@ -239,3 +239,26 @@ def test_a_session_begins_with_a_change_even_if_there_is_nothing_to_say() -> Non
     made = Router(BrokerId("here"), identity())
     made.handle(LinkUp(EAST), now=0.0)
     assert changes(made.handle(Woken(), now=0.0)) == {EAST: Change(1, 1)}
+
+
+def test_an_id_that_was_given_anew_is_not_the_one_that_was_meant() -> None:
+    made = router()
+    made.handle(Subscribe(ONE, "ann", A), now=0.0)
+    asked = comes(made, "first", b"<a/>")
+    made.handle(Unsubscribe(ONE), now=1.0)
+    made.handle(Subscribe(ONE, "bob", B), now=1.0)
+    assert told(made.handle(made.decide(asked), now=2.0)) == [("first", EAST)]
+
+
+def test_churn_while_documents_are_open_keeps_only_what_has_left() -> None:
+    made = router()
+    for number in range(300):
+        made.handle(Subscribe(SubscriptionId(number), "ann", A), now=0.0)
+    questions = []
+    for number in range(300):
+        made.handle(Unsubscribe(SubscriptionId(number)), now=1.0)
+        questions.append(comes(made, f"p{number}", b"<a/>"))
+    assert made.statistics().kept_for_snapshots == 299  # the first left before any document came
+    for question in questions:
+        made.handle(made.decide(question), now=2.0)
+    assert made.statistics().kept_for_snapshots == 0

@@ -304,8 +304,33 @@ def test_an_answer_with_links_and_subscriptions_that_are_not_there_sends_nothing
     router = prepared(STRATEGIES[2])
     (asked,) = router.handle(Received(WEST, Arrive(publication(origin="west"))), now=2.0)
     assert isinstance(asked, Decide)
-    answer = Decided(asked.number, (WEST, FAR), (SubscriptionId(77),))
-    assert router.handle(answer, now=2.0) == ()
+    for nowhere in (WEST, FAR):
+        (refused,) = router.handle(Decided(asked.number, (nowhere,)), now=2.0)
+        assert isinstance(refused, Refuse)
+        assert "cannot go over" in refused.reason
+    assert router.handle(Decided(asked.number, (), (SubscriptionId(77),)), now=2.0) == ()
+
+
+def test_an_answer_that_says_something_twice_does_not_count() -> None:
+    router = prepared(STRATEGIES[2])
+    (asked,) = router.handle(Received(WEST, Arrive(publication(origin="west"))), now=2.0)
+    assert isinstance(asked, Decide)
+    number, one = asked.number, SubscriptionId(1)
+    waiting = router.statistics().open_documents
+    wrong = (
+        Decided(number, (EAST, EAST)),
+        Decided(number, (EAST,), paths=((0,), (1,))),
+        Decided(number, (), (one, one)),
+        Decided(number, (), (one,), (one,)),
+    )
+    for answer in wrong:
+        assert isinstance(router.handle(answer, now=2.0)[0], Refuse)
+    assert router.statistics().open_documents == waiting
+    router.handle(Decided(number, (EAST,), (one,), final=False), now=2.0)
+    for answer in (Decided(number, (EAST,)), Decided(number, (), (one,))):
+        assert isinstance(router.handle(answer, now=2.0)[0], Refuse)
+    assert router.handle(Decided(number), now=2.0) == ()
+    assert router.statistics().open_documents == waiting - 1
 
 
 def test_no_row_of_drawn_events_ever_raises() -> None:

@@ -58,7 +58,7 @@ def test_a_part_of_the_next_document_counts_when_its_turn_comes() -> None:
     part = Decided(1, LINKS[:1], final=False)
     assert answered(documents, part) == []
     assert answered(documents, Decided(0)) == [(0, Decided(0)), (1, part)]
-    assert documents.waits_for(1)
+    assert documents.fault(Decided(1)) is None
     assert answered(documents, Decided(1)) == [(1, Decided(1))]
 
 
@@ -71,10 +71,10 @@ def test_origins_do_not_wait_for_each_other() -> None:
 
 def test_a_final_answer_is_waited_for_once() -> None:
     documents = opened("a", "a")
-    assert documents.waits_for(1)
+    assert documents.fault(Decided(1)) is None
     assert answered(documents, Decided(1)) == []
-    assert not documents.waits_for(1)
-    assert not documents.waits_for(7)
+    assert documents.fault(Decided(1)) == "no document waits for the answer 1"
+    assert documents.fault(Decided(7)) == "no document waits for the answer 7"
     assert documents[1].is_answered
     assert len(documents) == 2
 

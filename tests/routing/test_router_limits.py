@@ -84,6 +84,12 @@ HIT: dict[str, tuple[str, RouterLimits, list[Event], Event]] = {
         [Received(EAST, Change(1, 1, routes=(A,)))],
         Received(EAST, Change(1, 2, routes=(B, LONG))),
     ),
+    "open arrivals": (
+        "open_arrivals_max",
+        RouterLimits(open_arrivals_max=1),
+        [Received(EAST, Arrive(AFAR))],
+        Received(EAST, Arrive(AFAR)),
+    ),
     "open documents": (
         "open_documents_max",
         RouterLimits(open_documents_max=1),

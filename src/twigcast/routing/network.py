@@ -123,6 +123,9 @@ class Network:
         self._batches = 0
         """Blocks of batch() that are open, one inside the other."""
         self._happened: list[tuple[str, Effect]] = []
+        self._wishes: dict[str, float] = {}
+        """When each broker that has something to do wants to be woken."""
+        self._broken: str | None = None
         self._join_by(self.topology.links)
 
     @property
@@ -143,6 +146,9 @@ class Network:
 
         Raises PatternError for what is no expression, UsageError for an unknown broker.
         """
+        if not isinstance(xpath, str | Pattern):
+            raise UsageError(f"an expression is a text or a Pattern, not {xpath!r}")
+        _check_text(subscriber, "a subscriber")
         pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(xpath, namespaces)
         self._check(broker)
         subscription = SubscriptionId(self._new_id())
@@ -168,8 +174,14 @@ class Network:
         The schema may be the text of a DTD; SchemaError if it is none.
         """
         self._check(broker)
+        _check_text(publisher or "", "a publisher")
         if isinstance(schema, bytes):
             schema = Schema.parse(schema)
+        if not isinstance(schema, Schema | Advertisement):
+            raise UsageError(
+                "a publisher advertises a Schema, an Advertisement or the bytes of a DTD, not "
+                f"{type(schema).__name__}"
+            )
         promise = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
         made = AdvertisementId(self._new_id())
         self._say(broker, Advertise(made, publisher or "", promise))
@@ -190,12 +202,13 @@ class Network:
         Raises DocumentError if it cannot be read.
         """
         self._check(broker)
-        if not isinstance(document, bytes):
-            raise UsageError(f"a document is bytes, not {type(document).__name__}; encode it first")
+        content = document.content if isinstance(document, Document) else document
+        if not isinstance(content, bytes):
+            raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
+        _check_text(publisher or "", "a publisher")
         self.settle()
         self._published += 1
         name = f"p{self._published}"
-        content = document.content if isinstance(document, Document) else document
         publication = Publication(name, BrokerId(broker), publisher or "", content)
         self._happened = []
         self._mail.append((broker, Publish(publication)))
@@ -287,27 +300,28 @@ class Network:
     def merge(self) -> None:
         """Let time pass until every merge tick is over and nobody has anything more to say."""
         self.settle()
-        while (at := min(self._wishes(), default=None)) is not None:
+        while (at := min(self._wishes.values(), default=None)) is not None:
             self._now = max(self._now, at)
             self._run()
-
-    def _wishes(self) -> list[float]:
-        times = (router.wake_at() for router in self._routers.values())
-        return [at for at in times if at is not None]
 
     def _run(self) -> None:
         while True:
             while self._mail:
                 broker, event = self._mail.popleft()
-                self._perform(broker, self._routers[broker].handle(event, now=self._now))
-            due = [name for name, router in self._routers.items() if self._is_due(router)]
+                effects = self._routers[broker].handle(event, now=self._now)
+                self._note_wish(broker)
+                self._perform(broker, effects)
+            due = [name for name, at in self._wishes.items() if at <= self._now]
             if not due:
                 return
             self._mail.extend((name, Woken()) for name in due)
 
-    def _is_due(self, router: Router) -> bool:
-        at = router.wake_at()
-        return at is not None and at <= self._now
+    def _note_wish(self, broker: str) -> None:
+        at = self._routers[broker].wake_at()
+        if at is None:
+            self._wishes.pop(broker, None)
+        else:
+            self._wishes[broker] = at
 
     def _perform(self, broker: str, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
@@ -321,11 +335,12 @@ class Network:
                 case Refuse() if isinstance(effect.event, Publish) or effect.link is None:
                     pass
                 case Refuse():
-                    raise UsageError(
+                    self._broken = (
                         f"broker {broker!r} cannot take what its neighbour {effect.link!r} says: "
                         f"{effect.reason}; from here on the network is not whole: make another "
                         "with higher limits"
                     )
+                    raise UsageError(self._broken)
                 case Deliver() | DeadLetter() | Accuse():
                     pass
                 case _:
@@ -354,6 +369,7 @@ class Network:
         """Hand an event to a broker; UsageError if it is refused."""
         self._happened = []
         effects = self._routers[broker].handle(event, now=self._now)
+        self._note_wish(broker)
         for effect in effects:
             if isinstance(effect, Refuse):
                 raise UsageError(effect.reason)
@@ -369,7 +385,14 @@ class Network:
         return self._next_id - 1
 
     def _check(self, broker: str) -> None:
+        if self._broken is not None:
+            raise UsageError(self._broken)
         if broker not in self._routers:
             raise UsageError(
                 f"no broker {broker!r} in this network; there are {', '.join(self.brokers[:9])}"
             )
+
+
+def _check_text(given: object, what: str) -> None:
+    if not isinstance(given, str):
+        raise UsageError(f"{what} goes by a text, not {given!r}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from twigcast.covering import Advertisement
-from twigcast.routing.events import BrokerId, Decide, Decided, LinkId
+from twigcast.routing.events import BrokerId, Decide, Decided, LinkId, SubscriptionId
 from twigcast.routing.piggyback import Asked, SaidSo
 from twigcast.routing.route_table import Snapshot
 
@@ -36,6 +36,10 @@ class OpenDocument:
     answers: deque[Decided] = field(default_factory=deque)
     """Answers that wait for the documents of the same origin before it."""
     is_answered: bool = False
+    links: set[LinkId] = field(default_factory=set)
+    """Links that answers have named so far."""
+    subscriptions: set[SubscriptionId] = field(default_factory=set)
+    """Subscriptions that answers have named so far."""
 
 
 class OpenDocuments:
@@ -60,16 +64,30 @@ class OpenDocuments:
     def __len__(self) -> int:
         return len(self._documents)
 
-    def waits_for(self, number: int) -> bool:
-        """Whether an answer with that number is still to come."""
-        document = self._documents.get(number)
-        return document is not None and not document.is_answered
+    def fault(self, answer: Decided) -> str | None:
+        """Why an answer cannot count; None if it can. Nothing may be said twice."""
+        document = self._documents.get(answer.number)
+        if document is None or document.is_answered:
+            return f"no document waits for the answer {answer.number}"
+        links = set(answer.links)
+        if len(links) < len(answer.links) or links & document.links:
+            return f"the answer {answer.number} names a link twice"
+        if not links <= set(document.snapshot.links) or document.effect.came_by in links:
+            return f"the answer {answer.number} names a link that the document cannot go over"
+        if {len(answer.paths), len(answer.annotations)} - {0, len(links)}:
+            return f"the answer {answer.number} does not say of each link what goes over it"
+        named = (*answer.subscriptions, *answer.undecided)
+        if len(set(named)) < len(named) or not document.subscriptions.isdisjoint(named):
+            return f"the answer {answer.number} names a subscription twice"
+        return None
 
     def answer(self, answer: Decided) -> Iterator[tuple[OpenDocument, Decided]]:
         """The answers that count now, in order; a document is gone after its final one."""
         document = self._documents[answer.number]
         document.answers.append(answer)
         document.is_answered = answer.final
+        document.links.update(answer.links)
+        document.subscriptions.update(answer.subscriptions, answer.undecided)
         origin = document.effect.publication.origin
         waiting = self._in_order[origin]
         while waiting:

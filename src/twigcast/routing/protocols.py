@@ -117,7 +117,7 @@ class AnnotatedJudge:
         return Decided(
             case.effect.number,
             case.sent,
-            self._routes.subscriptions(yes_locals),
+            self._routes.subscriptions(yes_locals, snapshot),
             annotations=tuple(self._derived(case, link) for link in case.sent),
             skipped=len(case.skip_routes) + len(case.skip_locals) if is_all else 0,
             is_unread=True,
@@ -127,7 +127,7 @@ class AnnotatedJudge:
 
     def _numbers(self, patterns: Iterable[Pattern], of: Snapshot) -> tuple[set[int], set[int]]:
         routes, own = self._routes.numbers_of(patterns)
-        return set(of.routes.of(routes)), set(of.locals.of(own))
+        return set(self._routes.routes_of(routes, of)), set(self._routes.locals_of(own, of))
 
     def _derived(self, case: Case, link: LinkId) -> Annotations | None:
         asked, came = case.asked.get(link), case.effect.annotations
@@ -175,13 +175,15 @@ class AnnotatedJudge:
         if case.open_links():
             decision = matcher.decide(case.content, case.skip_routes)
             matched, undecided = set(decision.matches), decision.undecided
-        rows = self._rows_by_match(matched)
+        rows = self._rows_by_match(case, matched)
         return self._decided(case, matched, undecided, own=self._own(case), rows=rows)
 
-    def _rows_by_match(self, matched: set[int]) -> Rows:
+    def _rows_by_match(self, case: Case, matched: set[int]) -> Rows:
         def seen(row: Pattern) -> bool | None:
             number = self._routes.row_number(row)
-            return None if number is None else number in matched
+            if number is None or number >= case.snapshot.routes_end:
+                return None  # Nobody watched, or somebody only began while this was decided.
+            return number in matched
 
         return Rows(seen, lambda _: None, None)
 
@@ -208,9 +210,9 @@ class AnnotatedJudge:
         """The final answer, when all patterns have been decided."""
         by_link: dict[LinkId | None, set[int]] = {}
         in_doubt: set[LinkId | None] = set()
-        for number in case.snapshot.routes.of(matched):
+        for number in self._routes.routes_of(matched, case.snapshot):
             by_link.setdefault(self._routes.link_of(number), set()).add(number)
-        for number in case.snapshot.routes.of(undecided):
+        for number in self._routes.routes_of(undecided, case.snapshot):
             in_doubt.add(self._routes.link_of(number))
         links = tuple(link for link in case.open_links() if link in by_link or link in in_doubt)
         annotations = tuple(
@@ -230,20 +232,18 @@ class AnnotatedJudge:
 
     def _own(self, case: Case) -> tuple[tuple[SubscriptionId, ...], tuple[SubscriptionId, ...]]:
         """Local subscriptions that match and have not been told yet, and those in doubt."""
-        if case.snapshot.own == len(case.skip_locals):
-            return (), ()
+        if case.snapshot.own == len(case.skip_locals) and case.effect.came_by is not None:
+            return (), ()  # Its origin reads every document, since nobody else has.
         decision = self._routes.local_matcher.decide(case.content, case.skip_locals)
-        extent = case.snapshot.locals
         return (
-            self._routes.subscriptions(extent.of(decision.matches)),
-            self._routes.subscriptions(extent.of(decision.undecided)),
+            self._routes.subscriptions(decision.matches, case.snapshot),
+            self._routes.subscriptions(decision.undecided, case.snapshot),
         )
 
     def _own_in_order(self, case: Case, reading: Reading) -> _Own:
-        extent = case.snapshot.locals
         return (
-            self._routes.subscriptions(extent.of(reading.own.decided)),
-            self._routes.subscriptions(extent.of(reading.own.undecided)),
+            self._routes.subscriptions(reading.own.decided, case.snapshot),
+            self._routes.subscriptions(reading.own.undecided, case.snapshot),
         )
 
     def _annotated(
@@ -254,8 +254,8 @@ class AnnotatedJudge:
         if asked is None:
             return None
         places = asked.places
-        found = {places[self._routes.route_of(number)] for number in matched}
-        found |= {places[one] for one in case.lessons.matched if one in places}
+        known = {*map(self._routes.route_of, matched), *case.lessons.matched}
+        found = {places[one] for one in known if one in places}
 
         def bindings(place: int) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
             pattern = asked.routes[place]
@@ -325,24 +325,31 @@ class AnnotatedJudge:
 
     def _audited(self, case: Case) -> Decided:
         """The answer without annotations, and whether they had told the truth."""
-        told, case.lessons = case.lessons, NO_LESSONS
-        answer = self._lazy(case)
-        routes = set(self._routes.route_matcher.decide(case.content).matches)
-        own = set(self._routes.local_matcher.decide(case.content).matches)
+        told, too_late = case.lessons, self._hopeless_from(case)
+        case.lessons = NO_LESSONS
         yes_routes, yes_locals = self._numbers(told.matched, case.snapshot)
         no_routes, no_locals = self._numbers(told.hopeless, case.snapshot)
-        wrong = [
-            *(
-                f"{self._routes.route_of(each).text} matches"
-                for each in sorted(yes_routes - routes)
+        if self._routes.reads_in_order:
+            # Rows of names are watched there: only a reading tells of them.
+            reading, misled = (Reading(case, self._routes, skips) for skips in ({}, too_late))
+            answer = self._lazy_in_order(case, reading)
+            no_routes |= reading.routes.decided.keys() - misled.routes.decided.keys()
+            no_locals |= reading.own.decided.keys() - misled.own.decided.keys()
+        else:
+            answer = self._lazy(case)
+        routes = self._routes.route_matcher.decide(case.content)
+        own = self._routes.local_matcher.decide(case.content)
+        wrong = {
+            "matches": (
+                yes_routes.difference(routes.matches, routes.undecided),
+                yes_locals.difference(own.matches, own.undecided),
             ),
-            *(
-                f"{self._routes.route_of(each).text} does not match"
-                for each in sorted(no_routes & routes)
+            "does not match": (
+                no_routes.intersection(routes.matches),
+                no_locals.intersection(own.matches),
             ),
-            *("a subscription matches" for _ in yes_locals - own),
-            *("a subscription does not match" for _ in no_locals & own),
-        ]
-        if not wrong:
-            return answer
-        return replace(answer, lie=f"it says that {wrong[0]}, and that is not so")
+        }
+        for claim, (of_routes, of_own) in wrong.items():
+            for pattern in self._routes.patterns_of(of_routes, of_own):
+                return replace(answer, lie=f"it says that {pattern.text} {claim}; that is not so")
+        return answer

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal
 
 from lxml import etree
 
@@ -127,7 +127,7 @@ class Reading:
         self._by_link: dict[LinkId, list[tuple[Moment, int]]] = {}
         certain = dict(self.routes.decided)
         certain.update(dict.fromkeys(self.routes.undecided, self.routes.end))
-        for number in case.snapshot.routes.of(certain):
+        for number in routes.routes_of(certain, case.snapshot):
             link = routes.link_of(number)
             if link is not None:
                 self._by_link.setdefault(link, []).append((certain[number], number))
@@ -153,11 +153,11 @@ class Reading:
     @property
     def rows(self) -> Rows:
         """What was seen of rows of names."""
-        account, table = self.routes, self._table
+        account, table, never = self.routes, self._table, set(self.routes.never)
 
         def seen(row: Pattern) -> bool | None:
             number = table.row_number(row)
-            return None if number is None else number in account.last
+            return False if number in never else number in account.last or None
 
         def ended(row: Pattern) -> int | None:
             number = table.row_number(row)
@@ -180,24 +180,24 @@ class Reading:
         """For each pattern that is not skipped, how many elements it is compared with."""
         case, end = self._case, self.end
         done = {link: moment.element for moment, link in self.moments()} if by_link else {}
-        until = self._until()
+        routes_until, own_until = self._until(0), self._until(1)
         for link in case.open_links():
             certain = {number: moment for moment, number in self._by_link.get(link, ())}
             for number in self._table.route_numbers(link, case.snapshot):
                 if number not in case.skip_routes:
                     found = certain.get(number)
-                    own = found.element if found else until.get(number, end)
+                    own = found.element if found else routes_until.get(number, end)
                     yield min(own, done.get(link, end))
         for number in self._table.local_numbers(case.snapshot):
             if number not in case.skip_locals:
                 moment = self.own.decided.get(number)
-                yield moment.element if moment else end
+                yield moment.element if moment else own_until.get(number, end)
 
-    def _until(self) -> dict[int, int]:
-        """Routes that are skipped from some end tag on: the elements begun by then."""
+    def _until(self, which: Literal[0, 1]) -> dict[int, int]:
+        """Routes or local subscriptions that are skipped from some end tag on: elements by then."""
         found: dict[int, int] = {}
-        for ends, (routes, _) in self._skip_from.items():
+        for ends, both in self._skip_from.items():
             if ends:
                 begun = self._case.starts[min(ends, len(self._case.starts) - 1)]
-                found.update(dict.fromkeys(routes, begun))
+                found.update(dict.fromkeys(both[which], begun))
         return found

@@ -20,10 +20,10 @@ have not changed for a while. Until then all matches are found, and their links 
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Collection, Iterable
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
@@ -45,20 +45,6 @@ class LocalAnswer:
     undecided: tuple[SubscriptionId, ...]
 
 
-class _Extent(NamedTuple):
-    """Which numbers of a matcher a snapshot is about."""
-
-    end: int
-    """This number and higher ones came later."""
-    gone: frozenset[int]
-    """These had left before, and were kept for older snapshots only."""
-
-    def of(self, numbers: Iterable[int]) -> list[int]:
-        """Those of some numbers that it is about."""
-        end, gone = self.end, self.gone
-        return [each for each in numbers if each < end and each not in gone]
-
-
 @dataclass(slots=True)
 class Snapshot:
     """The tables of one version, as far as documents have to know them."""
@@ -66,8 +52,10 @@ class Snapshot:
     version: int
     links: tuple[LinkId, ...]
     """All links there were, in the order of names."""
-    routes: _Extent
-    locals: _Extent
+    routes_end: int
+    """Routes with this number or a higher one came later."""
+    locals_end: int
+    """Local subscriptions likewise."""
     sizes: dict[LinkId, int]
     """How many routes each link had."""
     own: int
@@ -114,18 +102,22 @@ class _Leaving:
         else:
             self.remove(number, version)
 
-    def extent(self) -> _Extent:
-        return _Extent(self.next_number, frozenset(self.left))
+    def of(self, numbers: Iterable[int], end: int, version: int) -> Iterator[int]:
+        """Those of some numbers that were there in a version, in which ``end`` was the next.
 
-    def let_go(self, oldest: int) -> list[int]:
-        """Remove what no snapshot of version ``oldest`` or later needs; its numbers."""
-        gone = []
+        Of what left before, some may be let go meanwhile by another thread; whoever looks a number
+        up finds nothing then, since that is forgotten first.
+        """
+        left, later = self.left, version + 1
+        return (each for each in numbers if each < end and left.get(each, later) > version)
+
+    def let_go(self, oldest: int, forget: Callable[[int], None]) -> None:
+        """Remove what no snapshot of version ``oldest`` or later needs."""
         while self._waiting and self.left[self._waiting[0]] <= oldest:
             number = self._waiting.popleft()
+            forget(number)
             del self.left[number]
             self.matcher.remove(number)
-            gone.append(number)
-        return gone
 
 
 class RouteTable:
@@ -158,7 +150,8 @@ class RouteTable:
         """Of each row of names that is watched its number."""
         self._version = 0
         self._snapshot: Snapshot | None = None
-        self._open: Counter[int] = Counter()
+        self._open: dict[int, int] = {}
+        """Of each version how many documents are being decided by it, the oldest version first."""
 
     # Changes.
 
@@ -225,6 +218,11 @@ class RouteTable:
 
     # What there is.
 
+    @property
+    def version(self) -> int:
+        """Of the tables as they are now; it rises with every change."""
+        return self._version
+
     def routes(self, link: LinkId) -> Collection[Pattern]:
         """The patterns that lead to a link."""
         return self._links[link].keys()
@@ -253,8 +251,8 @@ class RouteTable:
             snapshot = Snapshot(
                 self._version,
                 links,
-                self._routes.extent(),
-                self._locals.extent(),
+                self._routes.next_number,
+                self._locals.next_number,
                 self.sizes(),
                 len(self._local_numbers),
             )
@@ -262,7 +260,7 @@ class RouteTable:
         snapshot.documents += 1
         if snapshot.members is None and self._is_calm(snapshot):
             snapshot.members = {link: tuple(self._links[link].values()) for link in snapshot.links}
-        self._open[snapshot.version] += 1
+        self._open[snapshot.version] = self._open.get(snapshot.version, 0) + 1
         return snapshot
 
     def _is_calm(self, snapshot: Snapshot) -> bool:
@@ -278,12 +276,16 @@ class RouteTable:
             self._let_go()
 
     def _let_go(self) -> None:
-        oldest = min(self._open, default=self._version)
-        for number in self._routes.let_go(oldest):
-            self._link_of.pop(number, None)
-            self._route_of.pop(number, None)
-        for number in self._locals.let_go(oldest):
-            del self._local_ids[number]
+        oldest = next(iter(self._open), self._version)
+        self._routes.let_go(oldest, self._forget_route)
+        self._locals.let_go(oldest, self._forget_local)
+
+    def _forget_route(self, number: int) -> None:
+        self._link_of.pop(number, None)
+        self._route_of.pop(number, None)
+
+    def _forget_local(self, number: int) -> None:
+        del self._local_ids[number]
 
     def links_for(
         self,
@@ -305,7 +307,7 @@ class RouteTable:
             groups = self.groups(snapshot, came_by)
             return tuple(self._routes.matcher.match_links(content, groups, skip))
         decision = self._routes.matcher.decide(content, skip)
-        found = snapshot.routes.of((*decision.matches, *decision.undecided))
+        found = self.routes_of((*decision.matches, *decision.undecided), snapshot)
         links = set(map(self._link_of.get, found))
         return tuple(link for link in snapshot.links if link in links and link != came_by)
 
@@ -332,30 +334,40 @@ class RouteTable:
         """The link that a route leads to; None for a row of names."""
         return self._link_of.get(number)
 
-    def route_of(self, number: int) -> Pattern:
-        """The pattern of a route."""
-        return self._route_of[number]
+    def route_of(self, number: int) -> Pattern | None:
+        """The pattern of a route, if it has not been let go."""
+        return self._route_of.get(number)
 
     def route_numbers(self, link: LinkId, snapshot: Snapshot) -> list[int]:
         """The numbers of a link's routes that a snapshot is about."""
-        return snapshot.routes.of(tuple(self._links.get(link, {}).values()))
+        return list(self.routes_of(tuple(self._links.get(link, {}).values()), snapshot))
 
     def local_numbers(self, snapshot: Snapshot) -> list[int]:
         """The numbers of the local subscriptions that a snapshot is about."""
-        return snapshot.locals.of(tuple(self._local_ids))
+        return list(self.locals_of(tuple(self._local_ids), snapshot))
+
+    def routes_of(self, numbers: Iterable[int], snapshot: Snapshot) -> Iterator[int]:
+        """Those of some routes that a snapshot is about."""
+        return self._routes.of(numbers, snapshot.routes_end, snapshot.version)
+
+    def locals_of(self, numbers: Iterable[int], snapshot: Snapshot) -> Iterator[int]:
+        """Those of some local subscriptions that a snapshot is about."""
+        return self._locals.of(numbers, snapshot.locals_end, snapshot.version)
 
     def patterns_of(self, routes: Iterable[int], own: Iterable[int]) -> list[Pattern]:
         """The patterns of some routes, and of some local subscriptions."""
-        of_routes = [self._route_of[number] for number in sorted(routes)]
+        of_routes = [self._route_of[one] for one in sorted(routes) if one in self._route_of]
         return of_routes + [self._patterns[one] for one in sorted(own) if one in self._patterns]
 
     def row_number(self, row: Pattern) -> int | None:
         """The number of a row of names, if it is watched."""
         return self._rows.get(row)
 
-    def subscriptions(self, numbers: Iterable[int]) -> tuple[SubscriptionId, ...]:
-        """The local subscriptions with some numbers, which a snapshot keeps."""
-        return tuple(map(self._local_ids.__getitem__, sorted(numbers)))
+    def subscriptions(
+        self, numbers: Iterable[int], snapshot: Snapshot
+    ) -> tuple[SubscriptionId, ...]:
+        """The local subscriptions of a snapshot with some numbers, in the order they came."""
+        return self._of_snapshot(sorted(numbers), snapshot)
 
     @property
     def reads_in_order(self) -> bool:
@@ -386,5 +398,5 @@ class RouteTable:
     def _of_snapshot(
         self, numbers: Iterable[int], snapshot: Snapshot
     ) -> tuple[SubscriptionId, ...]:
-        # Another thread may let go meanwhile of what left earlier, so only the snapshot is asked.
-        return tuple(map(self._local_ids.__getitem__, snapshot.locals.of(numbers)))
+        found = map(self._local_ids.get, self.locals_of(numbers, snapshot))
+        return tuple(each for each in found if each is not None)

@@ -21,12 +21,12 @@ nothing has changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.errors import ProtocolError
+from twigcast.errors import ProtocolError, TwigcastError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
@@ -66,11 +66,19 @@ from twigcast.routing.hints import Hints
 from twigcast.routing.open_documents import OpenDocument, OpenDocuments
 from twigcast.routing.piggyback import Piggyback
 from twigcast.routing.protocols import AnnotatedJudge
+from twigcast.routing.refusals import (
+    Refused,
+    check_difference,
+    check_length,
+    check_name,
+    check_room,
+)
 from twigcast.routing.route_table import RouteTable
 from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import AnnotationTally, RouterStatistics, TablesView
+from twigcast.routing.wire import refusal
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
 
@@ -94,15 +102,14 @@ class RouterLimits:
     """Of a canonical text, which may be longer than the 4,096 that a subscriber may write."""
     open_documents_max: int = 10_000
     """Documents that wait for their answer: some seconds of work. Publishers are refused beyond."""
+    open_arrivals_max: int = 100_000
+    """The same with those that came over links. A driver holds back long before; beyond, documents
+    are refused here, and lost."""
     batch_delay: float = 0.0
     """Seconds that a change of the tables may wait for company before neighbours are told."""
 
 
 ROUTER_LIMITS = RouterLimits()
-
-
-class _Refused(Exception):  # noqa: N818  # not an error: it never leaves this module
-    """The event cannot be taken; nothing has changed."""
 
 
 class Router:
@@ -125,9 +132,12 @@ class Router:
         self._routes = RouteTable(engine, limits=document_limits, by_groups=by_groups)
         self._forwarding = Forwarding(self.strategy)
         self._sessions: dict[LinkId, Session] = {}
+        self._last_session = 0
         self._links: dict[LinkId, None] = {}
         """The links that are up, in the order of names."""
         self._subscriptions: dict[SubscriptionId, Subscribe] = {}
+        self._born: dict[SubscriptionId, int] = {}
+        """Of each subscription the version of the tables that it came with."""
         self._promises: dict[AdvertisementId, Advertise] = {}
         self._open = OpenDocuments()
         self._piggyback: Piggyback | None = None
@@ -148,7 +158,7 @@ class Router:
         """Take in an event; what is to be done now, in order."""
         try:
             return self._handle(event, now)
-        except _Refused as refused:
+        except Refused as refused:
             self._refused += 1
             link = event.link if isinstance(event, Received | Garbled | LinkUp | LinkDown) else None
             return (Refuse(event, str(refused), link),)
@@ -172,7 +182,7 @@ class Router:
             case Received():
                 return self._received(event.link, event.message, now)
             case Garbled():
-                raise _Refused(event.reason)
+                raise Refused(event.reason)
             case Decided():
                 return self._decided(event)
             case Woken():
@@ -199,19 +209,20 @@ class Router:
     def _link_up(self, event: LinkUp, now: float) -> tuple[Effect, ...]:
         link = event.link
         if link == self.name:
-            raise _Refused(f"broker {link!r} has no link to itself")
+            raise Refused(f"broker {link!r} has no link to itself")
         if link in self._links:
-            raise _Refused(f"link {link!r} is up already; take it down first")
-        self._check(len(self._links), self.limits.links_max, "links", "links_max")
+            raise Refused(f"link {link!r} is up already; take it down first")
+        self._check(len(self._links), "links", "links_max")
         self._links = dict.fromkeys(sorted([*self._links, link]))
-        self._sessions.setdefault(link, Session()).begin()
+        self._last_session += 1
+        self._sessions[link] = Session(self._last_session)
         self._routes.add_link(link)
         self._forwarding.add_link(link)
         return self._tell_later(now)
 
     def _link_down(self, event: LinkDown, now: float) -> tuple[Effect, ...]:
         self._known(event.link)
-        del self._links[event.link]
+        del self._links[event.link], self._sessions[event.link]
         if self._piggyback is not None:
             for pattern in self._routes.routes(event.link):
                 self._piggyback.take(pattern)
@@ -225,16 +236,13 @@ class Router:
 
     def _subscribe(self, event: Subscribe, now: float) -> tuple[Effect, ...]:
         if event.subscription in self._subscriptions:
-            raise _Refused(f"subscription {event.subscription} is there already; take another id")
-        self._check(
-            len(self._subscriptions),
-            self.limits.subscriptions_max,
-            "subscriptions",
-            "subscriptions_max",
-        )
+            raise Refused(f"subscription {event.subscription} is there already; take another id")
+        self._check(len(self._subscriptions), "subscriptions", "subscriptions_max")
         self._check_length(event.pattern.text)
+        check_name(event.subscriber, what="a name of a subscriber")
         self._subscriptions[event.subscription] = event
         self._routes.subscribe(event.subscription, event.pattern)
+        self._born[event.subscription] = self._routes.version
         self._forwarding.subscribe(event.pattern)
         if self._piggyback is not None:
             self._piggyback.put(event.pattern)
@@ -243,7 +251,8 @@ class Router:
     def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
         subscription = self._subscriptions.pop(event.subscription, None)
         if subscription is None:
-            raise _Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
+            raise Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
+        del self._born[event.subscription]
         self._routes.unsubscribe(event.subscription)
         self._forwarding.unsubscribe(subscription.pattern)
         if self._piggyback is not None:
@@ -252,8 +261,11 @@ class Router:
 
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
         if event.id in self._promises:
-            raise _Refused(f"advertisement {event.id} is there already; take another id")
+            raise Refused(f"advertisement {event.id} is there already; take another id")
         self._check_advertisements(max(self._forwarding.advertisements, len(self._promises)))
+        told = refusal(event)
+        if told is not None:
+            raise Refused(f"other brokers could not read the advertisement: {told}")
         self._promises[event.id] = event
         self._forwarding.advertise(event.advertisement, None)
         return self._tell_later(now)
@@ -261,7 +273,7 @@ class Router:
     def _unadvertise(self, event: Unadvertise, now: float) -> tuple[Effect, ...]:
         promise = self._promises.pop(event.id, None)
         if promise is None:
-            raise _Refused(f"no advertisement {event.id}, so nothing to take back")
+            raise Refused(f"no advertisement {event.id}, so nothing to take back")
         self._forwarding.unadvertise(promise.advertisement, None)
         return self._tell_later(now)
 
@@ -281,8 +293,9 @@ class Router:
         session = self._sessions[link]
         fault = session.fault(change)
         if fault is not None:
-            raise _Refused(fault)
-        routes, promises = self._routes.routes(link), self._forwarding.advertised_by(link)
+            raise Refused(fault)
+        routes = self._routes.routes(link)
+        promises = dict.fromkeys(self._forwarding.advertised_by(link))
         if change.number == 1:
             # The whole table takes the place of whatever was there.
             added = _once(each for each in change.routes if each not in routes)
@@ -292,8 +305,8 @@ class Router:
         else:
             added, withdrawn = _once(change.routes), _once(change.withdrawn)
             new, old = _once(change.advertisements), _once(change.unadvertised)
-            _check_difference("route", added, withdrawn, routes)
-            _check_difference("advertisement", new, old, promises)
+            check_difference("route", added, withdrawn, routes)
+            check_difference("advertisement", new, old, promises)
         self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
         if new:
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
@@ -333,11 +346,11 @@ class Router:
             try:
                 self._piggyback.check(change, routes)
             except ProtocolError as error:
-                raise _Refused(str(error)) from None
+                raise Refused(str(error)) from None
 
     def _check_table(self, link: LinkId, change: Change, routes: int) -> None:
         if routes > self.limits.routes_max:
-            raise _Refused(
+            raise Refused(
                 f"{routes:,} routes over link {link!r} where at most {self.limits.routes_max:,} "
                 "are allowed (routes_max)"
             )
@@ -377,16 +390,13 @@ class Router:
     # Documents.
 
     def _publish(self, publication: Publication) -> tuple[Effect, ...]:
-        self._check(
-            len(self._open),
-            self.limits.open_documents_max,
-            "documents waiting for their answer",
-            "open_documents_max",
-        )
+        self._check(len(self._open), "documents waiting for their answer", "open_documents_max")
         if publication.origin != self.name:
-            raise _Refused(
+            raise Refused(
                 f"a document of {publication.origin!r} is published there, not at {self.name!r}"
             )
+        check_name(publication.id, what="an id of a document")
+        check_name(publication.publisher, what="a name of a publisher")
         flooded = self.strategy.floods
         held_to: tuple[Advertisement, ...] = ()
         if self.strategy.towards != "all":
@@ -402,7 +412,8 @@ class Router:
 
     def _arrive(self, link: LinkId, arrival: Arrive) -> tuple[Effect, ...]:
         if arrival.publication.origin == self.name:
-            raise _Refused(f"document {arrival.publication.id!r} has come back to its origin")
+            raise Refused(f"document {arrival.publication.id!r} has come back to its origin")
+        self._check(len(self._open), "documents waiting for their answer", "open_arrivals_max")
         flooded = arrival.flooded or self.strategy.floods
         return self._to_be_decided(
             arrival.publication,
@@ -424,7 +435,7 @@ class Router:
     ) -> tuple[Effect, ...]:
         size, size_max = len(publication.content), self._document_limits.bytes_max
         if size > size_max:
-            raise _Refused(
+            raise Refused(
                 f"document {publication.id!r} has {size:,} bytes where at most {size_max:,} are "
                 "allowed (bytes_max)"
             )
@@ -448,8 +459,9 @@ class Router:
         return self._judge.decide(effect, self._open[effect.number])
 
     def _decided(self, answer: Decided) -> tuple[Effect, ...]:
-        if not self._open.waits_for(answer.number):
-            raise _Refused(f"no document waits for the answer {answer.number}")
+        fault = self._open.fault(answer)
+        if fault is not None:
+            raise Refused(fault)
         effects: list[Effect] = []
         for document, due in self._open.answer(answer):
             effects += self._apply(document, due)
@@ -468,21 +480,32 @@ class Router:
         )
         for link, kept, told in along:
             if link in self._links and link != came_by:
-                sent = self._judge.part_to_send(document.effect, kept)
+                try:
+                    sent = self._judge.part_to_send(document.effect, kept)
+                except TwigcastError as error:
+                    self._dead += 1
+                    effects.append(DeadLetter(publication, None, str(error)))
+                    continue
                 effects.append(Send(link, Arrive(sent, answer.flooded, kept, told)))
                 self._tally.sent(told, is_unread=answer.is_unread)
         self._tally.decided(answer)
         if answer.lie is not None and came_by is not None:
             effects.append(Accuse(came_by, publication.id, answer.lie))
         for found in answer.subscriptions:
-            asked = self._subscriptions.get(found)
-            if asked is not None:  # else it has left meanwhile
+            if self._has_been(found, document):
                 self._delivered += 1
-                effects.append(Deliver(asked.subscriber, found, publication))
+                subscriber = self._subscriptions[found].subscriber
+                effects.append(Deliver(subscriber, found, publication))
         for unknown in answer.undecided:
-            self._dead += 1
-            effects.append(DeadLetter(publication, unknown, "too costly to decide here"))
+            if self._has_been(unknown, document):
+                self._dead += 1
+                effects.append(DeadLetter(publication, unknown, "too costly to decide here"))
         return effects
+
+    def _has_been(self, subscription: SubscriptionId, document: OpenDocument) -> bool:
+        """Whether a subscription is the one that was there when the document came."""
+        born = self._born.get(subscription)
+        return born is not None and born <= document.snapshot.version
 
     def _unread(self, document: OpenDocument, error: str) -> Effect:
         """A document that cannot be read goes back to its publisher; from afar, nobody is there."""
@@ -542,24 +565,17 @@ class Router:
 
     def _known(self, link: LinkId) -> None:
         if link not in self._links:
-            raise _Refused(f"broker {self.name!r} has no link {link!r} that is up")
+            raise Refused(f"broker {self.name!r} has no link {link!r} that is up")
 
-    def _check(self, there: int, allowed: int, what: str, limit: str) -> None:
-        if there >= allowed:
-            raise _Refused(
-                f"broker {self.name!r} has {there:,} {what}, and no more are allowed ({limit})"
-            )
+    def _check(self, there: int, what: str, limit: str) -> None:
+        check_room(there, getattr(self.limits, limit), what=what, limit=limit)
 
     def _check_advertisements(self, there: int) -> None:
-        self._check(there, self.limits.advertisements_max, "advertisements", "advertisements_max")
+        self._check(there, "advertisements", "advertisements_max")
 
     def _check_length(self, text: str) -> None:
         allowed = self.limits.pattern_characters_max
-        if len(text) > allowed:
-            raise _Refused(
-                f"a pattern of {len(text):,} characters where at most {allowed:,} are allowed "
-                "(pattern_characters_max)"
-            )
+        check_length(text, allowed, what="a pattern", limit="pattern_characters_max")
 
 
 def _texts(patterns: Iterable[Pattern]) -> tuple[str, ...]:
@@ -569,14 +585,3 @@ def _texts(patterns: Iterable[Pattern]) -> tuple[str, ...]:
 def _once(said: Iterable[_T]) -> list[_T]:
     """What is said, each thing once, in the order in which it is said first."""
     return list(dict.fromkeys(said))
-
-
-def _check_difference(
-    what: str, added: list[_T], withdrawn: list[_T], there: Collection[_T]
-) -> None:
-    if any(each in there for each in added):
-        raise _Refused(f"a {what} is added that is there already; begin a new session")
-    if withdrawn and not set(withdrawn).isdisjoint(added):
-        raise _Refused(f"a {what} is added and withdrawn at once; say only what stays")
-    if not all(each in there for each in withdrawn):
-        raise _Refused(f"a {what} is withdrawn that is not there; begin a new session")

@@ -1,6 +1,6 @@
 """Sessions: how the changes of a link are numbered, and what is wrong with a number.
 
-Whenever a link comes up, each side begins a *session* with a higher number than the one before, and
+Whenever a link comes up, each side begins a *session* with a higher number than any before, and
 numbers its changes 1, 2, 3 … within it. The first is the whole table. So a broker always knows
 whether it has seen everything, and a link that was lost needs no history to be right again.
 """
@@ -18,22 +18,14 @@ __all__ = ["Session"]
 class Session:
     """Where the numbers of one link stand, in both directions."""
 
-    ours: int = 0
-    """Our session on this link; 0 before the first."""
+    ours: int
+    """Our session on this link."""
     sent: int = 0
     """Changes sent in it."""
     theirs: int = 0
     """The far broker's session; 0 before its first."""
     received: int = 0
     """Changes received in it."""
-
-    def begin(self) -> None:
-        """A link comes up: what we say from here on belongs to a new session.
-
-        So does what we hear: until the far broker begins one, nothing follows.
-        """
-        self.ours += 1
-        self.sent = self.received = 0
 
     def number(self) -> int:
         """The number of the change that is sent next."""

@@ -64,6 +64,8 @@ Unadvertised: TypeAlias = Literal["flood", "refuse"]
 Unit: TypeAlias = Literal["document", "path"]
 Protocol: TypeAlias = Literal["none", "eager", "lazy", "adaptive"]
 
+_UNITS: Final = ("document", "path")
+
 MERGE_EVERY: Final = 60.0
 """Seconds between two merge ticks: merging takes a quarter of a millisecond a pattern, so a broker
 with 100,000 spends less than half its time on it."""
@@ -116,7 +118,12 @@ class Strategy:
         return whole and exact and self.unit == "document"
 
     def __str__(self) -> str:
-        """The name with the options that are not as usual; :func:`strategy` reads it."""
+        """The name with the options that are not as usual; :func:`strategy` reads it.
+
+        One that was made by hand has its name alone.
+        """
+        if self.name not in STRATEGIES:
+            return self.name
         usual = _usual(self)
         told = [
             f"{option}={_written(value)}"
@@ -131,9 +138,10 @@ def flooding() -> Strategy:
     return Strategy("flooding", "everything")
 
 
-def identity() -> Strategy:
+def identity(*, unit: Unit = "document") -> Strategy:
     """Every distinct subscription is forwarded everywhere, as in Gryphon."""
-    return Strategy("identity", "nothing")
+    _one_of("unit", unit, _UNITS)
+    return Strategy("identity", "nothing", unit=unit)
 
 
 def prefix(depth: int | None = None) -> Strategy:
@@ -143,10 +151,11 @@ def prefix(depth: int | None = None) -> Strategy:
     return Strategy("prefix", "prefixed", depth=depth)
 
 
-def covering(towards: Literal["all", "producers"] = "all") -> Strategy:
+def covering(towards: Literal["all", "producers"] = "all", *, unit: Unit = "document") -> Strategy:
     """The minimal covering set is forwarded (XNET, section 3), everywhere or towards producers."""
     _one_of("towards", towards, ("all", "producers"))
-    return Strategy("covering", "covered", towards=towards)
+    _one_of("unit", unit, _UNITS)
+    return Strategy("covering", "covered", towards=towards, unit=unit)
 
 
 def advertised(
@@ -169,7 +178,7 @@ def advertised(
         raise UsageError(f"covering is true or false, not {covering!r}")
     _one_of("merging", merging, ("none", "perfect", "imperfect"))
     _one_of("unadvertised", unadvertised, ("flood", "refuse"))
-    _one_of("unit", unit, ("document", "path"))
+    _one_of("unit", unit, _UNITS)
     _number("degree", degree, "lies in 0 … 1", most=1)
     _number("merge_every", merge_every, "is a number of seconds", most=inf)
     return Strategy(
