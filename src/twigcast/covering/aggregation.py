@@ -27,7 +27,8 @@ Patterns are made wider in stages, each only as far as it takes, those with most
 3. branches are cut off, and so on from the beginning;
 4. the middle of a path is replaced by ``//``, and less and less is kept before and behind it, down
    to the last name alone;
-5. ``/*``, which covers every pattern there is: a single step, so any budget of a step can be kept.
+5. what stands beside the path, joined by ``and``, is cut off, and nothing but the last name kept;
+6. ``/*``, which covers every pattern there is: a single step, so any budget of a step can be kept.
 
 The first two keep all names that parts share, and as simple aggregates nothing is lost that a
 binding could not tell; the later ones come into play for tight budgets only. With a schema, places
@@ -60,16 +61,16 @@ from twigcast.covering.simple_aggregation import Bound, simple_bindings
 from twigcast.covering.trunk import (
     Trunk,
     TrunkStep,
+    joined_trunk_of,
     pattern_of,
     plain_steps,
     steps_of,
-    trunk_of,
     trunk_steps,
 )
 from twigcast.covering.under_schema import SchemaPaths
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.language.condition import ANY_ELEMENT, Label, Reach
+from twigcast.language.condition import ANY_ELEMENT, AtDocument, Label, Reach
 
 __all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]
 
@@ -183,7 +184,7 @@ class _Work:
         self._next = len(given)
         self._steps = sum(map(steps_of, given))
         for number, pattern in enumerate(given):
-            trunk = trunk_of(pattern)
+            trunk = joined_trunk_of(pattern)
             if trunk is None:
                 self._others.append(number)
             else:
@@ -200,6 +201,7 @@ class _Work:
             self._merge_parts,
             self._merge_elements,
             *(partial(self._reduce, partial(_ends_only, ends=ends)) for ends in _ENDS),
+            partial(self._reduce, _alone, gain_min=0),
             partial(self._reduce, partial(_ends_only, ends=_ENDS[-1]), guarded=False),
             self._give_up,
         )
@@ -371,7 +373,15 @@ def _has_names(trunk: Trunk) -> bool:
 
 
 def _bare(trunk: Trunk) -> Trunk:
-    """The trunk without branches and values."""
+    """The trunk without branches and values, but with what stands beside it."""
+    return tuple(
+        step._replace(branches=tuple(b for b in step.branches if type(b) is AtDocument))
+        for step in trunk
+    )
+
+
+def _alone(trunk: Trunk) -> Trunk:
+    """The trunk without branches and values, and without what stands beside it."""
     return tuple(step._replace(branches=()) for step in trunk)
 
 

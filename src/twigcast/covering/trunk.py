@@ -14,7 +14,9 @@ Whoever makes a label or a reach of a trunk more general makes a wider pattern: 
 nodes for the narrower trunk has the same nodes for the wider one.
 
 What is not of this form at the document node (``or``, ``not``, two paths joined by ``and``, what
-only libxml2 decides) has no trunk and is never merged.
+only libxml2 decides) has no trunk and is never merged. Whoever only aggregates can take the longest
+of several paths joined by ``and`` for the trunk: what stands beside it is asked for at its last
+step, since the document node is the same from everywhere (:func:`joined_trunk_of`).
 """
 
 from __future__ import annotations
@@ -38,7 +40,16 @@ from twigcast.language.condition import (
     parts_of,
 )
 
-__all__ = ["Trunk", "TrunkStep", "pattern_of", "plain_steps", "steps_of", "trunk_of", "trunk_steps"]
+__all__ = [
+    "Trunk",
+    "TrunkStep",
+    "joined_trunk_of",
+    "pattern_of",
+    "plain_steps",
+    "steps_of",
+    "trunk_of",
+    "trunk_steps",
+]
 
 
 class TrunkStep(NamedTuple):
@@ -76,8 +87,39 @@ def trunk_of(pattern: Pattern) -> Trunk | None:
         condition = following
 
 
+def joined_trunk_of(pattern: Pattern) -> Trunk | None:
+    """The same with all that stands beside its longest path as conditions of the last step.
+
+    None if no path is asked for, or one of several only.
+
+    >>> trunk = joined_trunk_of(Pattern.parse("/a/b and //test"))
+    >>> [(step.label.local, len(step.branches)) for step in trunk], pattern_of(trunk)
+    ([('a', 0), ('b', 1)], Pattern('//test and /a/b'))
+    """
+    parts = parts_of(pattern.condition)
+    place = _longest(parts)
+    trunk = None if place is None else trunk_of(Pattern(parts[place]))
+    if place is None or trunk is None:
+        return None
+    beside = map(AtDocument, (*parts[:place], *parts[place + 1 :]))
+    last = trunk[-1]
+    return (*trunk[:-1], last._replace(branches=(*last.branches, *beside)))
+
+
 def pattern_of(trunk: Sequence[TrunkStep]) -> Pattern:
     """The pattern of a trunk, which must have a step."""
+    beside = [
+        branch.condition
+        for step in trunk
+        for branch in step.branches
+        if isinstance(branch, AtDocument)
+    ]
+    if beside:
+        alone = [
+            step._replace(branches=tuple(b for b in step.branches if type(b) is not AtDocument))
+            for step in trunk
+        ]
+        return Pattern(all_of((*beside, pattern_of(alone).condition)))
     condition: Condition | None = None
     for reach, label, branches in reversed(trunk):
         where = all_of(branches if condition is None else (*branches, condition))
