@@ -37,7 +37,7 @@ from twigcast.routing.annotations import (
     annotate,
 )
 from twigcast.routing.bit_sets import bits_of, members
-from twigcast.routing.hints import HintLimits, Hints, HintTable
+from twigcast.routing.hints import HintLimits, Hints, HintTable, SimpleHint
 from twigcast.routing.lessons import Lessons, derive, learn
 
 TELLING = [kinds for kinds in EVERY_KIND if kinds.ns or kinds.nd]
@@ -338,6 +338,14 @@ def test_bindings_of_most_patterns_per_byte_come_first() -> None:
     tight = chosen(hints, findings, 27)
     assert tight.matched == (short,)
     assert tight.last == ((1, 12),)
+
+
+def test_matches_that_need_no_bindings_come_before_all_others() -> None:
+    hints = Hints((0,) * 2, (SimpleHint(0, 99, (1,)), SimpleHint(1, 1, ())))
+    findings = Findings(matched=frozenset([0, 1]), bindings=lambda _: [(1, ("a",))])
+    tight = chosen(hints, findings, 20)
+    assert tight.matched == ((1, ()),)
+    assert chosen(hints, findings, 40).matched == ((0, (Bound(1, ("a",)),)), (1, ()))
 
 
 # What nobody can mean.

@@ -21,7 +21,7 @@ best come first, so a string that is too long is cut at its end, and nothing is 
 broker skips all patterns behind it, and no other annotation costs so little. NS takes at most half
 of the room, ND at most half of what is left then, so that there is some for the others. PS comes
 next, since it can spare the far broker the reading itself; those with most patterns per byte of
-bindings first (4.1). PD comes last, patterns per position (4.2), because with it a part of the
+bindings first (4.1), so before all others those that need none: they are sure to tell something. PD comes last, patterns per position (4.2), because with it a part of the
 document is always read. What does not fit is left out, and smaller ones behind it are tried. Equal
 benefits go by place, so that equal findings make equal annotations.
 """
@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import msgpack
@@ -189,7 +190,7 @@ def _matched(
         bounds = _asked_for(hint, findings)
         if bounds or not is_told:
             matched = (hint.place, bounds)
-            benefits[matched] = hint.parts / len(msgpack.encode(matched))
+            benefits[matched] = hint.parts / len(msgpack.encode(bounds)) if bounds else inf
     return sorted(benefits, key=lambda matched: (-benefits[matched], matched))
 
 
