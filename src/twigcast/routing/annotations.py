@@ -21,9 +21,10 @@ best come first, so a string that is too long is cut at its end, and nothing is 
 broker skips all patterns behind it, and no other annotation costs so little. NS takes at most half
 of the room, ND at most half of what is left then, so that there is some for the others. PS comes
 next, since it can spare the far broker the reading itself; those with most patterns per byte of
-bindings first (4.1), so before all others those that need none: they are sure to tell something. PD comes last, patterns per position (4.2), because with it a part of the
-document is always read. What does not fit is left out, and smaller ones behind it are tried. Equal
-benefits go by place, so that equal findings make equal annotations.
+bindings first (4.1), so before all others those that need none: they are sure to tell something. PD
+comes last, patterns per position (4.2), because with it a part of the document is always read. What
+does not fit is left out, and smaller ones behind it are tried. Equal benefits go by place, so that
+equal findings make equal annotations.
 """
 
 from __future__ import annotations
