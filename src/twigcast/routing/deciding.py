@@ -14,6 +14,7 @@ from twigcast.routing.events import Decide, Decided, LinkId, Publication
 from twigcast.routing.open_documents import OpenDocument
 from twigcast.routing.path_messages import decide_paths, path_count, path_numbers, pruned
 from twigcast.routing.protocols import AnnotatedJudge
+from twigcast.routing.refusals import Refused
 from twigcast.routing.route_table import RouteTable, Snapshot
 from twigcast.routing.strategy import Strategy
 
@@ -34,6 +35,15 @@ class Judge:
         self._routes = routes
         self._limits = limits
         self._annotated = annotated
+
+    def check_size(self, publication: Publication) -> None:
+        """Refuse what is too large before anybody looks at it."""
+        size, size_max = len(publication.content), self._limits.bytes_max
+        if size > size_max:
+            raise Refused(
+                f"document {publication.id!r} has {size:,} bytes where at most {size_max:,} are "
+                "allowed (bytes_max)"
+            )
 
     def decide(self, effect: Decide, document: OpenDocument) -> Decided:
         """Which links and which of the broker's own subscriptions the document is for.

@@ -25,24 +25,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar, assert_never
 
-from twigcast.covering import Advertisement
-from twigcast.errors import ProtocolError, TwigcastError
+from twigcast.errors import ProtocolError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
-from twigcast.routing.annotations import Annotations
+from twigcast.routing.clients import Clients
 from twigcast.routing.deciding import Judge
+from twigcast.routing.documents import Documents
 from twigcast.routing.events import (
-    Accuse,
     Advertise,
-    AdvertisementId,
     Arrive,
     BrokerId,
     Change,
-    DeadLetter,
     Decide,
     Decided,
-    Deliver,
     Effect,
     Event,
     Garbled,
@@ -50,20 +46,17 @@ from twigcast.routing.events import (
     LinkId,
     LinkUp,
     Message,
-    Publication,
     Publish,
     Received,
     Refuse,
     Send,
     Subscribe,
-    SubscriptionId,
     Unadvertise,
     Unsubscribe,
     Woken,
 )
 from twigcast.routing.forwarding import Forwarding
 from twigcast.routing.hints import Hints
-from twigcast.routing.open_documents import OpenDocument, OpenDocuments
 from twigcast.routing.piggyback import Piggyback
 from twigcast.routing.protocols import AnnotatedJudge
 from twigcast.routing.refusals import (
@@ -77,7 +70,7 @@ from twigcast.routing.route_table import RouteTable
 from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
-from twigcast.routing.tables_view import AnnotationTally, RouterStatistics, TablesView
+from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.wire import refusal
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
@@ -135,24 +128,23 @@ class Router:
         self._last_session = 0
         self._links: dict[LinkId, None] = {}
         """The links that are up, in the order of names."""
-        self._subscriptions: dict[SubscriptionId, Subscribe] = {}
-        self._born: dict[SubscriptionId, int] = {}
-        """Of each subscription the version of the tables that it came with."""
-        self._promises: dict[AdvertisementId, Advertise] = {}
-        self._open = OpenDocuments()
+        self._clients = Clients()
         self._piggyback: Piggyback | None = None
         if self.strategy.protocol != "none":
             self._piggyback = Piggyback(self.strategy)
-        self._judge = self._judging(self._piggyback)
-        self._tally = AnnotationTally()
+        judge = self._judging(self._piggyback, document_limits)
+        self._documents = Documents(
+            self.name, self.strategy, self._routes, self._clients, judge, self._piggyback
+        )
         self._tell_at: float | None = None
         self._merge_at: float | None = None
-        self._refused = self._documents = self._delivered = self._dead = 0
+        self._refused = 0
 
-    def _judging(self, piggyback: Piggyback | None) -> Judge:
-        strategy, routes, limits = self.strategy, self._routes, self._document_limits
-        annotated = AnnotatedJudge(strategy, routes, piggyback, limits) if piggyback else None
-        return Judge(strategy, routes, limits, annotated)
+    def _judging(self, piggyback: Piggyback | None, limits: DocumentLimits) -> Judge:
+        annotated = None
+        if piggyback is not None:
+            annotated = AnnotatedJudge(self.strategy, self._routes, piggyback, limits)
+        return Judge(self.strategy, self._routes, limits, annotated)
 
     def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
         """Take in an event; what is to be done now, in order."""
@@ -178,13 +170,14 @@ class Router:
             case Unadvertise():
                 return self._unadvertise(event, now)
             case Publish():
-                return self._publish(event.publication)
+                self._check_open("open_documents_max")
+                return self._documents.publish(event.publication)
             case Received():
                 return self._received(event.link, event.message, now)
             case Garbled():
                 raise Refused(event.reason)
             case Decided():
-                return self._decided(event)
+                return self._documents.decided(event, self._links)
             case Woken():
                 return self._woken(now)
             case _:
@@ -197,7 +190,8 @@ class Router:
         """
         assert self._piggyback is not None, "there is nothing to turn from"
         self.strategy = strategy
-        self._judge = self._judging(self._piggyback.turned_to(strategy))
+        turned = self._piggyback.turned_to(strategy)
+        self._documents.turn_to(strategy, self._judging(turned, self._document_limits))
 
     def wake_at(self) -> float | None:
         """When the router next wants to be :class:`Woken`; None if it has nothing to do."""
@@ -235,43 +229,43 @@ class Router:
     # Clients.
 
     def _subscribe(self, event: Subscribe, now: float) -> tuple[Effect, ...]:
-        if event.subscription in self._subscriptions:
+        if event.subscription in self._clients.subscriptions:
             raise Refused(f"subscription {event.subscription} is there already; take another id")
-        self._check(len(self._subscriptions), "subscriptions", "subscriptions_max")
+        self._check(len(self._clients.subscriptions), "subscriptions", "subscriptions_max")
         self._check_length(event.pattern.text)
         check_name(event.subscriber, what="a name of a subscriber")
-        self._subscriptions[event.subscription] = event
         self._routes.subscribe(event.subscription, event.pattern)
-        self._born[event.subscription] = self._routes.version
+        self._clients.subscribe(event, self._routes.version)
         self._forwarding.subscribe(event.pattern)
         if self._piggyback is not None:
             self._piggyback.put(event.pattern)
         return self._tell_later(now)
 
     def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
-        subscription = self._subscriptions.pop(event.subscription, None)
-        if subscription is None:
+        if event.subscription not in self._clients.subscriptions:
             raise Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
-        del self._born[event.subscription]
+        pattern = self._clients.unsubscribe(event.subscription).pattern
         self._routes.unsubscribe(event.subscription)
-        self._forwarding.unsubscribe(subscription.pattern)
+        self._forwarding.unsubscribe(pattern)
         if self._piggyback is not None:
-            self._piggyback.take(subscription.pattern)
+            self._piggyback.take(pattern)
         return self._tell_later(now)
 
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
-        if event.id in self._promises:
+        if event.id in self._clients.promises:
             raise Refused(f"advertisement {event.id} is there already; take another id")
-        self._check_advertisements(max(self._forwarding.advertisements, len(self._promises)))
+        self._check_advertisements(
+            max(self._forwarding.advertisements, len(self._clients.promises))
+        )
         told = refusal(event)
         if told is not None:
             raise Refused(f"other brokers could not read the advertisement: {told}")
-        self._promises[event.id] = event
+        self._clients.promises[event.id] = event
         self._forwarding.advertise(event.advertisement, None)
         return self._tell_later(now)
 
     def _unadvertise(self, event: Unadvertise, now: float) -> tuple[Effect, ...]:
-        promise = self._promises.pop(event.id, None)
+        promise = self._clients.promises.pop(event.id, None)
         if promise is None:
             raise Refused(f"no advertisement {event.id}, so nothing to take back")
         self._forwarding.unadvertise(promise.advertisement, None)
@@ -285,7 +279,8 @@ class Router:
             case Change():
                 return self._change(link, message, now)
             case Arrive():
-                return self._arrive(link, message)
+                self._check_open("open_arrivals_max")
+                return self._documents.arrive(link, message)
             case _:
                 assert_never(message)
 
@@ -387,134 +382,13 @@ class Router:
             return None
         return self._piggyback.say(link, self._forwarding.forwarded(link), session, number)
 
-    # Documents.
-
-    def _publish(self, publication: Publication) -> tuple[Effect, ...]:
-        self._check(len(self._open), "documents waiting for their answer", "open_documents_max")
-        if publication.origin != self.name:
-            raise Refused(
-                f"a document of {publication.origin!r} is published there, not at {self.name!r}"
-            )
-        check_name(publication.id, what="an id of a document")
-        check_name(publication.publisher, what="a name of a publisher")
-        flooded = self.strategy.floods
-        held_to: tuple[Advertisement, ...] = ()
-        if self.strategy.towards != "all":
-            held_to = tuple(
-                promise.advertisement
-                for promise in self._promises.values()
-                if promise.publisher == publication.publisher
-            )
-            flooded = not held_to
-        if self.strategy.towards != "advertisers":
-            held_to = ()
-        return self._to_be_decided(publication, None, flooded=flooded, held_to=held_to)
-
-    def _arrive(self, link: LinkId, arrival: Arrive) -> tuple[Effect, ...]:
-        if arrival.publication.origin == self.name:
-            raise Refused(f"document {arrival.publication.id!r} has come back to its origin")
-        self._check(len(self._open), "documents waiting for their answer", "open_arrivals_max")
-        flooded = arrival.flooded or self.strategy.floods
-        return self._to_be_decided(
-            arrival.publication,
-            link,
-            flooded=flooded,
-            paths=arrival.paths,
-            annotations=arrival.annotations,
-        )
-
-    def _to_be_decided(
-        self,
-        publication: Publication,
-        came_by: LinkId | None,
-        *,
-        flooded: bool,
-        held_to: tuple[Advertisement, ...] = (),
-        paths: tuple[int, ...] | None = None,
-        annotations: Annotations | None = None,
-    ) -> tuple[Effect, ...]:
-        size, size_max = len(publication.content), self._document_limits.bytes_max
-        if size > size_max:
-            raise Refused(
-                f"document {publication.id!r} has {size:,} bytes where at most {size_max:,} are "
-                "allowed (bytes_max)"
-            )
-        snapshot = self._routes.snapshot()
-        number = self._open.next_number
-        effect = Decide(number, publication, came_by, snapshot.version, flooded, paths, annotations)
-        document = OpenDocument(effect, snapshot, held_to)
-        if self._piggyback is not None:
-            document.asked = self._piggyback.asked()
-            if came_by is not None and annotations is not None:
-                document.said = self._piggyback.table_for(came_by, annotations)
-        self._open.add(document)
-        self._documents += 1
-        return (effect,)
-
     def decide(self, effect: Decide) -> Decided:
         """Where the document has to go: the work that a :class:`Decide` asks for.
 
-        It changes nothing, and may be done on another thread while events are handled.
+        It changes nothing, and may be done on another thread while events are handled. Until an
+        answer is final, there is another to be asked for when it has been handled.
         """
-        return self._judge.decide(effect, self._open[effect.number])
-
-    def _decided(self, answer: Decided) -> tuple[Effect, ...]:
-        fault = self._open.fault(answer)
-        if fault is not None:
-            raise Refused(fault)
-        effects: list[Effect] = []
-        for document, due in self._open.answer(answer):
-            effects += self._apply(document, due)
-            if due.final:
-                self._routes.close(document.snapshot)
-        return tuple(effects)
-
-    def _apply(self, document: OpenDocument, answer: Decided) -> list[Effect]:
-        publication, came_by = document.effect.publication, document.effect.came_by
-        if answer.error is not None:
-            return [self._unread(document, answer.error)]
-        effects: list[Effect] = []
-        nothing = (None,) * len(answer.links)
-        along = zip(
-            answer.links, answer.paths or nothing, answer.annotations or nothing, strict=True
-        )
-        for link, kept, told in along:
-            if link in self._links and link != came_by:
-                try:
-                    sent = self._judge.part_to_send(document.effect, kept)
-                except TwigcastError as error:
-                    self._dead += 1
-                    effects.append(DeadLetter(publication, None, str(error)))
-                    continue
-                effects.append(Send(link, Arrive(sent, answer.flooded, kept, told)))
-                self._tally.sent(told, is_unread=answer.is_unread)
-        self._tally.decided(answer)
-        if answer.lie is not None and came_by is not None:
-            effects.append(Accuse(came_by, publication.id, answer.lie))
-        for found in answer.subscriptions:
-            if self._has_been(found, document):
-                self._delivered += 1
-                subscriber = self._subscriptions[found].subscriber
-                effects.append(Deliver(subscriber, found, publication))
-        for unknown in answer.undecided:
-            if self._has_been(unknown, document):
-                self._dead += 1
-                effects.append(DeadLetter(publication, unknown, "too costly to decide here"))
-        return effects
-
-    def _has_been(self, subscription: SubscriptionId, document: OpenDocument) -> bool:
-        """Whether a subscription is the one that was there when the document came."""
-        born = self._born.get(subscription)
-        return born is not None and born <= document.snapshot.version
-
-    def _unread(self, document: OpenDocument, error: str) -> Effect:
-        """A document that cannot be read goes back to its publisher; from afar, nobody is there."""
-        publication = document.effect.publication
-        if document.effect.came_by is None:
-            self._refused += 1
-            return Refuse(Publish(publication), error)
-        self._dead += 1
-        return DeadLetter(publication, None, error)
+        return self._documents.decide(effect)
 
     # What there is.
 
@@ -533,32 +407,34 @@ class Router:
             },
             subscriptions=tuple(
                 sorted(
-                    (each.subscriber, each.pattern.text) for each in self._subscriptions.values()
+                    (each.subscriber, each.pattern.text)
+                    for each in self._clients.subscriptions.values()
                 )
             ),
         )
 
     def statistics(self) -> RouterStatistics:
         """How large the tables are, and what has happened so far."""
+        documents = self._documents
         return RouterStatistics(
             links=len(self._links),
-            subscriptions=len(self._subscriptions),
+            subscriptions=len(self._clients.subscriptions),
             routes=sum(self._routes.sizes().values()),
             distinct_routes=self._routes.distinct,
             forwarded=sum(self._forwarding.sizes().values()),
             advertisements=sum(len(self._forwarding.advertised_by(link)) for link in self._links),
-            open_documents=len(self._open),
+            open_documents=documents.waiting,
             kept_for_snapshots=self._routes.kept_for_snapshots,
-            documents=self._documents,
-            deliveries=self._delivered,
-            dead_letters=self._dead,
-            refused=self._refused,
-            annotations=self._tally.annotations,
-            annotation_bytes=self._tally.annotation_bytes,
-            annotations_ignored=self._tally.ignored,
-            skipped=self._tally.skipped,
-            sent_unread=self._tally.sent_unread,
-            lies=self._tally.lies,
+            documents=documents.tally.documents,
+            deliveries=documents.tally.deliveries,
+            dead_letters=documents.tally.dead_letters,
+            refused=self._refused + documents.tally.refused,
+            annotations=documents.tally.annotations,
+            annotation_bytes=documents.tally.annotation_bytes,
+            annotations_ignored=documents.tally.ignored,
+            skipped=documents.tally.skipped,
+            sent_unread=documents.tally.sent_unread,
+            lies=documents.tally.lies,
         )
 
     # Checks.
@@ -569,6 +445,9 @@ class Router:
 
     def _check(self, there: int, what: str, limit: str) -> None:
         check_room(there, getattr(self.limits, limit), what=what, limit=limit)
+
+    def _check_open(self, limit: str) -> None:
+        self._check(self._documents.waiting, "documents waiting for their answer", limit)
 
     def _check_advertisements(self, there: int) -> None:
         self._check(there, "advertisements", "advertisements_max")

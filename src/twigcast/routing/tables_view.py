@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from twigcast.routing.annotations import Annotations
-from twigcast.routing.events import Decided
-
-__all__ = ["AnnotationTally", "RouterStatistics", "TablesView"]
+__all__ = ["RouterStatistics", "TablesView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +60,3 @@ class RouterStatistics(NamedTuple):
     """Documents that were sent on before they were touched, over all links."""
     lies: int
     """Annotations that turned out to be untrue."""
-
-
-class AnnotationTally:
-    """What has come of annotations so far."""
-
-    def __init__(self) -> None:
-        self.annotations = self.annotation_bytes = self.sent_unread = 0
-        self.ignored = self.skipped = self.lies = 0
-
-    def sent(self, annotations: Annotations | None, *, is_unread: bool) -> None:
-        """A document goes over a link."""
-        self.sent_unread += is_unread
-        if annotations is not None:
-            self.annotations += 1
-            self.annotation_bytes += annotations.size
-
-    def decided(self, answer: Decided) -> None:
-        """An answer was applied."""
-        self.ignored += answer.ignored is not None and answer.final
-        self.skipped += answer.skipped
-        self.lies += answer.lie is not None

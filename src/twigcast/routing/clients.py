@@ -1,0 +1,46 @@
+"""Who is at a broker: the subscriptions and the promises of its own clients."""
+
+from __future__ import annotations
+
+from twigcast.covering import Advertisement
+from twigcast.routing.events import Advertise, AdvertisementId, Subscribe, SubscriptionId
+
+__all__ = ["Clients"]
+
+
+class Clients:
+    """Subscriptions and advertisements of a broker's own clients, by their ids."""
+
+    def __init__(self) -> None:
+        self.subscriptions: dict[SubscriptionId, Subscribe] = {}
+        self.promises: dict[AdvertisementId, Advertise] = {}
+        self._born: dict[SubscriptionId, int] = {}
+        """Of each subscription the version of the tables that it came with."""
+
+    def subscribe(self, event: Subscribe, version: int) -> None:
+        """A subscription comes, with a version of the tables."""
+        self.subscriptions[event.subscription] = event
+        self._born[event.subscription] = version
+
+    def unsubscribe(self, subscription: SubscriptionId) -> Subscribe:
+        """A subscription goes."""
+        del self._born[subscription]
+        return self.subscriptions.pop(subscription)
+
+    def subscriber(self, subscription: SubscriptionId, version: int) -> str | None:
+        """Who asked for a subscription, if it is the one that was there in a version.
+
+        It may have left since, and its id may have been given anew.
+        """
+        born = self._born.get(subscription)
+        if born is None or born > version:
+            return None
+        return self.subscriptions[subscription].subscriber
+
+    def promises_of(self, publisher: str) -> tuple[Advertisement, ...]:
+        """What a publisher has advertised."""
+        return tuple(
+            promise.advertisement
+            for promise in self.promises.values()
+            if promise.publisher == publisher
+        )
