@@ -2,15 +2,17 @@
 
 Read in this order:
 
-    events                        everything a broker can suffer and want, as values
-    strategy                      what a broker may forward, as values
-    router                        one function: an event goes in, effects come out
-    route_table, open_documents, deciding     where documents have to go
-    forwarding                    what neighbours are told: the four steps of a strategy
-    every_route, prefix_routes, outgoing      these steps
-    advertisement_table           who promised what
-    sessions, wire                how changes are numbered and written
-    topology, network, traffic    routers joined in memory
+    events                          everything a broker can suffer and want, as values
+    strategy                        what a broker may forward, as values
+    router                          one function: an event goes in, effects come out
+    clients, documents, deciding    who is here, what comes in and where it has to go
+    route_table, open_documents     tables as they were when a document came
+    forwarding                      what neighbours are told: the four steps of a strategy
+    every_route, prefix_routes, directed, outgoing, advertisement_table      these steps
+    sessions, wire                  how changes are numbered and written
+    hints, annotations, lessons     what is told about documents, and what follows from it
+    piggyback, protocols, reading   when documents go on, and how they are decided with that
+    topology, network, traffic      routers joined in memory
 """
 
 from twigcast.routing.network import Delivery, Network, Outcome
