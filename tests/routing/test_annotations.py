@@ -298,6 +298,16 @@ def test_positions_at_the_end_of_the_document_are_of_no_use() -> None:
     assert learn(annotations, table).hopeless_from == {2: frozenset(patterns)}
 
 
+def test_a_position_says_nothing_of_patterns_that_ask_for_more_elsewhere() -> None:
+    alone, beside = parsed("//a/b", "//a/b and //test")
+    table = table_of([alone, beside], [alone, beside], Kinds.parse("+d"))
+    content = b"<r><a><b/></a><test/></r>"
+    findings = findings_of(table.said, table.hints, content)
+    lessons = told(Kinds.parse("+d"), table, findings, AnnotationLimits())
+    assert lessons.hopeless_from == {2: frozenset([alone])}
+    assert_true(lessons, content)
+
+
 # What is chosen.
 
 
