@@ -12,7 +12,8 @@ may.
 
 The first change of a session is a whole table, and may have a million routes. It is cut into parts
 (:func:`frames`), small enough for documents to pass between them, and put together at the far end
-(:class:`Assembler`), where nothing of it is seen until the last part has come.
+(:class:`Assembler`), where nothing of it is seen until the last part has come. Its hints speak of
+the table as it is afterwards, and come whole with that part.
 
 Whatever comes may come from somebody with bad intentions. All that is wrong with it is a
 :class:`~twigcast.errors.ProtocolError`, found in memory and time that are bounded by the limits;
@@ -21,15 +22,25 @@ whatever is read is written as the same value again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
 from twigcast.errors import ProtocolError, ProtocolLimitError, TwigcastError, UsageError
-from twigcast.routing.events import Change, Effect, Event, Garbled, LinkId, Message, Received
+from twigcast.routing.events import (
+    Arrive,
+    Change,
+    Effect,
+    Event,
+    Garbled,
+    LinkId,
+    Message,
+    Received,
+)
+from twigcast.routing.hints import Hints
+from twigcast.routing.wire_annotations import fault_of, hints_form
 from twigcast.routing.wire_forms import (
     ArriveForm,
     ChangeForm,
@@ -124,10 +135,11 @@ def encode(value: Message | Event | Effect, limits: WireLimits = WIRE_LIMITS) ->
 def frames(message: Message, limits: WireLimits = WIRE_LIMITS) -> Iterator[bytes]:
     """The frames of a message in the order in which they are sent; UsageError as :func:`encode`.
 
-    Documents may be sent between the parts of a change, other changes may not.
+    Documents may be sent between the parts of a change, other changes may not. Hints and
+    annotations that would not fit are left out: they spare work, and nothing depends on them.
     """
     if not isinstance(message, Change):
-        yield encode(message, limits)
+        yield _arrival(message, limits)
         return
     whole = _size(message)
     if whole > limits.change_routes_max:
@@ -139,7 +151,8 @@ def frames(message: Message, limits: WireLimits = WIRE_LIMITS) -> Iterator[bytes
     while True:
         end = min(begin + size, whole)
         part = cast("ChangeForm", form_of(_section(message, begin, end)))
-        content = _frame(msgspec.structs.replace(part, part=number, last=end == whole))
+        part = msgspec.structs.replace(part, part=number, last=end == whole)
+        content = _frame(part)
         if len(content) > limits.part_bytes_max and end - begin > 1:
             size = (end - begin) // 2
             continue
@@ -148,10 +161,30 @@ def frames(message: Message, limits: WireLimits = WIRE_LIMITS) -> Iterator[bytes
                 f"an advertisement takes {len(content):,} bytes, and a frame has at most "
                 f"{limits.frame_bytes_max:,} (frame_bytes_max)"
             )
-        yield content
         if end == whole:
+            yield _with_hints(part, content, message.hints, limits)
             return
+        yield content
         begin, number, size = end, number + 1, min(2 * size, limits.part_routes_max)
+
+
+def _arrival(message: Arrive, limits: WireLimits) -> bytes:
+    """The frame of a document, with its annotations if they can be sent."""
+    try:
+        return encode(message, limits)
+    except UsageError:
+        return encode(replace(message, annotations=None), limits)
+
+
+def _with_hints(part: ChangeForm, content: bytes, hints: Hints | None, limits: WireLimits) -> bytes:
+    """The frame of a last part, with the hints if they can be sent."""
+    if hints is None:
+        return content
+    try:
+        whole = _frame(msgspec.structs.replace(part, hints=hints_form(hints)))
+    except UsageError:
+        return content
+    return whole if len(whole) <= limits.frame_bytes_max else content
 
 
 def refusal(event: Event) -> str | None:
@@ -185,7 +218,7 @@ def _lists(change: Change) -> tuple[tuple[object, ...], ...]:
 
 
 def _section(change: Change, begin: int, end: int) -> Change:
-    """The change with some of its routes alone, counted through all its lists."""
+    """The change with some of its routes alone, counted through all its lists; without hints."""
     sections: list[slice] = []
     for items in _lists(change):
         sections.append(slice(max(0, begin), max(0, end)))
@@ -196,6 +229,7 @@ def _section(change: Change, begin: int, end: int) -> Change:
         withdrawn=change.withdrawn[sections[1]],
         advertisements=change.advertisements[sections[2]],
         unadvertised=change.unadvertised[sections[3]],
+        hints=None,
     )
 
 
@@ -237,7 +271,7 @@ def _form(content: bytes, decoder: msgspec.msgpack.Decoder[_F], limits: WireLimi
     try:
         form = decoder.decode(memoryview(content)[len(_HEAD) :])
     except msgspec.DecodeError as error:
-        reason, place = _told(str(error))
+        reason, place = fault_of(error)
         raise ProtocolError(reason, place=place) from error
     except UnicodeDecodeError as error:
         raise ProtocolError("a text is not in UTF-8") from error
@@ -266,12 +300,6 @@ def _whole(form: _F) -> _F:
     return form
 
 
-def _told(text: str) -> tuple[str, str | None]:
-    """What msgspec says and where, apart: items of an array are counted from 0."""
-    found = re.fullmatch(r"(.*) - at `(.*)`", text, re.DOTALL)
-    return (found[1], found[2]) if found else (text, None)
-
-
 def _check_size(limit: str, given: int, allowed: int) -> None:
     if given > allowed:
         raise ProtocolLimitError("this is too large", limit=limit, given=given, allowed=allowed)
@@ -287,7 +315,7 @@ class Assembler:
     def __init__(self, limits: WireLimits = WIRE_LIMITS) -> None:
         self._limits = limits
         self._held: Change | None = None
-        self._lists: list[list[object]] = []
+        self._lists: list[list[Any]] = []
         self._parts = 0
         self.held_bytes = 0
         """Of the frames of a change that is not whole yet; at most ``change_bytes_max``."""
@@ -324,7 +352,14 @@ class Assembler:
         self._held, self._parts = part, form.part
         if not form.last:
             return None
-        whole = Change(part.session, part.number, *map(tuple, self._lists))  # type: ignore[arg-type]
+        routes, withdrawn, advertisements, unadvertised = map(tuple, self._lists)
+        whole = replace(
+            part,
+            routes=routes,
+            withdrawn=withdrawn,
+            advertisements=advertisements,
+            unadvertised=unadvertised,
+        )
         self.clear()
         return whole
 
@@ -339,3 +374,5 @@ class Assembler:
             raise ProtocolError("the change before it has not come to its end", place="number")
         if not form.size and not (form.part == 1 and form.last):
             raise ProtocolError("a part of a change is empty", place="part")
+        if form.hints is not None and not form.last:
+            raise ProtocolError("hints come with the last part alone", place="hints")

@@ -4,9 +4,11 @@ Each kind has a *form*, an array that begins with the name of the kind and goes 
 
     Subscribe(7, "ann", Pattern("//a"))      ["subscribe", 7, "ann", "//a"]
 
-Patterns and advertisements are their canonical texts. A :class:`ChangeForm` is a change or one part
-of it. The forms are written out here, and not derived from the values, since they are a promise
-between brokers: whoever alters one begins a new version of the wire.
+Patterns and advertisements are their canonical texts (:mod:`~twigcast.routing.wire_texts`). A
+:class:`ChangeForm` is a change or one part of it. Hints and annotations have forms of their own
+(:mod:`~twigcast.routing.wire_annotations`). The forms are written out here, and not derived from
+the values, since they are a promise between brokers: whoever alters one, once it was released,
+begins a new version of the wire.
 
 What is read comes from a stranger. MessagePack announces how long an array is before it comes, so
 each array here has a bound, which is checked before there is memory for it. Nothing is read without
@@ -21,16 +23,23 @@ from typing import Annotated, Final, TypeAlias, cast
 from msgspec import Meta, Struct
 
 from twigcast.covering import Advertisement
-from twigcast.covering.path_automaton import AutomatonLimits
-from twigcast.errors import LimitError, ProtocolError, ProtocolLimitError, TwigcastError, UsageError
-from twigcast.language import Pattern, PatternLimits
+from twigcast.errors import UsageError
+from twigcast.language import Pattern
 from twigcast.routing import events
+from twigcast.routing.annotations import Annotations
+from twigcast.routing.wire_annotations import (
+    AnnotationBytes,
+    HintsForm,
+    annotation_bytes,
+    hints_form,
+    read_annotations,
+    read_hints,
+)
+from twigcast.routing.wire_texts import read_advertisement, read_pattern
 
 __all__ = [
     "ARRAY_ITEMS_MAX",
     "NAME_CHARACTERS_MAX",
-    "WIRE_AUTOMATON_LIMITS",
-    "WIRE_PATTERN_LIMITS",
     "ArriveForm",
     "ChangeForm",
     "EffectForm",
@@ -46,21 +55,6 @@ ARRAY_ITEMS_MAX: Final = 1_048_576
 
 NAME_CHARACTERS_MAX: Final = 1_024
 """Characters of a name or an id: of a broker, a client, a publication. Addresses fit in."""
-
-WIRE_PATTERN_LIMITS: Final = PatternLimits(
-    characters_max=524_288,
-    steps_max=256,
-    predicates_max=256,
-    predicate_depth_max=32,
-    nesting_max=64,
-    operators_max=256,
-)
-"""For canonical texts of strangers. Whatever keeps to the usual limits has one that keeps to these:
-64 steps with a namespace of 4,096 characters each are the longest. Twice as deep would be too deep
-for those who read it."""
-
-WIRE_AUTOMATON_LIMITS: Final = AutomatonLimits(states_max=5_000, edges_max=200_000)
-"""For advertisements of strangers: ten times what DocBook needs."""
 
 _Name: TypeAlias = Annotated[str, Meta(max_length=NAME_CHARACTERS_MAX)]
 _Bounded = Meta(max_length=ARRAY_ITEMS_MAX)
@@ -91,6 +85,8 @@ class ChangeForm(Form, tag="change"):
     withdrawn: _Texts
     advertisements: _Texts
     unadvertised: _Texts
+    hints: HintsForm | None
+    """With the last part alone."""
 
     @property
     def size(self) -> int:
@@ -104,6 +100,7 @@ class ArriveForm(Form, tag="arrive"):
     publication: _Publication
     flooded: bool
     paths: _Numbers | None
+    annotations: AnnotationBytes | None
 
 
 MessageForm: TypeAlias = ChangeForm | ArriveForm
@@ -156,6 +153,12 @@ class _Decided(Form, tag="decided"):
     final: bool
     flooded: bool
     paths: Annotated[tuple[_Numbers, ...], _Bounded]
+    annotations: Annotated[tuple[AnnotationBytes | None, ...], _Bounded]
+    checks: int
+    skipped: int
+    is_unread: bool
+    ignored: str | None
+    lie: str | None
 
 
 class _Garbled(Form, tag="garbled"):
@@ -200,6 +203,7 @@ class _Decide(Form, tag="decide"):
     version: int
     flooded: bool
     paths: _Numbers | None
+    annotations: AnnotationBytes | None
 
 
 class _Refuse(Form, tag="refuse"):
@@ -214,7 +218,13 @@ class _DeadLetter(Form, tag="dead letter"):
     reason: str
 
 
-EffectForm: TypeAlias = _Send | _Deliver | _Decide | _Refuse | _DeadLetter
+class _Accuse(Form, tag="accuse"):
+    link: _Name
+    publication: _Name
+    reason: str
+
+
+EffectForm: TypeAlias = _Send | _Deliver | _Decide | _Refuse | _DeadLetter | _Accuse
 
 _FORM_OF: Final[dict[type, type[Form]]] = {
     events.Publication: _Publication,
@@ -235,13 +245,14 @@ _FORM_OF: Final[dict[type, type[Form]]] = {
     events.Decide: _Decide,
     events.Refuse: _Refuse,
     events.DeadLetter: _DeadLetter,
+    events.Accuse: _Accuse,
 }
 """The form of each kind but changes; its fields have the names of the kind's own."""
 
 _KIND_OF: Final[dict[object, Callable[..., object]]] = {
     form: kind for kind, form in _FORM_OF.items()
 }
-_REASONS: Final = frozenset({"reason", "error"})
+_REASONS: Final = frozenset({"reason", "error", "ignored", "lie"})
 """Fields that tell something at length; every other text is a name."""
 
 
@@ -249,7 +260,7 @@ _REASONS: Final = frozenset({"reason", "error"})
 
 
 def form_of(value: object) -> Form:
-    """The form of a message, an event or an effect; UsageError if a name is too long for it."""
+    """The form of a message, an event or an effect; UsageError if something is too long for it."""
     if isinstance(value, events.Change):
         return ChangeForm(
             value.session,
@@ -260,6 +271,7 @@ def form_of(value: object) -> Form:
             withdrawn=tuple(route.text for route in value.withdrawn),
             advertisements=tuple(promise.text for promise in value.advertisements),
             unadvertised=tuple(promise.text for promise in value.unadvertised),
+            hints=None if value.hints is None else hints_form(value.hints),
         )
     form = _FORM_OF[type(value)]
     fields = (_written(name, getattr(value, name)) for name in form.__struct_fields__)
@@ -277,6 +289,8 @@ def _written(name: str, value: object) -> object:
             return value
         case Pattern() | Advertisement():
             return value.text
+        case Annotations():
+            return annotation_bytes(value)
         case tuple():
             return _written_items(name, value)
         case None | bool() | int() | bytes():
@@ -313,55 +327,29 @@ def _change(form: ChangeForm) -> events.Change:
         withdrawn=_patterns("withdrawn", form.withdrawn),
         advertisements=_advertisements("advertisements", form.advertisements),
         unadvertised=_advertisements("unadvertised", form.unadvertised),
+        hints=None if form.hints is None else read_hints(form.hints),
     )
 
 
 def _read(name: str, value: object) -> object:
     if isinstance(value, Form):
         return value_of(value)
-    if name == "pattern":
-        return _pattern(name, cast("str", value))
-    if name == "advertisement":
-        return _advertisement(name, cast("str", value))
-    return value
+    match name, value:
+        case "pattern", str():
+            return read_pattern(name, value)
+        case "advertisement", str():
+            return read_advertisement(name, value)
+        case "annotations", bytes():
+            return read_annotations(name, value)
+        case "annotations", tuple():
+            return tuple(_read(name, item) for item in value)
+        case _:
+            return value
 
 
 def _patterns(name: str, texts: tuple[str, ...]) -> tuple[Pattern, ...]:
-    return tuple(_pattern(f"{name}[{place}]", text) for place, text in enumerate(texts))
+    return tuple(read_pattern(f"{name}[{place}]", text) for place, text in enumerate(texts))
 
 
 def _advertisements(name: str, texts: tuple[str, ...]) -> tuple[Advertisement, ...]:
-    return tuple(_advertisement(f"{name}[{place}]", text) for place, text in enumerate(texts))
-
-
-def _pattern(place: str, text: str) -> Pattern:
-    try:
-        pattern = Pattern.parse(text, limits=WIRE_PATTERN_LIMITS)
-        canonical = pattern.text == text
-    except (TwigcastError, RecursionError) as error:
-        raise _unreadable(place, error) from error
-    if not canonical:
-        raise ProtocolError("the text of this pattern is not its canonical text", place=place)
-    return pattern
-
-
-def _advertisement(place: str, text: str) -> Advertisement:
-    try:
-        advertisement = Advertisement.parse(text, limits=WIRE_AUTOMATON_LIMITS)
-        canonical = advertisement.text == text
-    except (TwigcastError, RecursionError) as error:
-        raise _unreadable(place, error) from error
-    if not canonical:
-        raise ProtocolError("the text of this advertisement is not its canonical one", place=place)
-    return advertisement
-
-
-def _unreadable(place: str, error: TwigcastError | RecursionError) -> ProtocolError:
-    match error:
-        case LimitError(limit=limit, given=given, allowed=allowed):
-            what = "this is too large to be read"
-            return ProtocolLimitError(what, limit=limit, given=given, allowed=allowed, place=place)
-        case RecursionError():
-            return ProtocolError("this is nested too deeply to be read", place=place)
-        case _:
-            return ProtocolError(str(error), place=place)
+    return tuple(read_advertisement(f"{name}[{place}]", text) for place, text in enumerate(texts))
