@@ -119,15 +119,15 @@ class Promised:
 class Play:
     """A network, and the judge's books about it."""
 
-    def __init__(self, topology: dict[str, Any], strategy: Strategy) -> None:
-        self.strategy = strategy
+    def __init__(self, topology: dict[str, Any], strategy: Strategy, engine: str = "auto") -> None:
+        self.strategy, self.engine = strategy, engine
         self.brokers: list[str] = list(topology["brokers"])
         self.known: dict[Link, float] = {frozenset(link): 1.0 for link in topology["links"]}
         self.links = spanning(self.known)
-        self.network = Network(topology, strategy)
+        self.network = Network(topology, strategy, engine=engine)
         self.subscriptions: dict[Any, Subscribed] = {}
         self.promises: dict[Any, Promised] = {}
-        self.told = [f"network = Network({topology!r}, {str(strategy)!r})"]
+        self.told = [f"network = Network({topology!r}, {str(strategy)!r}, engine={engine!r})"]
 
     # What is done to the network. Numbers are taken modulo what there is.
 
@@ -285,6 +285,13 @@ class Play:
         ]
         return any(keeps(schema, content) for schema in schemas) if schemas else None
 
+    def check_annotations(self) -> None:
+        """In a network that settles, no annotations are outdated, and nobody is called a liar."""
+        for broker in self.brokers:
+            counted = self.network.statistics(broker)
+            if counted.annotations_ignored or counted.lies:
+                self.fault("annotations", f"{broker}: {counted}")
+
     # Tables.
 
     def check_tables(self) -> None:
@@ -316,7 +323,8 @@ class Play:
     def _afresh(self, part: list[str]) -> Network:
         """A network of one part, everything there in the opposite order."""
         links = [sorted(link, reverse=True) for link in self.links if link <= set(part)]
-        network = Network({"brokers": part[::-1], "links": sorted(links)}, self.strategy)
+        whole = {"brokers": part[::-1], "links": sorted(links)}
+        network = Network(whole, self.strategy, engine=self.engine)
         for each in reversed(self.subscriptions.values()):
             if each.broker in part:
                 network.subscribe(
@@ -517,13 +525,15 @@ def random_play(
     brokers_max: int = 15,
     documents: bool = True,
     tables: bool = True,
+    engine: str = "auto",
 ) -> Play:
     """A whole play by chance alone; raises :class:`Fault`.
 
     Documents are published on the way unless ``documents`` says no; if ``tables`` says so, they are
     compared at the end.
     """
-    play, mood = Play(random_topology(rng, brokers_max), rng.choice(strategies)), Mood(rng)
+    play = Play(random_topology(rng, brokers_max), rng.choice(strategies), engine)
+    mood = Mood(rng)
     allowed = [move for name, move in MOVES.items() if documents or "publish" not in name]
     for _, move in rng.choices(allowed, [weight for weight, _ in allowed], k=moves):
         play.attempt(partial(move, mood, play))

@@ -166,7 +166,10 @@ class Wires:
             self.tell(sleepers[chosen - len(waiting)], Woken())
         else:
             broker, question = self.questions.pop(chosen - len(waiting) - len(sleepers))
-            self.tell(broker, self.routers[broker].decide(question))
+            answer = self.routers[broker].decide(question)
+            if not answer.final:
+                self.questions.append((broker, question))
+            self.tell(broker, answer)
         return True
 
     def settle(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lxml import etree
 
@@ -28,6 +28,7 @@ from twigcast.routing.strategy import (
     covering,
     flooding,
     identity,
+    piggyback,
     prefix,
 )
 from twigcast.workload.documents import generate_document
@@ -55,6 +56,37 @@ STRATEGIES: tuple[Strategy, ...] = (
     advertised(unit="path", covering=False, merging="imperfect", degree=0.6),
     best(),
 )
+
+POSITIVE, NEGATIVE = ("", "+s", "+d", "+sd"), ("", "-s", "-d", "-sd")
+
+WAYS: tuple[tuple[Literal["eager", "lazy", "adaptive"], str], ...] = (
+    *(("eager", kinds) for kinds in POSITIVE),
+    *(("lazy", one + other) for one in POSITIVE for other in NEGATIVE),
+    *(("adaptive", kinds) for kinds in ("", "+s-sd", "+sd-sd")),
+)
+"""Protocols and kinds of annotations: all that Piggyback compares, and the adaptive one."""
+
+_BASES: tuple[tuple[Strategy, float | None], ...] = (
+    (identity(), None),
+    (covering(), None),
+    (covering(), 0.25),
+    (covering(), 0.5),
+    (covering("producers"), 0.25),
+    (prefix(), None),
+    (prefix(depth=2), 0.5),
+    (advertised(), None),
+    (advertised(), 0.25),
+    (advertised(merging="perfect"), None),
+    (advertised(covering=False, merging="imperfect", degree=0.6), None),
+    (advertised(unadvertised="refuse"), 0.5),
+)
+
+
+def annotating(
+    protocol: Literal["eager", "lazy", "adaptive"], kinds: str, *, audit: float = 0.0
+) -> list[Strategy]:
+    """Strategies that annotate in one way, on all that can be annotated."""
+    return [piggyback(protocol, kinds, on=base, space=space, audit=audit) for base, space in _BASES]
 
 
 # What is asked for.
