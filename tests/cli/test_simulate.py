@@ -92,6 +92,25 @@ def test_json_has_an_object_for_each_strategy_and_nothing_beside(twigcast: Twigc
 
 
 @pytest.mark.usefixtures("place")
+def test_what_annotations_did_is_told_where_there_are_any(twigcast: Twigcast) -> None:
+    annotated = ("--strategy", "piggyback(on=identity, annotations=-s)")
+    stdout = twigcast("simulate", "t.toml", *annotated).stdout
+    told = dict(line.split("  ", 1) for line in stdout.partition("\n\n")[0].splitlines())
+    assert told["annotations"].strip().endswith("bytes with 2 documents, 0 ignored")
+    assert told["patterns skipped"].strip() == "4"
+    assert told["before reading"].strip() == "0 documents sent on, 2 not read at all"
+    both = twigcast("simulate", "t.toml", *annotated, "--strategy", "covering").stdout
+    header, first, second = both.splitlines()
+    assert header.endswith("annotations kB  skipped  sent unread")
+    assert first.split()[-2:] == ["4", "0"]
+    assert len(second) < len(first)
+    (row,) = twigcast("simulate", "t.toml", *annotated, "--json").stdout.splitlines()
+    assert json.loads(row)["carried"]["documents"] == 2
+    (row,) = twigcast("simulate", "t.toml", "--json").stdout.splitlines()
+    assert "carried" not in json.loads(row)
+
+
+@pytest.mark.usefixtures("place")
 def test_the_network_is_drawn(twigcast: Twigcast, place: Path) -> None:
     result = twigcast("simulate", "t.toml", "--draw", "net.svg")
     assert "the network is drawn in net.svg\n" in result.stderr

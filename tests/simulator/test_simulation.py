@@ -22,7 +22,7 @@ from twigcast.routing.traffic import message_bytes
 from twigcast.simulator import CostModel, Measured, Simulation, SimulationLimits
 from twigcast.simulator.story import HandedIn, Happening
 
-FREE = CostModel(0, 0, 0, 0, 0, 0)
+FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
 COSTS = CostModel(
     per_event=0.001,
     per_route=0.01,

@@ -25,7 +25,19 @@ STRATEGIES = (
     "advertised(merging=imperfect, degree=0.3, merge_every=1)",
     "advertised(unit=path)",
     "best",
+    "piggyback(merge_every=1)",
+    "piggyback(protocol=eager, merge_every=1)",
+    "piggyback(on=identity, annotations=-s)",
+    "piggyback(on=advertised(merging=perfect), protocol=adaptive, merge_every=1)",
 )
+
+ANNOTATED = (
+    "piggyback(protocol=eager, annotations=+sd, merge_every=1)",
+    "piggyback(annotations=+sd-sd, merge_every=1)",
+    "piggyback(annotations=+sd-sd, on=identity, space=0.3, merge_every=0)",
+    "piggyback(protocol=adaptive, annotations=+sd-sd, on=identity)",
+)
+"""These are worth playing with an engine that reads in order."""
 
 TROUBLED = """
 [topology]
@@ -86,6 +98,17 @@ def test_in_a_quiet_network_nothing_is_missed_and_perfect_strategies_waste_nothi
     assert results.delivered > 0
     if simulation.strategy.perfect:
         assert results.needless == 0
+
+
+@pytest.mark.parametrize("strategy", ANNOTATED)
+def test_answers_in_parts_deliver_what_flooding_does(strategy: str) -> None:
+    read = scenario(TROUBLED + '[run]\nengine = "streaming"\n', 6)
+    story = tell(read).story
+    results = simulate(read, strategy, story=story)
+    assert late(results) == late(simulate(read, "flooding", story=story))
+    assert (results.repeated, results.refusals, results.dead_letters) == (0, (), ())
+    assert results.carried is not None
+    assert results.carried.bytes > 0
 
 
 def test_a_run_repeats_to_the_last_figure() -> None:

@@ -31,6 +31,7 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from twigcast.routing.strategy import Strategy
     from twigcast.simulator import Results, Scenario, Story
+    from twigcast.simulator.results import Carried
 
 EXAMPLES = (
     "twigcast simulate newsroom.toml",
@@ -148,7 +149,11 @@ def _complain(results: Results) -> bool:
 
 def _write_tables(runs: Sequence[Results]) -> None:
     if len(runs) > 1:
-        _write_aligned([_COMPARED, *map(_compared, runs)])
+        rows = [_COMPARED, *map(_compared, runs)]
+        if any(results.carried for results in runs):
+            carried = [_COMPARED_CARRIED, *map(_compared_carried, runs)]
+            rows = [(*left, *right) for left, right in zip(rows, carried, strict=True)]
+        _write_aligned(rows)
         return
     (results,) = runs
     _write_aligned(_figures(results), numbers_from=2)
@@ -174,6 +179,7 @@ _COMPARED = (
     "ms/document",
     "response ms",
 )
+_COMPARED_CARRIED = ("annotations kB", "skipped", "sent unread")
 
 
 def _compared(results: Results) -> tuple[str, ...]:
@@ -194,6 +200,14 @@ def _compared(results: Results) -> tuple[str, ...]:
         f"{results.usage.per_publication_ms:,.2f}",
         f"{results.response.mean * 1000:,.2f}",
     )
+
+
+def _compared_carried(results: Results) -> tuple[str, ...]:
+    """What annotations did, for the end of the row."""
+    carried = results.carried
+    if carried is None:
+        return "", "", ""
+    return f"{carried.bytes / 1000:,.1f}", f"{carried.skipped:,}", f"{carried.sent_unread:,}"
 
 
 def _figures(results: Results) -> list[tuple[str, str]]:
@@ -220,7 +234,20 @@ def _figures(results: Results) -> list[tuple[str, str]]:
         "response": f"mean {mean} ms, median {median}, 95 % {late}, longest {longest}",
         "simulated": f"{results.simulated_seconds:,.3f} s, {set_up}",
     }
+    if results.carried is not None:
+        figures |= _carried(results.carried)
     return list(figures.items())
+
+
+def _carried(carried: Carried) -> dict[str, str]:
+    """What there is to say of annotations."""
+    bytes_told = f"{carried.bytes:,} bytes with {carried.documents:,} documents"
+    unread = f"{carried.sent_unread:,} documents sent on, {carried.spared:,} not read at all"
+    return {
+        "annotations": f"{bytes_told}, {carried.ignored:,} ignored",
+        "patterns skipped": f"{carried.skipped:,}",
+        "before reading": unread,
+    }
 
 
 def _by_link(results: Results) -> list[tuple[str, ...]]:

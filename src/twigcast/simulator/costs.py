@@ -4,6 +4,11 @@ A broker does one thing after the other. How long each takes is a matter of a *c
 constants, in seconds, which give the same figures on every machine. What they are by default is of
 the order of magnitude that one core with the kernel takes; a scenario sets its own.
 
+A document may be answered in parts (see :class:`~twigcast.routing.events.Decided`). Each answer
+takes the time of its own work: one that annotations were enough for costs next to nothing, the
+first one that the document is read for pays for the reading, and every one for the checks that led
+to it, where an engine counts them.
+
 Or the time is *measured*: the router is asked, and the clock says how long it took. Such a run is
 nearer to this machine, and never the same twice.
 """
@@ -13,12 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from twigcast.routing.events import (
     Advertise,
     Change,
     Decide,
+    Decided,
+    Effect,
     Event,
     Received,
     Subscribe,
@@ -26,9 +33,12 @@ from twigcast.routing.events import (
     Unsubscribe,
 )
 
-__all__ = ["CostModel", "Costs", "Measured"]
+__all__ = ["Answered", "CostModel", "Costs", "Measured"]
 
 _Answer = TypeVar("_Answer")
+
+Answered: TypeAlias = tuple[Decided, tuple[Effect, ...]]
+"""An answer, and what comes of it."""
 
 
 class Costs(Protocol):
@@ -38,9 +48,12 @@ class Costs(Protocol):
         """What comes of an event, and after how many seconds."""
 
     def of_document(
-        self, decide: Decide, routes: int, work: Callable[[], _Answer]
-    ) -> tuple[_Answer, float]:
-        """Where a document has to go, by so many routes, and after how many seconds."""
+        self, decide: Decide, before: Decided | None, routes: int, work: Callable[[], Answered]
+    ) -> tuple[Answered, float]:
+        """The next answer to where a document has to go, by so many routes, and its seconds.
+
+        ``before`` is the answer before it, None for the first.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +67,15 @@ class CostModel:
     per_advertisement: float = 0.001
     """For each advertisement that is put into the tables or taken out of them."""
     per_document: float = 0.000_02
-    """For each document to be decided, to begin with."""
+    """For each document that is read to be decided, to begin with."""
     per_byte: float = 1e-8
     """For each byte of such a document."""
     per_table_route: float = 1e-8
     """For each route in the table that it is decided by."""
+    per_check: float = 0.0
+    """For each comparison of a pattern with an element, where the engine counts them."""
+    per_annotation: float = 0.000_02
+    """For the annotations of a document that are looked at, and for those made for a link."""
 
     def of_event(self, event: Event, work: Callable[[], _Answer]) -> tuple[_Answer, float]:
         """What comes of an event; how long that takes depends on what is in it alone."""
@@ -67,11 +84,18 @@ class CostModel:
         return work(), seconds + advertisements * self.per_advertisement
 
     def of_document(
-        self, decide: Decide, routes: int, work: Callable[[], _Answer]
-    ) -> tuple[_Answer, float]:
-        """Where a document has to go; how long that takes depends on its size and the tables."""
-        reading = self.per_document + len(decide.publication.content) * self.per_byte
-        return work(), reading + routes * self.per_table_route
+        self, decide: Decide, before: Decided | None, routes: int, work: Callable[[], Answered]
+    ) -> tuple[Answered, float]:
+        """The next answer; how long it takes depends on the document, the tables and the checks."""
+        answer, effects = work()
+        told = len(answer.links) - answer.annotations.count(None) if answer.annotations else 0
+        if before is None and decide.annotations is not None:
+            told += 1
+        seconds = told * self.per_annotation + answer.checks * self.per_check
+        if not answer.is_unread and (before is None or before.is_unread):
+            reading = self.per_document + len(decide.publication.content) * self.per_byte
+            seconds += reading + routes * self.per_table_route
+        return (answer, effects), seconds
 
 
 class Measured:
@@ -86,10 +110,10 @@ class Measured:
         return self._timed(work)
 
     def of_document(
-        self, decide: Decide, routes: int, work: Callable[[], _Answer]
-    ) -> tuple[_Answer, float]:
-        """Where a document has to go, and how long that took."""
-        del decide, routes
+        self, decide: Decide, before: Decided | None, routes: int, work: Callable[[], Answered]
+    ) -> tuple[Answered, float]:
+        """The next answer to where a document has to go, and how long that took."""
+        del decide, before, routes
         return self._timed(work)
 
     def _timed(self, work: Callable[[], _Answer]) -> tuple[_Answer, float]:

@@ -12,6 +12,7 @@ from twigcast.routing.events import (
     Arrive,
     BrokerId,
     DeadLetter,
+    Decided,
     Deliver,
     Message,
     Publication,
@@ -25,6 +26,7 @@ from twigcast.simulator.judge import Judgement
 from twigcast.simulator.results import (
     Arrived,
     BrokerTables,
+    Carried,
     DeadDocument,
     LinkDocuments,
     Refusal,
@@ -62,6 +64,7 @@ class Record:
     """Everything that is counted or noted in one run."""
 
     def __init__(self, network: Tree, *, floods: bool) -> None:
+        self._network = network
         self._floods = floods
         self._latency_ms: dict[Direction, float] = {}
         for link in network.links:
@@ -77,6 +80,13 @@ class Record:
         self._crossings: Counter[Direction] = Counter()
         self._needless: Counter[Direction] = Counter()
         self._flooded: Counter[Direction] = Counter()
+        self._carried: Counter[str] = Counter()
+
+    def anew(self) -> Record:
+        """An empty record of the same network, with the same subscriptions."""
+        record = Record(self._network, floods=self._floods)
+        record.subscriptions = self.subscriptions
+        return record
 
     def handed_in(self, publication: Publication, judgement: Judgement, now: float) -> None:
         """A publisher hands in a document."""
@@ -89,10 +99,23 @@ class Record:
         self._traffic.count(link, message)
         if isinstance(message, Arrive):
             self._crossings[link] += 1
+            if message.annotations is not None:
+                self._carried["documents"] += 1
+                self._carried["bytes"] += message.annotations.size
             if link not in self._followed[message.publication.id].judgement.links:
                 excused = message.flooded and not self._floods
                 (self._flooded if excused else self._needless)[link] += 1
         return self._traffic.bytes[link] - before
+
+    def answered(self, answer: Decided) -> None:
+        """A broker has found out where a document has to go, or a part of it."""
+        carried = self._carried
+        carried["checks"] += answer.checks
+        carried["skipped"] += answer.skipped
+        carried["ignored"] += answer.final and answer.ignored is not None
+        if answer.is_unread:
+            carried["sent_unread"] += len(answer.links)
+            carried["spared"] += answer.final
 
     def delivered(self, broker: BrokerId, effects: Iterable[Deliver], now: float) -> None:
         """Subscribers of one broker receive documents."""
@@ -156,6 +179,7 @@ class Record:
             busy=self.busy,
             queue_longest=self.queue_longest,
             response=response_times(seconds),
+            carried=None if strategy.protocol == "none" else Carried(**self._carried),
             events=events,
             set_up_seconds=set_up_seconds,
             simulated_seconds=simulated_seconds,

@@ -17,6 +17,7 @@ from twigcast.routing.traffic import KINDS, Direction
 __all__ = [
     "Arrived",
     "BrokerTables",
+    "Carried",
     "DeadDocument",
     "Delivery",
     "LinkDocuments",
@@ -96,6 +97,26 @@ class BrokerTables:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """What documents carried along under a strategy that piggybacks, and what came of it."""
+
+    documents: int = 0
+    """That crossed a link with annotations."""
+    bytes: int = 0
+    """Of all annotations; they are part of the traffic."""
+    ignored: int = 0
+    """Annotations that could not be used."""
+    skipped: int = 0
+    """Patterns that documents were not compared with, thanks to annotations."""
+    sent_unread: int = 0
+    """Documents that were sent on before they were touched, over all links."""
+    spared: int = 0
+    """Documents that a broker did not have to read at all."""
+    checks: int = 0
+    """Comparisons of patterns with elements, where the engine counts them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Network resource usage (YAK, 6.3): the latencies of the links crossed, added up, in ms."""
 
@@ -159,6 +180,8 @@ class Results:
     events: int
     set_up_seconds: float
     simulated_seconds: float
+    carried: Carried | None = None
+    """None where documents carry nothing."""
     stopped: str | None = None
     """The bound at which the run was stopped, if it was."""
     real_seconds: float = field(default=0.0, compare=False)
@@ -230,6 +253,7 @@ class Results:
             "simulated_seconds": self.simulated_seconds,
             "real_seconds": self.real_seconds,
             "stopped": self.stopped,
+            **({"carried": asdict(self.carried)} if self.carried else {}),
         }
 
     def _link_json(self, sender: str, to: str) -> dict[str, object]:

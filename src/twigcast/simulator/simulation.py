@@ -3,8 +3,9 @@
 Each broker is a :class:`~twigcast.routing.Router` with a queue in front of it, and does one thing
 after the other. What comes in waits for its turn, takes as long as the costs say, and only then
 are its effects performed: messages go onto the wires, deliveries are noted. A document that has to
-be decided is next in its broker's turn, before whatever waits. When a router wants to be woken, it
-is, behind what waits already::
+be decided is next in its broker's turn, before whatever waits; if it is answered in parts, what
+comes of each is performed as soon as its own work is done, and the broker stays at it until the
+last. When a router wants to be woken, it is, behind what waits already::
 
     from outside ──▶ queue ──▶ router.handle ──▶ Send ──▶ wire ──▶ queue of the far broker
                        ▲           │
@@ -29,6 +30,7 @@ from twigcast.routing.events import (
     BrokerId,
     DeadLetter,
     Decide,
+    Decided,
     Deliver,
     Effect,
     Event,
@@ -48,7 +50,7 @@ from twigcast.routing.events import (
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator.agenda import Agenda
-from twigcast.simulator.costs import CostModel, Costs
+from twigcast.simulator.costs import Answered, CostModel, Costs
 from twigcast.simulator.judge import Judge
 from twigcast.simulator.record import Record
 from twigcast.simulator.results import BrokerTables, Results
@@ -86,6 +88,8 @@ class _Broker:
     is_busy: bool = False
     sessions: dict[LinkId, int] = field(default_factory=dict)
     """Of each link how many times it has come up, as far as the broker knows."""
+    answered: Decided | None = None
+    """The last answer to the document that it is at, if there are more to come."""
     wakes_at: float | None = None
     is_being_woken: bool = False
     counted: tuple[int, int] = (-1, 0)
@@ -130,13 +134,19 @@ class Simulation:
             for name in map(BrokerId, story.network.brokers)
         }
         self._wires = {frozenset(link.between): Wire.of(link) for link in story.network.links}
-        self._judge = Judge(self._brokers, engine)
+        # What reads in order is slow, and the judge need not know when something was certain.
+        self._judge = Judge(self._brokers, "auto" if engine == "streaming" else engine)
         self._record = Record(story.network, floods=self.strategy.floods)
         self._stopped: str | None = None
 
     def run(self) -> Results:
         """Play the story to its end; may be called once."""
         begun = self._clock()
+        self.set_stage()
+        return self._results(self._play_story(self.story.then), self._clock() - begun)
+
+    def set_stage(self) -> None:
+        """Play all that comes before the story itself; whoever does not call :meth:`run` does."""
         story = self.story
         links_up = tuple(
             LinkReturns(0.0, (BrokerId(one), BrokerId(other)))
@@ -145,11 +155,28 @@ class Simulation:
         for scene in (links_up, *story.stage):
             self._put(scene)
             self._play(until=story.start)
+
+    def play(self, then: Scene, strategy_or_name: Strategy | str | None = None) -> Results:
+        """Play a scene on the stage as it is now; the results are of this scene alone.
+
+        So many scenes can be played where setting the stage takes long. Another strategy may take
+        over, if only the protocol differs by which documents are annotated and forwarded.
+        """
+        begun = self._clock()
+        if strategy_or_name is not None:
+            self.strategy = strategy(strategy_or_name)
+            for broker in self._brokers.values():
+                broker.router.turn_to(self.strategy)
+        self._record = self._record.anew()
+        return self._results(self._play_story(then), self._clock() - begun)
+
+    def _play_story(self, then: Scene) -> float:
+        """Play a scene to its end; when the stage was set."""
         set_up_at = self._agenda.now
-        self._agenda.now = max(self._agenda.now, story.start or 0.0)
-        self._put(story.then)
+        self._agenda.now = max(self._agenda.now, self.story.start or 0.0)
+        self._put(then)
         self._play()
-        return self._results(set_up_at, self._clock() - begun)
+        return set_up_at
 
     def router(self, broker: str) -> Router:
         """The router of a broker, to be looked at."""
@@ -253,9 +280,7 @@ class Simulation:
     def _effects_of(self, broker: _Broker, work: _Work) -> tuple[tuple[Effect, ...], float]:
         router, now = broker.router, self._agenda.now
         if isinstance(work, Decide):
-            return self._costs.of_document(
-                work, broker.routes(work), lambda: router.handle(router.decide(work), now=now)
-            )
+            return self._answer(broker, work)
         match work:
             case LinkUp():
                 broker.sessions[work.link] = broker.sessions.get(work.link, 0) + 1
@@ -264,6 +289,22 @@ class Simulation:
             case _:
                 pass
         return self._costs.of_event(work, lambda: router.handle(work, now=now))
+
+    def _answer(self, broker: _Broker, question: Decide) -> tuple[tuple[Effect, ...], float]:
+        """What comes of the next answer; if others follow, it is the broker's turn again."""
+        router, now = broker.router, self._agenda.now
+
+        def work() -> Answered:
+            answer = router.decide(question)
+            return answer, router.handle(answer, now=now)
+
+        before, routes = broker.answered, broker.routes(question)
+        (answer, effects), seconds = self._costs.of_document(question, before, routes, work)
+        broker.answered = None if answer.final else answer
+        if not answer.final:
+            broker.queue.appendleft(question)
+        self._record.answered(answer)
+        return effects, seconds
 
     def _perform(self, broker: _Broker, effects: tuple[Effect, ...]) -> None:
         to_decide: list[Decide] = []
