@@ -84,7 +84,7 @@ def prepared(strategy: Strategy, limits: RouterLimits = LIMITS) -> Router:
     return router
 
 
-def change(number: int, session: int = 2, **told: tuple[Any, ...]) -> Received:
+def change(number: int, session: int = 2, **told: Any) -> Received:  # noqa: ANN401 - fields
     return Received(EAST, Change(session, number, **told))
 
 
