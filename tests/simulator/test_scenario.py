@@ -158,3 +158,24 @@ def test_a_file_that_is_no_scenario_is_refused(
     with pytest.raises(UsageError) as caught:
         read_scenario(path)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"churn": {"seconds": 1e9, "subscribe": 1e9}}, r"\[churn\].*CHURN_MAX"),
+        ({"workload": {"publish_every": 10**400}}, "publish_every"),
+    ],
+)
+def test_what_nobody_can_mean_is_told_before_anything_is_drawn(
+    asked: dict[str, object], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        Scenario.of({"topology": {"links": [["a", "b"]]}, **asked}, name="odd.toml", folder=Path())
+
+
+def test_two_documents_of_one_name_are_told() -> None:
+    change = {"at": 1, "do": "publish", "broker": "a", "document": "<a/>", "name": "d"}
+    asked = {"topology": {"links": [["a", "b"]]}, "change": [change, {**change, "at": 2}]}
+    with pytest.raises(UsageError, match="two documents are called 'd'"):
+        tell(Scenario.of(asked, name="twice.toml", folder=Path()))

@@ -313,6 +313,8 @@ def _picture_paths(draw: str | None, strategies: Sequence[Strategy]) -> list[Pat
     path = Path(draw)
     if path.suffix.lower() != ".svg":
         raise UsageError(f"--draw writes SVG; let the name of {draw} end in .svg")
+    if not path.parent.is_dir():
+        raise UsageError(f"--draw {draw}: there is no folder {path.parent}; make it first")
     if len(strategies) == 1:
         return [path]
     names = [re.sub(r"[^\w.]+", "-", str(one)).strip("-") for one in strategies]

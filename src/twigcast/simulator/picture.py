@@ -69,7 +69,8 @@ def drawn_network(network: Tree, results: Results, *, title: str) -> str:
     places = _places(network)
     longest = max(len(broker) for broker in network.brokers)
     right = max(place.x for place in places.values()) + _RADIUS[1] + 8 + longest * _LETTER
-    width = round(max(right + _MARGIN, _WIDTH_MIN))
+    heading = _MARGIN + max(len(title) * 1.4, len(_summary(results))) * _LETTER
+    width = round(max(right + _MARGIN, heading + _MARGIN, _WIDTH_MIN))
     height = round(max(place.y for place in places.values()) + _ROWS[0] + _FOOT)
     most = max((_both_ways(results, *link.between).crossings for link in network.links), default=0)
     largest = max((tables.routes for tables in results.tables.values()), default=0)
@@ -154,13 +155,16 @@ def _leaves(root: str, behind: dict[str, list[str]]) -> Iterator[str]:
 
 def _heading(results: Results, title: str) -> Iterator[str]:
     yield f'<text class="title" x="{_MARGIN}" y="32">{_text(title)}</text>'
+    yield f'<text class="faint" x="{_MARGIN}" y="52">{_text(_summary(results))}</text>'
+
+
+def _summary(results: Results) -> str:
     share = _percent(results.needless, results.crossings)
-    said = (
+    return (
         f"{results.strategy}: {results.publications:,} documents, "
         f"{results.delivered:,} deliveries, {results.crossings:,} crossings, "
         f"{share} of them needless"
     )
-    yield f'<text class="faint" x="{_MARGIN}" y="52">{_text(said)}</text>'
 
 
 def _links(network: Tree, results: Results, places: dict[str, _Place], most: int) -> Iterator[str]:

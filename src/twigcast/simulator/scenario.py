@@ -32,7 +32,10 @@ from twigcast.simulator.network_plan import NetworkPlan, read_network_plan
 from twigcast.simulator.simulation import SimulationLimits
 from twigcast.workload import generate_documents, generate_patterns
 
-__all__ = ["SCENARIO_BYTES_MAX", "Churn", "Scenario", "Workload", "read_scenario"]
+__all__ = ["CHURN_MAX", "SCENARIO_BYTES_MAX", "Churn", "Scenario", "Workload", "read_scenario"]
+
+CHURN_MAX: Final = 5_000_000
+"""Comings and goings that a scenario may ask for; each is drawn before the run, and kept."""
 
 SCENARIO_BYTES_MAX: Final = 4 * 1024**2
 """Of a scenario file: some ten thousand changes written by hand, or links of an inline topology."""
@@ -259,6 +262,12 @@ def _churn(keys: Keys) -> Churn:
     names = [each.name for each in fields(Churn)]
     churn = Churn(**{name: keys.number(name, getattr(usual, name)) for name in names})
     keys.end()
+    expected = churn.seconds * (churn.subscribe + churn.unsubscribe + churn.link_loss)
+    if expected > CHURN_MAX:
+        raise UsageError(
+            f"{keys.where}: {expected:,.0f} comings and goings are to be expected, where at most "
+            f"{CHURN_MAX:,} are allowed (CHURN_MAX); let it last less long"
+        )
     return churn
 
 

@@ -18,7 +18,7 @@ chance alone makes them (a Poisson process).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Final, TypeVar
@@ -69,6 +69,7 @@ def tell(scenario: Scenario) -> Told:
     advertisements, subscriptions = workshop.advertisements(), workshop.subscriptions()
     then: list[Happening] = list(workshop.publications())
     then += _changes(workshop)
+    _check_names(then)
     then += _churn(workshop, subscriptions)
     story = Story(
         workshop.network,
@@ -77,6 +78,17 @@ def tell(scenario: Scenario) -> Told:
         start=scenario.start,
     )
     return Told(story, _drawn(workshop, story))
+
+
+def _check_names(happenings: Iterable[Happening]) -> None:
+    """Whether each document has a name of its own, since by it its way is followed."""
+    seen: set[str] = set()
+    for happening in happenings:
+        if isinstance(happening, HandedIn) and isinstance(happening.event, Publish):
+            name = happening.event.publication.id
+            if name in seen:
+                raise UsageError(f"two documents are called {name!r}; give each its own name")
+            seen.add(name)
 
 
 def _drawn(workshop: Workshop, story: Story) -> dict[str, object]:
