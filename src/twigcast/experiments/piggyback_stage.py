@@ -106,7 +106,7 @@ class Stage:
         return Story(self.network, stage=(promises, tuple(self._subscriptions())))
 
     def _subscriptions(self) -> Iterator[HandedIn]:
-        brokers, patterns = self.network.brokers, self._patterns()
+        brokers, patterns = self.network.brokers, self._patterns
         for number, broker in enumerate(map(BrokerId, brokers)):
             above_leaves = self.levels - (number + 1).bit_length()
             # What comes from below has arrived by then, and has not been said yet.
@@ -115,6 +115,7 @@ class Stage:
                 event = Subscribe(SubscriptionId(place), f"{broker} {place}", pattern)
                 yield HandedIn(at, broker, event)
 
+    @cached_property
     def _patterns(self) -> list[Pattern]:
         """All of them, different from each other, in the order in which they were drawn."""
         texts = generate_patterns(
