@@ -1,6 +1,7 @@
 """Measurements that are tests: each names its workload, its engines and the right answer.
 
     definitions.py   what is measured, how many matches there must be, which bars are meant
+                     (definition.py: what each has; network_definitions.py: those of networks)
     bars.py          a figure, the bound it is meant to keep, and whether it did
     workloads.py     the expressions and documents of a definition
     engines.py       the ways to match them, in process
@@ -11,6 +12,9 @@
       links.py         which links have a match
       covering.py      what covers a pattern, and what it covers
       tree_sizes.py    how much XNET's factorization tree shares
+      deciding.py      where a router sends a document, beside the bare matcher
+      subscribing.py   many subscriptions to a network of brokers
+      simulation.py    one story in simulated time under every strategy
       on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)
     report.py        medians, ratios, the table and the dated record
     overview.py      all records at a glance, and the table of the README

@@ -18,7 +18,8 @@ from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 
 from benchmarks import workloads
-from benchmarks.definitions import DEFINITIONS, Definition, by_name
+from benchmarks.definition import Definition
+from benchmarks.definitions import DEFINITIONS, by_name
 from benchmarks.machine import commit, machine, versions
 from benchmarks.measure import Measurement, digest, measure_apart
 from benchmarks.overview import write_overview, write_readme

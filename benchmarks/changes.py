@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.engines import matcher_of
 from benchmarks.measure import Measurement, digest
 from benchmarks.workloads import Workload, load

@@ -21,7 +21,7 @@ from random import Random
 from statistics import mean, median
 from typing import TypeAlias
 
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, digest, peak_bytes, timed
 from benchmarks.workloads import drawn
 from twigcast.covering import CoverIndex, FactorizationTree

@@ -4,62 +4,16 @@ The expected numbers are part of a definition, not computed by the run. Those of
 at 1,000 and 10,000 were found by libxml2 long before this project (a run also compares every
 single answer with it). The others were found when the definition was written, with all engines
 in agreement; in each run lxml, one by one, decides a sample anew. A run whose engines find another
-number fails.
+number fails. Those about routers and networks are in ``network_definitions.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from benchmarks.bars import Bar
-
-TURNS = 5
-"""Enough for a median that one disturbed run does not move."""
-
-FEWER_TURNS = 3
-"""For what takes minutes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Definition:
-    """One measurement: the same documents and expressions for every engine.
-
-    ``kind`` names the module that measures; ``workload`` is explained in ``workloads.py``.
-    Engines in ``sampled`` get only the first documents, as many as stand there; the *sample* is
-    what all engines have got. A ``heavy`` definition takes
-    minutes, and ``--quick`` leaves it out. ``mapped`` has ``native`` leave its index in a file. One
-    that ``stands_in`` runs where the shared corpus is absent, or when it is named.
-    """
-
-    name: str
-    kind: str = "race"
-    workload: str
-    seed: int = 0
-    subscriptions: int
-    documents: int
-    engines: tuple[str, ...]
-    sampled: Mapping[str, int] = field(default_factory=dict)
-    expected: Mapping[str, int] = field(default_factory=dict)
-    bars: tuple[Bar, ...] = ()
-    turns: int = TURNS
-    heavy: bool = False
-    mapped: bool = False
-    stands_in: bool = False
-
-    @property
-    def is_matched(self) -> bool:
-        """Whether documents are matched; else they stand for patterns to be searched for."""
-        return self.kind not in {"covering", "tree_sizes"}
-
-    @property
-    def sample(self) -> int:
-        """So many documents, the first ones, every engine gets."""
-        return min(self.sampled.values(), default=self.documents)
-
-    def documents_for(self, engine: str) -> int:
-        """How many documents an engine gets."""
-        return self.sampled.get(engine, self.documents)
+from benchmarks.definition import FEWER_TURNS, SETS, Definition
+from benchmarks.network_definitions import NETWORK_DEFINITIONS
 
 
 def _times_parse(kind: str, number: str, at_most: float, engine: str = "native") -> Bar:
@@ -104,11 +58,6 @@ _STREAMING = Bar(
     at_least=5,
 )
 
-_SETS = {
-    "paths": "d6_w20_s20",
-    "values": "d6_w20_s20_p1",
-    "branches": "d6_w20_s20_np20",
-}
 _WARM = {"paths": 1.5, "values": 4.0, "branches": 5.0}
 """At 100,000, times the parse."""
 _SAMPLE = {100: 100, 1_000: 100, 10_000: 50, 100_000: 10}
@@ -128,7 +77,7 @@ def _nitf(kind: str, subscriptions: int, expected: tuple[int, int]) -> Definitio
     everything, sample = expected
     return Definition(
         name=f"nitf-{kind}-{number}",
-        workload=f"nitf/{_SETS[kind]}",
+        workload=f"nitf/{SETS[kind]}",
         subscriptions=subscriptions,
         documents=500,
         engines=("native", "streaming", "one by one"),
@@ -262,7 +211,7 @@ def _links(kind: str, links: int) -> Definition:
     return Definition(
         name=f"nitf-links-{kind}-100k",
         kind="links",
-        workload=f"nitf/{_SETS[kind]}",
+        workload=f"nitf/{SETS[kind]}",
         subscriptions=100_000,
         documents=500,
         engines=("native",),
@@ -530,6 +479,7 @@ DEFINITIONS = (
     _news("paths", (1_550_639, 40_505)),
     _news("values", (408_988, 8_766)),
     _news("branches", (3_324_098, 91_229)),
+    *NETWORK_DEFINITIONS,
 )
 
 

@@ -12,7 +12,7 @@ from statistics import median
 
 from lxml import etree
 
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.engines import matcher_of
 from benchmarks.measure import Measurement, digest, timed
 from benchmarks.workloads import Workload, load

@@ -19,7 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.definitions import Definition, by_name
+from benchmarks.definition import Definition
+from benchmarks.definitions import by_name
 from benchmarks.workloads import ROOT
 
 T = TypeVar("T")

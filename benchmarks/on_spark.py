@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.engines import Documents, listed, matcher_of
 from benchmarks.measure import Measurement, digest, timed
 from benchmarks.spark_engines import SPARK_ENGINES

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.engines import ENGINES, FLOOR, Documents, Match, Twigcast, index_path, listed
 from benchmarks.measure import Measurement, digest, held_bytes, peak_bytes, timed
 from benchmarks.workloads import Workload, load

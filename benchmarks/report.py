@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.bars import judged, shown
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.measure import Measurement
 
 HEADINGS = {
@@ -59,8 +59,39 @@ HEADINGS = {
     "pattern_nodes": "nodes of all patterns",
     "tree_nodes": "nodes of the tree",
     "nodes_shared": "pattern nodes for each of the tree",
+    "decide_us": "router, CPU µs per document",
+    "of_match": "router, of match",
+    "of_links": "router, of match_links",
+    "load_s": "filling its tables, CPU s",
+    "subscriptions": "subscriptions",
+    "subscriptions_per_s": "subscriptions per CPU second",
+    "subscribe_messages": "subscribe",
+    "unsubscribe_messages": "unsubscribe",
+    "advertise_messages": "advertise",
+    "unadvertise_messages": "unadvertise",
+    "publish_messages": "publish",
+    "messages": "messages in all, with those from clients",
+    "of_plain": "of the first row",
+    "of_plain_in_paper": "… in the paper",
+    "forwarded": "forwarded in the end, over all links",
+    "crossings": "links crossed by documents",
+    "needless": "needlessly",
+    "routes": "routes of all brokers",
+    "routes_most": "routes of the largest table",
+    "usage_subscription_ms": "network usage, ms per subscription",
+    "usage_publication_ms": "network usage, ms per document",
+    "response_ms": "response, simulated ms",
+    "real_s": "real seconds",
+    "cpu_s": "CPU seconds",
 }
 """How a table calls each figure, in the order of its columns."""
+
+COUNTED = {
+    "deciding": "links, differences, deliveries",
+    "subscribing": "patterns forwarded, messages, deliveries, differences",
+    "simulation": "deliveries, failures, messages",
+}
+"""What stands in the column of counts, where it is not matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +128,8 @@ def table(definition: Definition, measurements: Sequence[Measurement]) -> str:
     present = {name for m in measurements for name in m.figures}
     assert present <= HEADINGS.keys(), present - HEADINGS.keys()
     names = [name for name in HEADINGS if name in present]
-    head = f"| engine | matches | {' | '.join(HEADINGS[name] for name in names)} |"
+    counted = COUNTED.get(definition.kind, "matches")
+    head = f"| engine | {counted} | {' | '.join(HEADINGS[name] for name in names)} |"
     rows = [
         _row([m for m in measurements if m.engine == engine], names)
         for engine in definition.engines

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.covering import distinct_patterns
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, timed
 from twigcast.covering import FactorizationTree
 

@@ -23,8 +23,12 @@ from functools import cache, partial
 from itertools import count, cycle, islice
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING, Any
 
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
+
+if TYPE_CHECKING:
+    from twigcast.language import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
 NITF = ROOT.parent / "shared" / "bench" / "nitf"
@@ -36,9 +40,13 @@ SHAPES: dict[str, dict[str, float]] = {
     "values": {"wildcard": 0.2, "descendant": 0.2, "predicates": 1.0},
     "branches": {"wildcard": 0.2, "descendant": 0.2, "nested": 0.2},
     "xnet": {"depth_max": 10, "wildcard": 0.1, "descendant": 0.05, "nested": 0.1, "skew": 1.0},
+    "five-steps": {"depth_max": 10, "wildcard": 0.1, "descendant": 0.1, "steps_min": 5},
+    "seven-steps": {"depth_max": 10, "wildcard": 0.1, "descendant": 0.1, "steps_min": 7},
 }
-"""What is drawn: a little of everything the papers vary, the shapes of the shared sets, and that of
-XNET's evaluation."""
+"""What is drawn: a little of everything the papers vary, the shapes of the shared sets, that of
+XNET's evaluation, and paths of at least so many steps. Among thousands drawn at random there is
+``/*``, which covers all paths and leaves nothing to route by; of the longer ones a network has
+something to choose from."""
 
 
 class MissingWorkloadError(Exception):
@@ -148,23 +156,37 @@ def drawn(source: str, shape: str, *, seed: int, count: int) -> tuple[str, ...]:
     kept = cache_folder() / f"{source}-{shape}-{seed}-{count}.txt"
     if not kept.exists():
         from twigcast.files.schemas import read_schema, shipped_schema
-        from twigcast.workload import generate_patterns
 
         schema = (
             shipped_schema("news")
             if source == "news"
             else read_schema(NITF / "nitf-2-5.dtd", root="nitf")
         )
-        patterns = generate_patterns(
-            schema,
-            rng=Random(seed),
-            count=count,
-            **SHAPES[shape],  # type: ignore[arg-type]
-        )
+        patterns = _generated(schema, shape, seed, count)
         unfinished = kept.with_suffix(".tmp")
         unfinished.write_text("\n".join(patterns), encoding="utf-8")
         unfinished.replace(kept)
     return tuple(kept.read_text(encoding="utf-8").split("\n"))
+
+
+def _generated(schema: Schema, shape: str, seed: int, count: int) -> list[str]:
+    from twigcast.workload import generate_patterns
+
+    options: dict[str, Any] = dict(SHAPES[shape])
+    steps_min = options.pop("steps_min", 0)
+    if not steps_min:
+        return list(generate_patterns(schema, rng=Random(seed), count=count, **options))
+    found: list[str] = []
+    drawn_count = count
+    while len(found) < count:
+        drawn_count *= 2
+        paths = generate_patterns(schema, rng=Random(seed), count=drawn_count, **options)
+        found = [path for path in paths if len(_STEP.findall(path)) >= steps_min]
+    Random(seed).shuffle(found)  # Else long ones would come last.
+    return found[:count]
+
+
+_STEP = re.compile("/+[^/]+")
 
 
 def _nitf_expressions(name: str, count: int) -> tuple[str, ...]:

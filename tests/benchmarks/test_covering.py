@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import covering, tree_sizes
 from benchmarks.covering import ENGINES, TREE, distinct_patterns, searched
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.report import title
 from twigcast.covering import native
 from twigcast.language import Pattern

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks import large, workloads
 from benchmarks.changes import changed
-from benchmarks.definitions import Definition
+from benchmarks.definition import Definition
 from benchmarks.links import LINKS, linked
 from benchmarks.processes import PROC, used
 from benchmarks.workloads import Workload

@@ -12,7 +12,8 @@ import pytest
 from benchmarks import workloads
 from benchmarks.__main__ import main, race, usual
 from benchmarks.bars import Bar
-from benchmarks.definitions import DEFINITIONS, Definition, by_name
+from benchmarks.definition import Definition
+from benchmarks.definitions import DEFINITIONS, by_name
 from benchmarks.machine import machine, versions
 from benchmarks.measure import Measurement, digest
 from benchmarks.race import raced
