@@ -29,6 +29,7 @@ from tests.routing.vocabulary import (
     STRATEGIES,
     THEMES,
     Asked,
+    Theme,
     keeps,
     satisfied,
 )
@@ -419,9 +420,10 @@ def roots(patterns: frozenset[Pattern]) -> frozenset[Pattern]:
 class Mood:
     """What a play is about: some of what a theme has, so that things meet often."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, theme: Theme | None = None) -> None:
         self.rng = rng
-        theme, share = rng.choice(list(THEMES.values())), rng.choice((0.1, 0.3, 1.0))
+        theme = theme or rng.choice(list(THEMES.values()))
+        share = rng.choice((0.1, 0.3, 1.0))
         self.spoken = _some(rng, theme.spoken, share)
         self.documents = _some(rng, theme.documents, share)
         self.schemas = _some(rng, theme.schemas, share)
@@ -526,6 +528,7 @@ def random_play(
     documents: bool = True,
     tables: bool = True,
     engine: str = "auto",
+    theme: Theme | None = None,
 ) -> Play:
     """A whole play by chance alone; raises :class:`Fault`.
 
@@ -533,7 +536,7 @@ def random_play(
     compared at the end.
     """
     play = Play(random_topology(rng, brokers_max), rng.choice(strategies), engine)
-    mood = Mood(rng)
+    mood = Mood(rng, theme)
     allowed = [move for name, move in MOVES.items() if documents or "publish" not in name]
     for _, move in rng.choices(allowed, [weight for weight, _ in allowed], k=moves):
         play.attempt(partial(move, mood, play))

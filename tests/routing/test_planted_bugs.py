@@ -11,12 +11,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 from random import Random
+from typing import Any
 
 import pytest
 
 from tests.routing.networks import Fault, random_play, read
-from twigcast.covering import Advertisement, covers
+from tests.routing.vocabulary import annotating
+from twigcast.covering import Advertisement, Bound, covers
 from twigcast.language import Pattern
+from twigcast.routing.annotations import Annotations
+from twigcast.routing.bit_sets import members
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -206,6 +210,100 @@ class FloodsOneLinkOnly(Bug):
         return event
 
 
+# Brokers that lie about documents. What they say looks well, and is not so.
+
+
+class Liar(Bug):
+    """Each document goes out with something untrue about it."""
+
+    def effects(self, router: Router, event: Event, effects: Effects) -> Effects:
+        return tuple(
+            Send(effect.link, replace(effect.message, annotations=self.lie(told)))
+            if isinstance(effect, Send)
+            and isinstance(effect.message, Arrive)
+            and (told := effect.message.annotations) is not None
+            and self.lies(router)
+            else effect
+            for effect in super().effects(router, event, effects)
+        )
+
+    def lies(self, _router: Router) -> bool:
+        """Whether this broker is one of the liars."""
+        return True
+
+    def lie(self, told: Annotations) -> Annotations:
+        """What is said instead of the truth."""
+        raise NotImplementedError
+
+
+def flipped(bits: bytes, bit: int) -> bytes:
+    """The bits with one of them turned over."""
+    number = int.from_bytes(bits, "little") ^ 1 << bit
+    return number.to_bytes(len(bits), "little")
+
+
+class DeniesAMatch(Liar):
+    """The first pattern that matches does not."""
+
+    def lie(self, told: Annotations) -> Annotations:
+        bits = told.unmatched or b"\0"
+        clear = next((bit for bit in range(8) if not bits[0] >> bit & 1), None)
+        return told if clear is None else replace(told, unmatched=flipped(bits, clear), matched=())
+
+
+class ClaimsAMatch(Liar):
+    """The first pattern that does not match does."""
+
+    def lie(self, told: Annotations) -> Annotations:
+        denied = members(told.unmatched or b"")
+        if not denied or told.unmatched is None:
+            return told
+        return replace(told, unmatched=flipped(told.unmatched, denied[0]))
+
+
+class BindsWildcardsToOthers(Liar):
+    """What a wildcard stood for was another name."""
+
+    def lie(self, told: Annotations) -> Annotations:
+        return replace(
+            told,
+            matched=tuple(
+                (place, tuple(Bound(each.wildcard, self.other(each.path)) for each in bounds))
+                for place, bounds in told.matched
+            ),
+        )
+
+    @staticmethod
+    def other(path: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple({"b": "c", "c": "b"}.get(name, "b") for name in path)
+
+
+class DeniesARow(Liar):
+    """The first row of names does not occur."""
+
+    def lie(self, told: Annotations) -> Annotations:
+        bits = told.absent or b"\0"
+        last = tuple(one for one in told.last if one[0])
+        return told if bits[0] & 1 else replace(told, absent=flipped(bits, 0), last=last)
+
+
+class EndsRowsTooEarly(Liar):
+    """Every row occurred for the last time before the first end tag."""
+
+    def lie(self, told: Annotations) -> Annotations:
+        return replace(told, last=tuple((row, 1) for row, _ in told.last))
+
+
+LIARS: tuple[tuple[type[Liar], str], ...] = (
+    (DeniesAMatch, "-s"),
+    (ClaimsAMatch, "-s"),
+    (BindsWildcardsToOthers, "+s"),
+    (DeniesARow, "-d"),
+    (EndsRowsTooEarly, "+d"),
+)
+"""With the kind of annotations that each of them falsifies."""
+
+
 SEEN_IN_DOCUMENTS: tuple[type[Bug], ...] = (
     DropsWhatWasCoveredForGood,
     ForgetsAWithdrawal,
@@ -226,12 +324,12 @@ SEEN_IN_TABLES: tuple[type[Bug], ...] = (
 )
 
 
-def caught(*, documents: bool, tables: bool) -> tuple[int, str]:
+def caught(*, documents: bool, tables: bool, **chosen: Any) -> tuple[int, str]:  # noqa: ANN401
     """After how many plays the judge finds a fault, and of which kind."""
     for plays in count(1):
         assert plays <= PLAYS_MAX, "not caught"
         try:
-            random_play(Random(plays), documents=documents, tables=tables)
+            random_play(Random(plays), documents=documents, tables=tables, **chosen)
         except Fault as fault:
             return plays, fault.kind
     raise AssertionError
@@ -260,6 +358,19 @@ def test_tables_give_the_bug_away(
     print(f"{bug.__name__}: caught in play {plays} ({kind})")  # noqa: T201 - shown with -s
     record_property(bug.__name__, f"caught in play {plays} ({kind})")
     assert kind
+
+
+@pytest.mark.parametrize(("liar", "kinds"), LIARS, ids=lambda each: getattr(each, "__name__", each))
+def test_documents_give_the_liar_away(
+    liar: type[Liar], kinds: str, monkeypatch: pytest.MonkeyPatch, record_property: Record
+) -> None:
+    """Nobody audits here: what is lost, or comes unasked, is seen by the judge."""
+    strategies = annotating("lazy", kinds)
+    liar(monkeypatch)
+    plays, kind = caught(documents=True, tables=False, strategies=strategies, engine="streaming")
+    print(f"{liar.__name__}: caught in play {plays} ({kind})")  # noqa: T201 - shown with -s
+    record_property(liar.__name__, f"caught in play {plays} ({kind})")
+    assert kind in {"lost", "extra", "needless"}
 
 
 def test_without_a_bug_the_same_plays_find_nothing() -> None:

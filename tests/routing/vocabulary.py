@@ -137,6 +137,14 @@ MERGEABLE = (
 )  # fmt: skip
 """Each of the three rules merges some of them, perfectly or not, under the schemas of ``m``."""
 
+WILD = (
+    "/m/*", "/m/b", "/m/c", "/*/b", "/*/c", "/m/*/e", "/m/*/f", "/m/b/e", "/m/b/f", "/m/c/e",
+    "/m/c/f", "/m/d/e", "/m/d/f", "/m/b/*", "/m/c/*", "/*/*/e", "/*/b/e", "/m//e", "/m//f", "//*/e",
+    "//b/e", "//c/e", "/m/*[e]/f", "/m/b[e]/f", "/m/c[e]/f", "/m[*/e]/b", "/m[b/e]/b", "/m[c/e]/b",
+    "/m/b/e and /m/c/f", "/m/*/e and /m/c/f", "/m/*/e and /m/*/f", "not(/m/*/e)", "/m/*[2]",
+)  # fmt: skip
+"""Patterns with wildcards, and what they are when something stands in their places."""
+
 VALUED = (
     "//a[@x]", "//a[@x > 1]", "//a[@x > 2]", "//a[@x = '5']", "//a[@x != '5']", "/a[b = 'x']",
     "//b[. = 'xy']", "//b[starts-with(., 'x')]", "//b[contains(., 'y')]", "//*[@x]", "//b[@x]",
@@ -304,3 +312,6 @@ THEMES: dict[str, Theme] = {
     "strange": _theme((*map(_same, RESIDUAL), *QUALIFIED, *DRAWN), 0, 4, 6),
 }
 """Words that meet, by what is interesting about them."""
+
+WILDCARDS = _theme(map(_same, WILD), 7, 8)
+"""For annotations that tell what a wildcard stood for."""
