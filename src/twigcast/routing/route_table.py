@@ -326,7 +326,9 @@ class RouteTable:
         own: set[int] = set()
         tables = list(self._links.values())
         for pattern in patterns:
-            routes.update(table[pattern] for table in tables if pattern in table)
+            # Each table is asked once: another thread may take the pattern out of it meanwhile.
+            found = (table.get(pattern) for table in tables)
+            routes.update(number for number in found if number is not None)
             own.update(tuple(self._asked.get(pattern, ())))
         return routes, own
 
@@ -356,8 +358,11 @@ class RouteTable:
 
     def patterns_of(self, routes: Iterable[int], own: Iterable[int]) -> list[Pattern]:
         """The patterns of some routes, and of some local subscriptions."""
-        of_routes = [self._route_of[one] for one in sorted(routes) if one in self._route_of]
-        return of_routes + [self._patterns[one] for one in sorted(own) if one in self._patterns]
+        found = [
+            *map(self._route_of.get, sorted(routes)),
+            *map(self._patterns.get, sorted(own)),
+        ]
+        return [pattern for pattern in found if pattern is not None]
 
     def row_number(self, row: Pattern) -> int | None:
         """The number of a row of names, if it is watched."""
