@@ -76,8 +76,15 @@ class Judge:
             links = others
         else:
             links = self._routes.links_for(content, snapshot, effect.came_by)
+        unasked = None if effect.annotations is None else "nobody here has asked for any"
         return Decided(
-            effect.number, links, local.matches, local.undecided, flooded=flooded, paths=paths
+            effect.number,
+            links,
+            local.matches,
+            local.undecided,
+            flooded=flooded,
+            paths=paths,
+            ignored=unasked,
         )
 
     def _paths_for(

@@ -190,9 +190,9 @@ class Decided:
     """The answer to a :class:`Decide`, or a part of it: where the document has to go.
 
     There may be several answers to one: each tells what was not told before, and the last is
-    ``final``. ``position`` is how many start and end tags had been read when it was certain, 0
-    where nobody counted. ``paths`` has, for each of the links, the paths to be sent over it where
-    traffic is counted in paths.
+    ``final``. ``position`` is how many elements had begun when it was certain, 0 where nobody
+    counted. ``paths`` has, for each of the links, the paths to be sent over it where traffic is
+    counted in paths.
     """
 
     number: int
