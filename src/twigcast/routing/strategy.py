@@ -37,6 +37,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from twigcast.errors import UsageError
 from twigcast.routing.kinds import Kinds
+from twigcast.routing.wire_annotations import ANNOTATION_BYTES_MAX
 
 __all__ = [
     "STRATEGIES",
@@ -229,8 +230,11 @@ def piggyback(
     share = _share(space, base)
     _number("threshold", threshold, "lies in 0 … 1", most=1)
     _number("audit", audit, "lies in 0 … 1", most=1)
-    if type(bytes_max) is not int or bytes_max < 0:
-        raise UsageError(f"bytes_max is a whole number of bytes, not {bytes_max!r}")
+    if type(bytes_max) is not int or not 0 <= bytes_max <= ANNOTATION_BYTES_MAX:
+        raise UsageError(
+            f"bytes_max is a whole number of bytes, at most {ANNOTATION_BYTES_MAX:,}, "
+            f"not {bytes_max!r}"
+        )
     if merge_every is None:
         merge_every = base.merge_every
     _number("merge_every", merge_every, "is a number of seconds", most=inf)

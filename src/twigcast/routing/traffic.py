@@ -19,6 +19,7 @@ from typing import Final, TypeAlias, assert_never
 
 from twigcast.language import Pattern
 from twigcast.routing.events import Arrive, Change, Message
+from twigcast.routing.hints import Hints
 
 __all__ = ["KINDS", "Direction", "Traffic", "message_bytes"]
 
@@ -93,9 +94,17 @@ def message_bytes(message: Message) -> int:
             texts = sum(len(each.text) for each in patterns) + sum(
                 len(each.text) for each in promises
             )
-            return _ENVELOPE_BYTES + texts + 4 * (len(patterns) + len(promises))
+            size = _ENVELOPE_BYTES + texts + 4 * (len(patterns) + len(promises))
+            return size + (_hint_bytes(message.hints) if message.hints else 0)
         case Arrive():
             size = _ENVELOPE_BYTES + len(message.publication.content) + 2 * len(message.paths or ())
             return size + (message.annotations.size if message.annotations else 0)
         case _:
             assert_never(message)
+
+
+def _hint_bytes(hints: Hints) -> int:
+    rows = sum(len(row.text) for row, _ in hints.rows)
+    asked = sum(len(hint.wildcards) for hint in hints.simple)
+    numbers = len(hints.covered) + 3 * len(hints.rows) + 3 * len(hints.simple) + asked
+    return rows + 2 * numbers
