@@ -37,6 +37,7 @@ from twigcast.matching import ENGINES
 from twigcast.matching.native import AVAILABLE
 from twigcast.routing.annotations import Annotations
 from twigcast.routing.events import (
+    BrokerId,
     Decided,
     Event,
     LinkId,
@@ -209,6 +210,26 @@ class BusyWires(Wires):
             broken_off=self.broken_off,
         )
 
+    def check_agreements(self) -> None:
+        """All is quiet: both ends of a link mean the same, and nothing is left of what is gone."""
+        for name, router in self.routers.items():
+            agreed, tables = router._piggyback, router.tables()
+            assert agreed is not None
+            own = [pattern for _, pattern in tables.subscriptions]
+            every = Counter(own + [each for routes in tables.routes.values() for each in routes])
+            assert Counter({each.text: uses for each, uses in agreed._uses.items()}) == every
+            asked = agreed.asked()
+            rows = Counter(row for one in asked.values() for row, _ in one.hints.rows)
+            assert agreed._watched == rows
+            assert router._routes._rows.keys() == rows.keys()
+            assert bool(asked.keys() == tables.routes.keys()) or not agreed.kinds
+            for link, one in asked.items():
+                far = self.routers[link]._piggyback
+                assert far is not None
+                said = far._said[BrokerId(name)]
+                assert (said.session, said.number) == (one.session, one.number)
+                assert (said.table.said, said.table.hints) == (one.routes, one.hints)
+
 
 GENTLE = [each for each in EVERY_WAY if each.unadvertised == "flood"]
 
@@ -221,6 +242,7 @@ def test_tables_settle_whatever_overtakes_what_with(protocol: Protocol, kinds: s
         wires = BusyWires(rng, rng.choice(strategies))
         _play(wires, rng, moves=40)
         wires.settle()
+        wires.check_agreements()
         wires.check()
 
 
