@@ -53,7 +53,7 @@ def _piggyback(draw: st.DrawFn) -> Strategy:
         "annotations": kinds,
         "space": st.none() | _SHARE if on.merging == "none" else st.none(),
         "threshold": st.floats(0, 1),
-        "bytes_max": st.integers(0),
+        "bytes_max": st.integers(0, 65_536),
         "audit": st.floats(0, 1),
         "merge_every": st.floats(0, allow_nan=False),
     }
@@ -180,6 +180,7 @@ def test_something_else_than_a_text_is_refused() -> None:
         ("piggyback(space=true)", "space is a share"),
         ("piggyback(space=small)", "space is a share"),
         ("piggyback(threshold=2)", "threshold lies in 0 … 1"),
+        ("piggyback(bytes_max=65537)", "at most 65,536, not 65537"),
         ("piggyback(bytes_max=-1)", "bytes_max is a whole number of bytes"),
         ("piggyback(bytes_max=0.5)", "bytes_max is a whole number of bytes"),
         ("piggyback(audit=1.1)", "audit lies in 0 … 1"),
