@@ -154,13 +154,15 @@ def test_a_row_that_occurs_and_is_denied_is_a_lie(engine: str) -> None:
     assert answer.lie is None
 
 
-def test_a_position_that_is_too_early_is_a_lie() -> None:
+@pytest.mark.parametrize("name", ["c", "d"])
+def test_a_position_that_is_too_early_is_a_lie(name: str) -> None:
+    """About a subscription here, or about what a neighbour asks for."""
     made = broker("lazy", "+d", own={1: "//a/b/c"}, east=("//a/b/d",), audit=1.0)
-    content = b"<r><x/><y/><a><b><d/></b></a><z/></r>"
+    content = f"<r><x/><y/><a><b><{name}/></b></a><z/></r>".encode()
     row = made.row("//a/b")
     (answer,) = made.answers(made.arrives(content, made.told(last=((row, 1),))))
-    assert answer.lie == "it says that //a/b/d does not match; that is not so"
-    assert answer.links == (EAST,)
+    assert answer.lie == f"it says that //a/b/{name} does not match; that is not so"
+    assert (answer.links, answer.subscriptions) == (((), (1,)) if name == "c" else ((EAST,), ()))
     (answer,) = made.answers(made.arrives(content, made.told(last=((row, 5),)), name="q"))
     assert answer.lie is None
 

@@ -36,6 +36,7 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
+from twigcast.routing.hints import Hints
 from twigcast.routing.lessons import learn
 from twigcast.routing.router import Router
 from twigcast.routing.strategy import identity
@@ -442,6 +443,30 @@ def test_annotated_documents_can_be_decided_on_a_thread_while_tables_change(engi
     assert made.router.statistics().kept_for_snapshots == 0
 
 
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_a_row_that_is_watched_anew_while_a_document_is_decided_is_not_called_absent(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if another thread had handled two changes at the worst moment."""
+    patterns = parsed("//a/b/c", "//a/b/d")
+    made = broker("lazy", "-d", east=("//a/b/c", "//a/b/d"), engine=engine)
+    question = made.arrives(b"<a><b><c/></b></a>")
+    matcher = made.router._routes.route_matcher
+    name = "follow" if engine == "streaming" else "decide"
+    honest = getattr(matcher, name)
+
+    def interrupted(*asked: Any, **options: Any) -> object:  # noqa: ANN401
+        answer = honest(*asked, **options)
+        for number, hints in ((2, Hints(covered=(0, 0))), (3, table_of(patterns, patterns).hints)):
+            made.router.handle(Received(EAST, Change(1, number, hints=hints)), now=1.0)
+        return answer
+
+    monkeypatch.setattr(matcher, name, interrupted)
+    answer = made.router.decide(question)
+    assert answer.links == (EAST,)
+    assert answer.annotations == (None,)
+
+
 # Patterns that only libxml2 can decide, or nobody.
 
 COSTLY = "//a[count(.//a) = count(../../..//a)]"
@@ -465,6 +490,14 @@ def test_what_is_undecided_here_may_be_known_from_annotations(engine: str) -> No
     assert told is None or not told.is_complete
     (answer,) = made.answers(made.arrives(WIDE, made.unmatched("//b"), name="q"))
     assert (answer.undecided, answer.subscriptions) == ((), (ONE,))
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize("protocol", ["eager", "lazy", "adaptive"])
+def test_what_is_undecided_is_sent_on_and_not_called_a_match(protocol: str, engine: str) -> None:
+    made = broker(protocol, "+s", east=(COSTLY,), engine=engine)
+    made.answers(made.arrives(WIDE))
+    assert told_to(made) == {EAST: None}
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
