@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
@@ -322,15 +322,17 @@ class RouteTable:
 
     def numbers_of(self, patterns: Iterable[Pattern]) -> tuple[set[int], set[int]]:
         """The numbers of some patterns: as routes, and as local subscriptions."""
-        routes: set[int] = set()
+        # Each table is asked once for each, since another thread may take a pattern out meanwhile;
+        # and in one go, since there are thousands for each document.
+        asked = tuple(patterns)
+        routes: set[int | None] = set()
+        for table in tuple(self._links.values()):
+            routes.update(map(table.get, asked))
+        routes.discard(None)
         own: set[int] = set()
-        tables = list(self._links.values())
-        for pattern in patterns:
-            # Each table is asked once: another thread may take the pattern out of it meanwhile.
-            found = (table.get(pattern) for table in tables)
-            routes.update(number for number in found if number is not None)
-            own.update(tuple(self._asked.get(pattern, ())))
-        return routes, own
+        for numbers in filter(None, map(self._asked.get, asked)):
+            own.update(tuple(numbers))
+        return cast("set[int]", routes), own
 
     def link_of(self, number: int) -> LinkId | None:
         """The link that a route leads to; None for a row of names."""
