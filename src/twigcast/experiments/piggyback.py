@@ -108,8 +108,9 @@ class Figures:
 def combination(name: str) -> Strategy:
     """The strategy of a name such as ``L+s-sd``, or of any strategy, with patterns said upwards.
 
-    >>> str(combination("L+s-sd"))
-    'piggyback(on=identity, space=0.25, merge_every=0)'
+    >>> best = combination("L+s-sd")
+    >>> best.protocol, best.annotations, best.on, best.space
+    ('lazy', '+s-sd', 'identity', 0.25)
     >>> combination("covering").towards
     'producers'
     """
