@@ -38,8 +38,6 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.hints import Hints
 from twigcast.routing.lessons import learn
-from twigcast.routing.router import Router
-from twigcast.routing.strategy import identity
 
 ONE, TWO = SubscriptionId(1), SubscriptionId(2)
 
@@ -315,20 +313,6 @@ def test_annotations_of_a_flooded_document_are_ignored_and_counted() -> None:
     made.answers(question)
     assert (sent(made), delivered(made)) == ([EAST, WEST], [ONE])
     assert made.router.statistics().annotations_ignored == 1
-
-
-def test_annotations_that_nobody_asked_for_are_ignored_and_counted() -> None:
-    """This broker makes no use of any, and a neighbour sends some all the same."""
-    router = Router("here", identity())
-    router.handle(LinkUp(UP), now=0.0)
-    router.handle(Subscribe(ONE, "ann", *parsed("//c")), now=0.0)
-    publication = Publication("p", BrokerId("afar"), "press", FIVE)
-    arrival = Arrive(publication, annotations=Annotations(1, 1, unmatched=b"\1"))
-    (question,) = router.handle(Received(UP, arrival), now=1.0)
-    assert isinstance(question, Decide)
-    (effect,) = router.handle(router.decide(question), now=1.0)
-    assert isinstance(effect, Deliver)
-    assert router.statistics().annotations_ignored == 1
 
 
 @pytest.mark.parametrize("protocol", ["eager", "lazy", "adaptive"])

@@ -76,7 +76,9 @@ class Judge:
             links = others
         else:
             links = self._routes.links_for(content, snapshot, effect.came_by)
-        unasked = None if effect.annotations is None else "nobody here has asked for any"
+        ignored = None
+        if effect.annotations is not None and self._annotated is not None:
+            ignored = "the document goes everywhere whatever they say"
         return Decided(
             effect.number,
             links,
@@ -84,7 +86,7 @@ class Judge:
             local.undecided,
             flooded=flooded,
             paths=paths,
-            ignored=unasked,
+            ignored=ignored,
         )
 
     def _paths_for(
