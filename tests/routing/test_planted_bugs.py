@@ -233,7 +233,7 @@ class Liar(Bug):
 
     def lie(self, told: Annotations) -> Annotations:
         """What is said instead of the truth."""
-        raise NotImplementedError
+        return told
 
 
 def flipped(bits: bytes, bit: int) -> bytes:
