@@ -12,6 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from twigcast.language import PATTERN_LIMITS
+
 THOROUGH = settings(max_examples=4 * settings().max_examples)
 """For the properties everything else rests on: several times what the profile says."""
 
@@ -234,6 +236,8 @@ def tangles(draw: st.DrawFn) -> Said:
                 return f"({twig()} or {twig()})"
 
     parts = [part() for _ in range(draw(st.integers(2, 3)))]
+    while len(parts) > 1 and "".join(parts).count("[") > PATTERN_LIMITS.predicates_max:
+        parts.pop()
     return _same(draw(st.sampled_from([" and "] * 5 + [" or "])).join(parts))
 
 
