@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Spark's workers import what tests share, whichever test starts the session and wherever.
+    found = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *([found] if found else [])])
     set_hypothesis_home_dir(ROOT / ".pytest_cache" / "hypothesis")
     if config.getoption("--hypothesis-profile", None) is None:
         settings.load_profile("deep" if config.getoption("--deep") else "quick")
@@ -76,12 +78,10 @@ def shared() -> Path:
 def spark() -> Iterator[SparkSession]:
     """An embedded session with two cores and two tries for a task, quick to start.
 
-    It is made when the first test asks for it, and ``start_session`` hands it out again. Workers
-    import from the folder that it was started in, wherever that test was.
+    It is made when the first test asks for it, and ``start_session`` hands it out again.
     """
     from twigcast.spark import start_session
 
-    with chdir(ROOT):
-        session = start_session("local[2,2]", quick=True)
+    session = start_session("local[2,2]", quick=True)
     yield session
     session.stop()

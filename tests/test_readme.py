@@ -7,6 +7,8 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
@@ -14,11 +16,12 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
 
 
-def test_the_twelve_lines_print_what_stands_below_them() -> None:
+@pytest.mark.parametrize("place", [0, 1], ids=["the twelve lines", "a network"])
+def test_lines_print_what_stands_below_them(place: int) -> None:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(blocks("python")[0], "README.md", "exec"), {})  # noqa: S102
-    assert printed.getvalue() == blocks("text")[0]
+        exec(compile(blocks("python")[place], "README.md", "exec"), {})  # noqa: S102
+    assert printed.getvalue() == blocks("text")[place]
 
 
 def test_the_twelve_lines_are_twelve() -> None:

@@ -22,8 +22,7 @@ def test_the_lines_for_spark_show_who_asked(
     content = "<feed><trade urgent='1'><price>120</price></trade></feed>"
     rows = spark.createDataFrame([(1, content)], ["id", "content"])
     rows.write.parquet((tmp_path / "feed.parquet").as_uri())
-    lines = blocks("python")[1].replace(
-        '"feed.parquet"', f'"{(tmp_path / "feed.parquet").as_uri()}"'
-    )
+    (lines,) = (block for block in blocks("python") if "twigcast.spark" in block)
+    lines = lines.replace('"feed.parquet"', f'"{(tmp_path / "feed.parquet").as_uri()}"')
     exec(compile(lines, "README.md", "exec"), {})  # noqa: S102
     assert "[urgent, expensive]" in capfd.readouterr().out
