@@ -304,8 +304,8 @@ def test_an_answer_with_links_and_subscriptions_that_are_not_there_sends_nothing
     router = prepared(STRATEGIES[2])
     (asked,) = router.handle(Received(WEST, Arrive(publication(origin="west"))), now=2.0)
     assert isinstance(asked, Decide)
-    for nowhere in (WEST, FAR):
-        (refused,) = router.handle(Decided(asked.number, (nowhere,)), now=2.0)
+    for link in (WEST, FAR):
+        (refused,) = router.handle(Decided(asked.number, (link,)), now=2.0)
         assert isinstance(refused, Refuse)
         assert "cannot go over" in refused.reason
     assert router.handle(Decided(asked.number, (), (SubscriptionId(77),)), now=2.0) == ()

@@ -85,7 +85,7 @@ STRATEGIES = (
     *AGGREGATING,
 )
 
-Doing: TypeAlias = tuple[Literal["put", "advertised", "merge", "flush", "restart"], frozenset[int]]
+Doing: TypeAlias = tuple[Literal["put", "advertised", "merge", "flush"], frozenset[int]]
 
 _nothing = st.just(frozenset[int]())
 _numbers = st.integers(0, len(PATTERNS) - 1)
@@ -93,7 +93,7 @@ _some = st.frozensets(st.integers(0, len(SCHEMAS) - 1))
 _doing = st.one_of(
     st.tuples(st.just("put"), st.frozensets(_numbers, min_size=1, max_size=4)),
     st.tuples(st.just("advertised"), _some),
-    st.tuples(st.sampled_from(["merge", "flush", "restart"]), _nothing),
+    st.tuples(st.sampled_from(["merge", "flush"]), _nothing),
 )
 # Mergers take many patterns and a tick, so there are some to begin with.
 _beginning = st.tuples(
@@ -158,9 +158,6 @@ class Watched:
                 self.link.merge()
             case "flush", _:
                 self.flush()
-            case "restart", _:
-                self.heard = set(self.link.whole())
-                self.link.restart()
 
     def flush(self) -> None:
         change = self.link.flush()
@@ -339,16 +336,6 @@ def test_towards_producers_everything_goes_where_one_advertisement_came_from() -
     assert link.flush() == Difference(added=parsed("/a", "/news"))
     link.advertised(())
     assert link.flush() == Difference(removed=parsed("/a", "/news"))
-
-
-def test_a_new_session_begins_with_all_that_is_said() -> None:
-    link = Outgoing(identity())
-    link.put(Difference(added=parsed("/a", "/b")))
-    link.flush()
-    link.put(Difference(added=parsed("/c"), removed=parsed("/a")))
-    assert link.whole() == parsed("/b", "/c")
-    link.restart()
-    assert link.flush() == Difference()
 
 
 @given(doings)

@@ -148,7 +148,7 @@ class Sketch:
 
 
 def most_special(table: Mapping[Label, int], label: Label) -> int | None:
-    """Where a label leads, by the most special entry of the table that fits; None for nowhere.
+    """Where a label leads, by the most special entry of the table that fits; None if none does.
 
     >>> from twigcast.language.condition import ANY_ELEMENT, Kind
     >>> f, g = Label(Kind.ELEMENT, None, "f"), Label(Kind.ELEMENT, "urn:u", "f")

@@ -151,10 +151,6 @@ class Outgoing:
         """How much is said."""
         return len(self._said)
 
-    def restart(self) -> None:
-        """A session begins with :meth:`whole`: what is to be flushed counts from now."""
-        self._said.difference()
-
     def statistics(self) -> OutgoingStatistics:
         """How much is said, and why not more or less."""
         directed, merged = self._directed, self._merged

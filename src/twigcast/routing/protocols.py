@@ -106,7 +106,6 @@ class AnnotatedJudge:
         no_routes, no_locals = self._numbers(lessons.hopeless, snapshot)
         known = {self._routes.link_of(number) for number in yes_routes}
         case.sent = tuple(link for link in case.open_links() if link in known)
-        case.delivered = yes_locals
         case.skip_routes, case.skip_locals = yes_routes | no_routes, yes_locals | no_locals
         hopeless = Counter(map(self._routes.link_of, no_routes))
         is_all = len(case.skip_locals) == snapshot.own and all(
@@ -119,7 +118,7 @@ class AnnotatedJudge:
             case.sent,
             self._routes.subscriptions(yes_locals, snapshot),
             annotations=tuple(self._derived(case, link) for link in case.sent),
-            skipped=len(case.skip_routes) + len(case.skip_locals) if is_all else 0,
+            skipped=case.skipped if is_all else 0,
             is_unread=True,
             ignored=case.ignored,
             final=is_all,
@@ -226,11 +225,11 @@ class AnnotatedJudge:
             links,
             *own,
             annotations=annotations,
-            skipped=len(case.skip_routes) + len(case.skip_locals),
+            skipped=case.skipped,
             ignored=case.ignored,
         )
 
-    def _own(self, case: Case) -> tuple[tuple[SubscriptionId, ...], tuple[SubscriptionId, ...]]:
+    def _own(self, case: Case) -> _Own:
         """Local subscriptions that match and have not been told yet, and those in doubt."""
         if case.snapshot.own == len(case.skip_locals) and case.effect.came_by is not None:
             return (), ()  # Its origin reads every document, since nobody else has.
@@ -288,8 +287,7 @@ class AnnotatedJudge:
         links = tuple(link for link in links if link not in case.sent)
         number = case.effect.number
         yield Decided(number, links, final=False, annotations=(None,) * len(links))
-        skipped = len(case.skip_routes) + len(case.skip_locals)
-        yield Decided(number, (), *self._own(case), skipped=skipped, ignored=case.ignored)
+        yield Decided(number, (), *self._own(case), skipped=case.skipped, ignored=case.ignored)
 
     def _eager(self, case: Case, reading: Reading) -> Iterator[Decided]:
         number, counted = case.effect.number, 0
@@ -313,7 +311,7 @@ class AnnotatedJudge:
             *self._own_in_order(case, reading),
             position=reading.end,
             checks=reading.checks_eager(reading.end) - counted,
-            skipped=len(case.skip_routes) + len(case.skip_locals),
+            skipped=case.skipped,
             ignored=case.ignored,
         )
 

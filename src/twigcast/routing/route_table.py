@@ -123,7 +123,8 @@ class _Leaving:
 class RouteTable:
     """Routes by link, the broker's own subscriptions, and what they say of a document.
 
-    With ``by_groups``, :meth:`groups` can be asked for every snapshot.
+    With ``by_groups``, :meth:`groups` can be asked for every snapshot. With ``by_pattern``, numbers
+    are found by pattern and patterns by number, which only annotations need.
     """
 
     def __init__(
@@ -132,8 +133,10 @@ class RouteTable:
         *,
         limits: DocumentLimits = LIBRARY_LIMITS,
         by_groups: bool = False,
+        by_pattern: bool = False,
     ) -> None:
         self._by_groups = by_groups
+        self._by_pattern = by_pattern
         self._routes = _Leaving(engine, limits)
         self._locals = _Leaving(engine, limits)
         self._links: dict[LinkId, dict[Pattern, int]] = {}
@@ -173,7 +176,8 @@ class RouteTable:
         number = self._routes.add(pattern)
         self._links[link][pattern] = number
         self._link_of[number] = link
-        self._route_of[number] = pattern
+        if self._by_pattern:
+            self._route_of[number] = pattern
 
     def take(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link no more."""
@@ -187,18 +191,20 @@ class RouteTable:
         number = self._locals.add(pattern)
         self._local_numbers[subscription] = number
         self._local_ids[number] = subscription
-        self._patterns[number] = pattern
-        self._asked.setdefault(pattern, {})[number] = None
+        if self._by_pattern:
+            self._patterns[number] = pattern
+            self._asked.setdefault(pattern, {})[number] = None
 
     def unsubscribe(self, subscription: SubscriptionId) -> None:
         """A local subscription goes."""
         self._changed()
         number = self._local_numbers.pop(subscription)
         self._locals.remove(number, self._version)
-        pattern = self._patterns.pop(number)
-        del self._asked[pattern][number]
-        if not self._asked[pattern]:
-            del self._asked[pattern]
+        if self._by_pattern:
+            pattern = self._patterns.pop(number)
+            del self._asked[pattern][number]
+            if not self._asked[pattern]:
+                del self._asked[pattern]
         self._let_go()
 
     def watch(self, row: Pattern) -> None:

@@ -121,8 +121,12 @@ class Router:
         self.strategy = strategy_of(strategy)
         self.limits = limits
         self._document_limits = document_limits
-        by_groups = self.strategy.unit == "path"
-        self._routes = RouteTable(engine, limits=document_limits, by_groups=by_groups)
+        self._routes = RouteTable(
+            engine,
+            limits=document_limits,
+            by_groups=self.strategy.unit == "path",
+            by_pattern=self.strategy.protocol != "none",
+        )
         self._forwarding = Forwarding(self.strategy)
         self._sessions: dict[LinkId, Session] = {}
         self._last_session = 0
