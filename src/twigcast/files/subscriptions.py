@@ -115,21 +115,31 @@ def read_subscriptions(
     ``form`` overrides what the end of the name says. A file that cannot be read at all (absent,
     over the size limit, UTF-16, CSV without its two columns) is a :class:`UsageError`.
     """
-    form = form or _FORMS.get(Path(path).suffix.lower(), "text")
+    form = form or form_of(path)
     try:
         with Path(path).open("rb") as file:
-            _skip_mark(file)
-            lines = decoded_lines(
-                file,
-                line_bytes_max=limits.line_bytes_max,
-                file_bytes_max=limits.file_bytes_max,
-            )
-            return gather_subscriptions(_rows(form, lines))
+            return gather_subscriptions(file_rows(file, form, limits))
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
     except UsageError as error:
         raise UsageError(f"cannot read the subscriptions in {path}: {error}") from error
+
+
+def form_of(path: str | os.PathLike[str]) -> Form:
+    """The form that the end of a file's name tells."""
+    return _FORMS.get(Path(path).suffix.lower(), "text")
+
+
+def file_rows(
+    file: BufferedReader, form: Form, limits: SubscriptionLimits = DEFAULT_LIMITS
+) -> Iterator[Row]:
+    """The rows of an open file, not looked into; a :class:`UsageError` if it has none to read."""
+    _skip_mark(file)
+    lines = decoded_lines(
+        file, line_bytes_max=limits.line_bytes_max, file_bytes_max=limits.file_bytes_max
+    )
+    return _rows(form, lines)
 
 
 def gather_subscriptions(rows: Iterable[Row]) -> SubscriptionFile:
