@@ -105,8 +105,12 @@ class Piggyback:
     def say(self, link: LinkId, said: Iterable[Pattern], session: int, number: int) -> Hints:
         """Something is said over a link: the hints that go with it."""
         table = hint_table(said, self._numbers.keys(), self._covered, self.kinds)
-        self._said[link] = SaidSo(session, number, table)
+        self.said_so(link, SaidSo(session, number, table))
         return table.hints
+
+    def said_so(self, link: LinkId, said: SaidSo) -> None:
+        """Something has been said over a link, whose table is there already."""
+        self._said[link] = said
 
     def hear(
         self, link: LinkId, change: Change, routes: Iterable[Pattern]
