@@ -1,0 +1,374 @@
+"""What lies beyond the embedded Spark, for tests: a cluster, a Connect server, a Kafka broker.
+
+Each is a process, or several, of this machine: started for the tests of one file, listening on
+127.0.0.1 at ports that are free, with folders of its own, and killed at the end, whatever
+happened. Everything a process starts is in its session (in the sense of Unix), by which it is found
+and killed too: executors of a worker, Python workers of an executor.
+
+Jobs on a cluster have a driver of their own, in a process of its own (:func:`run_driver`): this one
+may have an embedded Spark already, and there can be but one.
+
+Kafka is no part of Spark. Its jars are fetched by Ivy, which comes with Spark, from where Ivy looks
+by itself, and kept in the user's cache. Where they cannot be had, tests are skipped by name.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+import pytest
+
+from twigcast.errors import UsageError
+from twigcast.spark.java import cache_folder, find_java
+
+Found = TypeVar("Found")
+
+START_SECONDS_MAX = 60
+"""Spark's parts and Kafka's take 2 to 5 seconds to start; a busy machine gets more."""
+
+DRIVER_SECONDS_MAX = 120
+FETCH_SECONDS_MAX = 150
+"""Fetching Kafka took 65 seconds; it happens once on a machine."""
+
+KAFKA = ("org.apache.kafka", "kafka_2.13", "3.9.1")
+CONNECTOR = ("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.3.0")
+
+_LITTLE_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_EXECUTOR_MEMORY = "512m"  # Spark refuses less than 450 MB.
+_QUESTION_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Started:
+    """A process that was started here, and what it has said so far."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def said(self, expression: str) -> list[str]:
+        """What an expression finds in the log, all of it or its group."""
+        return re.findall(expression, self.log.read_text(encoding="utf-8", errors="replace"))
+
+
+@dataclass(frozen=True)
+class StandaloneCluster:
+    """A master and its workers; ``master`` is what Spark calls the address of the cluster."""
+
+    master: str
+    settings: Mapping[str, str]
+    processes: Sequence[Started] = field(repr=False)
+
+    def executors(self) -> list[int]:
+        """The process numbers of the executors that run at present."""
+        return [
+            number
+            for started in self.processes
+            for number in session_of(started.process.pid)
+            if b"CoarseGrainedExecutorBackend" in _command_of(number)
+        ]
+
+
+@dataclass(frozen=True)
+class KafkaBroker:
+    """A Kafka broker that is its own controller; ``servers`` is what clients are to be told."""
+
+    servers: str
+
+
+def until(
+    condition: Callable[[], Found], *, what: str, seconds: float = START_SECONDS_MAX
+) -> Found:
+    """What the condition gives as soon as that is true; the test fails if it takes too long."""
+    pause = threading.Event()
+    deadline = monotonic() + seconds
+    while not (found := condition()):
+        if monotonic() > deadline:
+            pytest.fail(f"waited {seconds} s in vain for {what}")
+        pause.wait(_QUESTION_SECONDS)
+    return found
+
+
+@contextmanager
+def started(
+    command: Sequence[str | Path], log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[Started]:
+    """A process whose words go to a log; it and all that it started are killed at the end."""
+    with log.open("wb") as sink:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            cwd=log.parent,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+    try:
+        yield Started(process, log)
+    finally:
+        for number in {process.pid, *session_of(process.pid)}:
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        process.wait()
+
+
+def session_of(leader: int) -> list[int]:
+    """The processes of a session, found where Linux lists them; elsewhere the leader alone."""
+    numbers = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            # Behind the name, which may hold anything, in brackets: state, parent, group, session.
+            _, _, rest = (entry / "stat").read_text(encoding="utf-8").rpartition(")")
+            if int(rest.split()[3]) == leader:
+                numbers.append(int(entry.name))
+    return numbers or [leader]
+
+
+def run_driver(
+    program: str, arguments: Sequence[str | Path], environment: Mapping[str, str] | None = None
+) -> str:
+    """What a Python program prints that has Spark's driver in it; it must end well."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=DRIVER_SECONDS_MAX,
+        env={**os.environ, **(environment or {})},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+@contextmanager
+def standalone(folder: Path, *, workers: int = 2) -> Iterator[StandaloneCluster]:
+    """A standalone cluster of Spark's, whose workers have one core each."""
+    environment = {
+        **_spark_environment(folder),
+        "SPARK_DAEMON_JAVA_OPTS": f"{_LITTLE_JAVA} -Dspark.master.rest.enabled=false",
+        "SPARK_DAEMON_MEMORY": "256m",
+    }
+    with ExitStack() as stack:
+        ports = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
+        master = stack.enter_context(
+            started(
+                _spark_class("deploy.master.Master", *ports), folder / "master.log", environment
+            )
+        )
+        address = _awaited(master, r"Starting Spark master at (spark://\S+)")
+        processes = [master]
+        for number in range(workers):
+            own = ["-c", "1", "-m", "1g", "-d", f"{folder}/worker{number}", address]
+            command = _spark_class("deploy.worker.Worker", *ports, *own)
+            log = folder / f"worker{number}.log"
+            processes.append(stack.enter_context(started(command, log, environment)))
+        for worker in processes[1:]:
+            _awaited(worker, "Successfully registered with master")
+        yield StandaloneCluster(address, _cluster_settings(), processes)
+
+
+@contextmanager
+def connect(folder: Path) -> Iterator[str]:
+    """The address of a Spark that can be connected to, with two cores and two tries for a task."""
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": "0",
+        "spark.driver.extraJavaOptions": _LITTLE_JAVA,
+        "spark.local.dir": str(folder),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    said = [word for key, text in settings.items() for word in ("--conf", f"{key}={text}")]
+    server = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    command = [str(_spark_home() / "bin" / "spark-submit"), "--class", server]
+    command += ["--master", "local[2,2]", *said]
+    with started(command, folder / "connect.log", _spark_environment(folder)) as process:
+        address = _awaited(process, r"Spark Connect server started at: (127\S+)")
+        yield f"sc://{address}"
+
+
+@contextmanager
+def kafka(folder: Path) -> Iterator[KafkaBroker]:
+    """A Kafka broker in one process, without ZooKeeper; the test is skipped where there is none."""
+    jars = fetched(*KAFKA)
+    port, controller = _free_ports(2)
+    settings = folder / "kafka.properties"
+    settings.write_text(_kafka_settings(port, controller, folder / "log"), encoding="utf-8")
+    options = [*_LITTLE_JAVA.split(), "-Xmx256m", "-cp", f"{jars}/*"]
+    java = [str(find_java().home / "bin" / "java"), *options]
+    name = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    subprocess.run(
+        [*java, "kafka.tools.StorageTool", "format", "-t", name, "-c", settings],
+        check=True,
+        capture_output=True,
+        timeout=START_SECONDS_MAX,
+    )
+    with started([*java, "kafka.Kafka", settings], folder / "kafka.log") as process:
+        until(lambda: _kafka_answers(port) or _must_run(process), what="Kafka")
+        yield KafkaBroker(f"127.0.0.1:{port}")
+
+
+def fetched(organisation: str, module: str, version: str) -> Path:
+    """A folder with the jars of a module and of all it needs; skips the test without them."""
+    folder = cache_folder() / "jars" / f"{module}-{version}"
+    if folder.is_dir():
+        return folder
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}.tmp")
+    (ivy,) = (_spark_home() / "jars").glob("ivy-*.jar")
+    patience = ["-Dsun.net.client.defaultConnectTimeout=10000"]
+    patience += ["-Dsun.net.client.defaultReadTimeout=30000"]
+    asked = ["-m2compatible", "-cache", f"{ivy_folder()}/cache", "-types", "jar", "bundle"]
+    asked += ["-dependency", organisation, module, version, "-confs", "default"]
+    asked += ["-retrieve", f"{unfinished}/[artifact]-[revision].[ext]"]
+    try:
+        subprocess.run(
+            [find_java().home / "bin" / "java", *patience, "-jar", ivy, *asked],
+            check=True,
+            capture_output=True,
+            timeout=FETCH_SECONDS_MAX,
+        )
+        unfinished.rename(folder)
+    except (subprocess.SubprocessError, OSError, UsageError):
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if not folder.is_dir():  # Another process may have been quicker.
+            pytest.skip(f"cannot be had here: {organisation}:{module}:{version}")
+    return folder
+
+
+def ivy_folder() -> Path:
+    """Where Ivy keeps what it has fetched, also for Spark (``spark.jars.ivy``)."""
+    return cache_folder() / "ivy"
+
+
+@pytest.fixture(scope="module")
+def standalone_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
+    """A standalone cluster of two workers."""
+    with standalone(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Spark that can be connected to."""
+    pytest.importorskip("grpc", reason="Spark Connect needs the extra `connect`")
+    with connect(tmp_path_factory.mktemp("connect")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBroker]:
+    """A Kafka broker; tests are skipped where it cannot be had."""
+    with kafka(tmp_path_factory.mktemp("kafka")) as broker:
+        yield broker
+
+
+@pytest.fixture(scope="module")
+def kafka_connector() -> Mapping[str, str]:
+    """Settings with which a new session knows Kafka; tests are skipped where it cannot be had."""
+    fetched(*CONNECTOR)
+    return {"spark.jars.packages": ":".join(CONNECTOR), "spark.jars.ivy": str(ivy_folder())}
+
+
+def _cluster_settings() -> dict[str, str]:
+    """What a driver on the cluster of this machine has to say, and what makes it quick."""
+    return {
+        "spark.cores.max": "2",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executor.extraJavaOptions": _LITTLE_JAVA,
+        "spark.executor.memory": _EXECUTOR_MEMORY,
+    }
+
+
+def _spark_home() -> Path:
+    import pyspark
+
+    return Path(pyspark.__file__).parent
+
+
+def _spark_class(name: str, *arguments: str) -> list[str | Path]:
+    return [_spark_home() / "bin" / "spark-class", f"org.apache.spark.{name}", *arguments]
+
+
+def _spark_environment(folder: Path) -> dict[str, str]:
+    return {
+        "JAVA_HOME": str(find_java().home),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_HOME": str(_spark_home()),
+        "SPARK_LOCAL_DIRS": str(folder),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+
+
+def _awaited(process: Started, words: str) -> str:
+    def said() -> list[str]:
+        return process.said(words) or _must_run(process)
+
+    return until(said, what=f"{words!r} in {process.log}")[0]
+
+
+def _must_run(process: Started) -> list[str]:
+    if process.process.poll() is not None:
+        pytest.fail(f"it did not start:\n{process.log.read_text(encoding='utf-8')[-4000:]}")
+    return []
+
+
+def _command_of(number: int) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{number}/cmdline").read_bytes()
+    return b""
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        # All are held until all are found, so that they differ.
+        held = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [place.getsockname()[1] for place in held]
+
+
+def _kafka_settings(port: int, controller: int, log: Path) -> str:
+    return f"""
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+controller.listener.names=CONTROLLER
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+log.dirs={log}
+num.partitions=2
+group.initial.rebalance.delay.ms=0
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+transaction.state.log.replication.factor=1
+"""
+
+
+def _kafka_answers(port: int) -> bool:
+    """Whether Kafka says which requests it understands (ApiVersions, number 18, version 0)."""
+    question = struct.pack(">hhih", 18, 0, 1, -1)
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as place:
+        place.sendall(struct.pack(">i", len(question)) + question)
+        # Length, the question's own number, no error.
+        return place.recv(10)[4:] == struct.pack(">ih", 1, 0)
+    return False
