@@ -24,6 +24,7 @@ what is below something that is below a root is as good as below the root.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from twigcast.covering import native
@@ -73,9 +74,17 @@ class _Kept(NamedTuple):
 class CoverIndex:
     """A changing set of patterns, each under an id or several."""
 
-    def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
+    def __init__(
+        self,
+        engine: CoverEngine = "auto",
+        *,
+        budget: int = COVER_BUDGET,
+        ready_of: Callable[[Pattern], Ready] | None = None,
+    ) -> None:
         self.engine, self._candidates = _made(engine, budget)
         self._budget = budget
+        self._ready_of = ready_of
+        """Where patterns that are made ready are kept, if somebody does so for several indexes."""
         self._tally = Tally()
         self._searches = self._sure = 0
         self._numbers: dict[Pattern, int] = {}
@@ -107,7 +116,7 @@ class CoverIndex:
             self._more_ids.setdefault(number, {})[id] = None
 
     def _put_in(self, pattern: Pattern, first_id: int) -> int:
-        made = ready(pattern.condition)
+        made = self._ready_of(pattern) if self._ready_of else ready(pattern.condition)
         if not self._unused:
             self._unused.append(len(self._first_ids))
             self._first_ids.append(first_id)
@@ -192,16 +201,18 @@ class CoverIndex:
 
     def _covering(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
-        if own is None:
+        if own is None and self._ready_of:
+            narrower = self._ready_of(pattern)
+        elif own is None:
             unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
             narrower = Ready(pattern.condition, (), unlaid)
         else:
             narrower = self._kept[own].ready
         sure, maybe = self._candidates.covering(narrower)
         found = self._with_itself(own, sure)
-        if maybe and own is None:
-            laid = tuple(ground_of(ground.twig) for ground in narrower.grounds)
-            narrower = Ready(pattern.condition, (), laid)
+        if maybe and own is None and not self._ready_of:
+            grounds = tuple(ground_of(ground.twig) for ground in narrower.grounds)
+            narrower = Ready(pattern.condition, (), grounds)
         for number in maybe:
             if number != own and self._decided(self._kept[number].ready, narrower):
                 found.append(number)
@@ -209,7 +220,9 @@ class CoverIndex:
 
     def _covered(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
-        if own is None:
+        if own is None and self._ready_of:
+            wider = self._ready_of(pattern)
+        elif own is None:
             wider = Ready(pattern.condition, wider_twigs(pattern.condition), ())
         else:
             wider = self._kept[own].ready
