@@ -188,6 +188,13 @@ def read_change_file(
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read {path} of the change feed: {reason}") from error
+    return change_file(name, content, limits=limits)
+
+
+def change_file(
+    name: str, content: bytes, *, limits: SubscriptionLimits = DEFAULT_LIMITS
+) -> ChangeFile:
+    """The same for bytes that are here."""
     digest = sha256(content).hexdigest()
     try:
         opened: BufferedReader = BufferedReader(BytesIO(content))
