@@ -47,25 +47,16 @@ def minimal_sets(
     ready_of: Callable[[Pattern], Ready] | None = None,
 ) -> dict[Pattern, int]:
     """Of patterns with the sets they are in, those that are said with the sets they are said in."""
-    making = ready_of or _kept()
-    search = _Search(patterns, lambda: CoverIndex(engine, budget=budget, ready_of=making))
-    for number in sorted(range(len(patterns)), key=lambda each: _size(making(search.all[each]))):
+    made = {pattern: _made(pattern, ready_of) for pattern in patterns}
+    search = _Search(patterns, lambda: CoverIndex(engine, budget=budget, ready_of=made.__getitem__))
+    for number in sorted(range(len(patterns)), key=lambda each: _size(made[search.all[each]])):
         search.place(number)
     search.settle_doubts()
     return {search.all[number]: sets for number, sets in sorted(search.said.items())}
 
 
-def _kept() -> Callable[[Pattern], Ready]:
-    """What makes patterns ready, each once."""
-    made: dict[Pattern, Ready] = {}
-
-    def making(pattern: Pattern) -> Ready:
-        found = made.get(pattern)
-        if found is None:
-            found = made[pattern] = ready(pattern.condition)
-        return found
-
-    return making
+def _made(pattern: Pattern, ready_of: Callable[[Pattern], Ready] | None) -> Ready:
+    return ready_of(pattern) if ready_of else ready(pattern.condition)
 
 
 def _size(made: Ready) -> int:

@@ -13,6 +13,7 @@ Read in this order:
     hints, annotations, lessons     what is told about documents, and what follows from it
     piggyback, protocols, reading   when documents go on, and how they are decided with that
     topology, network, traffic      routers joined in memory
+    sweeps                          the routes that these come to, all at once
 """
 
 from twigcast.routing.network import Delivery, Network, Outcome
