@@ -52,7 +52,16 @@ def _reasons(rejected: Sequence[Rejected]) -> list[tuple[int, str]]:
 def test_before_the_first_change_the_first_ones_stand() -> None:
     standing = StandingSubscriptions(FIRST)
     assert standing.version == NO_VERSION
-    assert standing.subscriptions == FIRST.subscriptions
+    assert standing.subscriptions is FIRST.subscriptions
+
+
+def test_what_stands_is_the_same_tuple_until_it_changes() -> None:
+    standing = StandingSubscriptions(FIRST)
+    standing.take_up([_file("a.jsonl", _remove(1, "x"), _add(1, "bad", "//["))])
+    assert standing.subscriptions is FIRST.subscriptions
+    standing.take_up([_file("b.jsonl", _remove(2, "one"))])
+    assert standing.subscriptions is standing.subscriptions
+    assert len(standing.subscriptions) == 1
 
 
 def test_adding_replacing_and_removing() -> None:

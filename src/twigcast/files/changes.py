@@ -105,6 +105,7 @@ class StandingSubscriptions:
     def __init__(self, first: SubscriptionFile, brokers: Collection[str] | None = None) -> None:
         self._standing = {str(item.id): item for item in first.subscriptions}
         self._brokers = brokers
+        self._listed: tuple[Subscription, ...] | None = first.subscriptions
         self._mark: _Mark = (NO_VERSION, "")
         self.taken: dict[str, str] = {}
         """The files taken up, in order, and their digests."""
@@ -116,8 +117,13 @@ class StandingSubscriptions:
 
     @property
     def subscriptions(self) -> tuple[Subscription, ...]:
-        """What stands, in the order in which it came; what replaces another takes its place."""
-        return tuple(self._standing.values())
+        """What stands, in the order in which it came; what replaces another takes its place.
+
+        As long as nothing changes, it is the same tuple.
+        """
+        if self._listed is None:
+            self._listed = tuple(self._standing.values())
+        return self._listed
 
     def take_up(self, files: Iterable[ChangeFile]) -> tuple[Rejected, ...]:
         """Let the changes of some new files count; what is set aside, by file and line."""
@@ -157,6 +163,7 @@ class StandingSubscriptions:
             self._standing[str(change.id)] = change.subscription
         elif self._standing.pop(str(change.id), None) is None:
             return _aside(change, f"there is no {change.id!r} to remove")
+        self._listed = None
         return None
 
 
