@@ -90,14 +90,14 @@ def test_deliveries_name_document_subscription_subscriber_and_broker(tmp_path: P
     receipt, rows = _written(tmp_path, batches, file)
     names = list(TABLES[DELIVERIES].names)
     assert [tuple(row.values()) for row in rows[DELIVERIES]] == [
-        ("a", "hash of a", "s0", "ann", "north"),
-        ("a", "hash of a", "s2", "bob", "south"),
-        ("b", "hash of b", "s1", None, "north"),
+        ("a", "hash of a", "s0", "ann", "north", 0),
+        ("a", "hash of a", "s2", "bob", "south", 0),
+        ("b", "hash of b", "s1", None, "north", 0),
     ]
     assert list(rows[DELIVERIES][0]) == names
     assert receipt == {
         "part": PART, "worker": "here:1", "loads": 1, "documents": 3, "bytes": 30,
-        "deliveries": 3, "dead_letters": 0,
+        "deliveries": 3, "dead_letters": 0, "traffic": [],
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ import pytest
 from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import compile_subscriptions, list_documents, read_subscriptions
 from twigcast.matching import Matcher
-from twigcast.spark import Progress, Publications, Run, run_batch, writing
+from twigcast.spark import Progress, Publications, Run, read_table, run_batch, writing
 from twigcast.spark.chunks import cut
 from twigcast.spark.job import documents_in_chunks, outcomes_of, share_compiled
 from twigcast.spark.labels import labels_of
@@ -126,7 +126,10 @@ def expected(work: Path) -> list[tuple[str, str]]:
 
 
 def _tables(out: Path) -> Tables:
-    return {name: pyarrow.parquet.read_table(out / name).to_pylist() for name in TABLES}
+    return {
+        name: pyarrow.parquet.read_table(out / name / "batch=0", partitioning=None).to_pylist()
+        for name in TABLES
+    }
 
 
 def _pairs(tables: Tables) -> list[tuple[str, str]]:
@@ -291,7 +294,7 @@ def test_metrics_and_manifest_agree_with_the_tables(mixed: Mixed) -> None:
     assert metrics["engine"] == run.engine == Matcher().statistics().engine
     assert all(float(str(metrics[f"seconds_{step}"])) >= 0 for step in run.seconds)
     assert not run.all_accepted
-    manifest = json.loads((mixed.out / "_manifest").read_text())
+    manifest = json.loads((mixed.out / "_manifest/batch=0.json").read_text())
     assert manifest["run"] == run.run
     assert manifest["matcher_version"] == run.matcher_version
     assert manifest["rows"] == {name: len(rows) for name, rows in tables.items()}
@@ -299,7 +302,8 @@ def test_metrics_and_manifest_agree_with_the_tables(mixed: Mixed) -> None:
 
 def test_tables_have_their_schemas_comments_included(mixed: Mixed, spark: SparkSession) -> None:
     for name, schema in TABLES.items():
-        assert spark.read.parquet(str(mixed.out / name)).schema == schema
+        assert spark.read.parquet(str(mixed.out / name / "batch=0")).schema == schema
+        assert read_table(spark, mixed.out, name).drop("batch").schema == schema
 
 
 def test_a_matcher_is_loaded_once_per_worker_and_version(work: Path, spark: SparkSession) -> None:

@@ -45,7 +45,7 @@ def test_a_mistake_is_found_before_spark_is_started(
 ) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "done").mkdir()
-    (tmp_path / "done" / "_manifest").write_text("{}")
+    (tmp_path / "done" / "_manifest").mkdir()
     with pytest.raises(UsageError, match=complaint):
         mistake(tmp_path)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from twigcast.errors import UsageError
-from twigcast.spark.storage import Output, Store, hadoop_store, local_path, local_store
+from twigcast.spark.storage import BatchOutput, Output, Store, hadoop_store, local_path, local_store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TABLES = ("deliveries", "metrics")
 
 
-def _write(output: Output, content: str) -> None:
+def _write(output: BatchOutput, content: str) -> None:
     """What Spark does: a folder for each table."""
     output.begin()
     for table in TABLES:
@@ -29,9 +29,13 @@ def _write(output: Output, content: str) -> None:
 
 
 def _run(out: Path, content: str, *, overwrite: bool = False) -> None:
-    output = Output(local_store(str(out)), TABLES, overwrite=overwrite)
+    output = _replacing(out) if overwrite else Output(local_store(str(out)), TABLES).batch(0)
     _write(output, content)
     output.finish({"run": content})
+
+
+def _replacing(out: Path) -> BatchOutput:
+    return Output(local_store(str(out)), TABLES, existing="replace").batch(0)
 
 
 def _names(out: Path) -> list[str]:
@@ -41,30 +45,30 @@ def _names(out: Path) -> list[str]:
 def test_a_finished_run_has_its_tables_and_a_manifest(tmp_path: Path) -> None:
     _run(tmp_path / "new" / "out", "one")
     assert _names(tmp_path / "new" / "out") == ["_manifest", "deliveries", "metrics"]
-    assert json.loads((tmp_path / "new/out/_manifest").read_text()) == {"run": "one"}
-    assert (tmp_path / "new/out/deliveries/part").read_text() == "one deliveries"
+    assert json.loads((tmp_path / "new/out/_manifest/batch=0.json").read_text()) == {"run": "one"}
+    assert (tmp_path / "new/out/deliveries/batch=0/part").read_text() == "one deliveries"
 
 
 def test_a_finished_run_is_not_overwritten_unless_asked(tmp_path: Path) -> None:
     _run(tmp_path, "one")
     with pytest.raises(UsageError, match="holds a finished run"):
         _run(tmp_path, "two")
-    assert (tmp_path / "metrics/part").read_text() == "one metrics"
+    assert (tmp_path / "metrics/batch=0/part").read_text() == "one metrics"
     _run(tmp_path, "two", overwrite=True)
-    assert (tmp_path / "metrics/part").read_text() == "two metrics"
-    assert json.loads((tmp_path / "_manifest").read_text()) == {"run": "two"}
+    assert (tmp_path / "metrics/batch=0/part").read_text() == "two metrics"
+    assert json.loads((tmp_path / "_manifest/batch=0.json").read_text()) == {"run": "two"}
 
 
 def test_until_the_end_the_old_run_stays_as_it_is(tmp_path: Path) -> None:
     _run(tmp_path, "one")
-    output = Output(local_store(str(tmp_path)), TABLES, overwrite=True)
+    output = _replacing(tmp_path)
     _write(output, "two")
-    assert (tmp_path / "deliveries/part").read_text() == "one deliveries"
+    assert (tmp_path / "deliveries/batch=0/part").read_text() == "one deliveries"
     assert (tmp_path / "_manifest").exists()
 
 
 def test_a_run_that_dies_while_writing_leaves_no_table(tmp_path: Path) -> None:
-    output = Output(local_store(str(tmp_path)), TABLES, overwrite=False)
+    output = Output(local_store(str(tmp_path)), TABLES).batch(0)
     _write(output, "dead")
     assert _names(tmp_path) == ["_staging"]
     _run(tmp_path, "alive")
@@ -76,14 +80,14 @@ def test_a_run_that_dies_while_putting_in_place_has_no_manifest_and_is_cleared_u
     tmp_path: Path, moves: int
 ) -> None:
     store = _Mortal(local_store(str(tmp_path)), moves)
-    output = Output(store, TABLES, overwrite=False)
+    output = Output(store, TABLES).batch(0)
     _write(output, "dead")
     with pytest.raises(KeyboardInterrupt):
         output.finish({"run": "dead"})
     assert not (tmp_path / "_manifest").exists()
     _run(tmp_path, "alive")
-    assert (tmp_path / "deliveries/part").read_text() == "alive deliveries"
-    assert (tmp_path / "metrics/part").read_text() == "alive metrics"
+    assert (tmp_path / "deliveries/batch=0/part").read_text() == "alive deliveries"
+    assert (tmp_path / "metrics/batch=0/part").read_text() == "alive metrics"
 
 
 class _Mortal:
@@ -102,6 +106,12 @@ class _Mortal:
     def exists(self, name: str) -> bool:
         return self._store.exists(name)
 
+    def names(self, name: str) -> list[str]:
+        return self._store.names(name)
+
+    def read(self, name: str) -> bytes:
+        return self._store.read(name)
+
     def delete(self, name: str) -> None:
         self._store.delete(name)
 
@@ -116,7 +126,7 @@ class _Mortal:
 
 
 def test_only_the_files_that_count_become_part_of_a_table(tmp_path: Path) -> None:
-    output = Output(local_store(str(tmp_path)), TABLES, overwrite=False)
+    output = Output(local_store(str(tmp_path)), TABLES).batch(0)
     output.begin()
     for table in TABLES:
         folder, attempts = output.folder(table), output.attempts(table)
@@ -130,7 +140,7 @@ def test_only_the_files_that_count_become_part_of_a_table(tmp_path: Path) -> Non
     output.finish({})
     assert _names(tmp_path) == ["_manifest", *TABLES]
     for table in TABLES:
-        assert _names(tmp_path / table) == ["good"]
+        assert _names(tmp_path / table / "batch=0") == ["good"]
 
 
 def test_a_worker_that_goes_on_writing_does_not_stop_the_removal(
@@ -217,9 +227,14 @@ def test_both_kinds_of_store_keep_the_same_promises(
     store.delete("a")
     store.write("a", b"\x00one")
     store.write("a", b"\xfftwo")
-    assert (tmp_path / "out" / "a").read_bytes() == b"\xfftwo"
+    assert (tmp_path / "out" / "a").read_bytes() == store.read("a") == b"\xfftwo"
     store.move("a", "b")
     assert (store.exists("a"), store.exists("b")) == (False, True)
+    store.write("deep/er/e", b"e")
+    store.write("deep/er/f", b"f")
+    assert (store.names("deep/er"), store.names("nowhere")) == (["e", "f"], [])
+    store.move("deep/er/f", "an/other/f")
+    assert store.names("an/other") == ["f"]
     (tmp_path / "out" / "c" / "d").mkdir(parents=True)
     store.delete("c")
     assert not store.exists("c")
@@ -227,3 +242,21 @@ def test_both_kinds_of_store_keep_the_same_promises(
     assert folder == (tmp_path / "out/x/y" if kind == "local" else None)
     assert folder is None or folder.is_dir()
     assert store.location("b").endswith(f"{tmp_path}/out/b")
+
+
+def test_batches_lie_side_by_side_and_each_has_its_manifest(tmp_path: Path) -> None:
+    output = Output(local_store(str(tmp_path)), TABLES, existing="keep")
+    for number, content in ((0, "one"), (10, "two"), (9, "three")):
+        batch = output.batch(number)
+        assert not batch.is_whole
+        _write(batch, content)
+        batch.finish({"run": content})
+        assert batch.is_whole
+    assert output.whole_batches() == [0, 9, 10]
+    assert (tmp_path / "metrics/batch=9/part").read_text() == "three metrics"
+    _write(output.batch(9), "again")
+    assert output.whole_batches() == [0, 9, 10], "until it is finished again"
+    assert (tmp_path / "metrics/batch=9/part").read_text() == "three metrics"
+    output.batch(9).finish({"run": "again"})
+    assert (tmp_path / "metrics/batch=9/part").read_text() == "again metrics"
+    assert (tmp_path / "metrics/batch=10/part").read_text() == "two metrics"

@@ -27,7 +27,14 @@ def test_every_column_says_what_it_holds() -> None:
 def test_the_tables_have_the_documented_columns() -> None:
     assert TABLES["deliveries"].simpleString() == (
         "struct<document:string,document_hash:string,subscription:string,"
-        "subscriber:string,broker:string>"
+        "subscriber:string,broker:string,hops:int>"
+    )
+    assert TABLES["traffic"].simpleString() == (
+        "struct<broker:string,neighbour:string,documents:bigint,bytes:bigint,"
+        "needless:bigint,needless_bytes:bigint>"
+    )
+    assert TABLES["routes"].simpleString() == (
+        "struct<broker:string,neighbour:string,pattern:string>"
     )
     assert TABLES["dead_letters"].simpleString() == (
         "struct<document:string,subscription:string,stage:string,reason:string,line:int,column:int>"

@@ -14,28 +14,27 @@ import pytest
 from pyspark import TaskContext
 
 from twigcast.errors import TwigcastError
-from twigcast.files import compile_subscriptions
-from twigcast.matching import Matcher
 from twigcast.spark import Publications, parts, run_batch
-from twigcast.spark.job import documents_in_table, share_compiled
-from twigcast.spark.labels import labels_of
+from twigcast.spark.job import documents_in_table
+from twigcast.spark.prepared import design_of, prepare
 from twigcast.spark.sources import gathered
-from twigcast.spark.storage import ATTEMPTS, Output, Store, local_store
-from twigcast.spark.tables import TABLES
-from twigcast.spark.writing import Writing, writing
+from twigcast.spark.storage import BatchOutput, Output, Store, local_store
+from twigcast.spark.tables import TABLES, arrow_of
+from twigcast.spark.writing import Writing, fused
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from twigcast.spark.job import Answer, Compiled, Documents
+    from twigcast.spark.job import Answer, Documents
+    from twigcast.spark.prepared import Prepared
 
     Batches = Iterator[pa.RecordBatch]
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 SUBSCRIPTIONS = gathered({"any": "/a", "b": "//b", "none": "//none"})
-LABELS = labels_of(SUBSCRIPTIONS)
+ATTEMPTS = "_staging/batch=0/attempts"
 CONTENTS = {f"{number}": b"<a><b/></a>" if number % 3 else b"<a/>" for number in range(40)}
 CONTENTS["broken"] = b"<a>"
 EXPECTED = sorted(
@@ -45,10 +44,10 @@ EXPECTED = sorted(
 
 
 @pytest.fixture(scope="module")
-def compiled(spark: SparkSession) -> Compiled:
-    matcher = Matcher()
-    assert compile_subscriptions(SUBSCRIPTIONS, matcher.add) == ()
-    return share_compiled(spark, LABELS, matcher)
+def prepared(spark: SparkSession) -> Prepared:
+    found = prepare(spark, SUBSCRIPTIONS, design_of(None))
+    assert found.rejected == ()
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +57,14 @@ def table(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame(arrow).repartition(2).cache()
 
 
-def _output(store: Store) -> Output:
-    return Output(store, TABLES, overwrite=False)
+def _output(store: Store) -> BatchOutput:
+    return Output(store, TABLES).batch(0)
 
 
-def _finish(tables: Writing, output: Output) -> None:
+def _finish(tables: Writing, output: BatchOutput) -> None:
     tables.write()
-    for name in ("rejected", "metrics"):
-        tables.put(name, [])
+    for name in ("traffic", "rejected", "routes", "metrics"):
+        tables.put(name, arrow_of([], TABLES[name]))
     output.finish({})
 
 
@@ -120,33 +119,33 @@ def _disturbed(table: DataFrame, ending: str) -> Documents:
 def test_an_attempt_that_ends_badly_adds_nothing_and_loses_nothing(
     tmp_path: Path,
     spark: SparkSession,
-    compiled: Compiled,
+    prepared: Prepared,
     table: DataFrame,
     ending: str,
     left: int,
 ) -> None:
     output = _output(local_store(str(tmp_path)))
     documents = _disturbed(table, ending)
-    with writing(spark, output, documents, compiled=compiled, labels=LABELS) as tables:
+    with fused(spark, output, documents, prepared) as tables:
         sums = tables.match()
         assert len(_attempts(tmp_path)) == 2 + left, "two tasks, and what first attempts left"
         _finish(tables, output)
-    assert (sums["documents"], sums["deliveries"]) == (41, len(EXPECTED))
+    assert (sums.documents, sums.deliveries) == (41, len(EXPECTED))
     assert _pairs(tmp_path) == EXPECTED
     assert _letters(tmp_path) == ["broken"]
     assert {path.name for path in tmp_path.iterdir()} == {"_manifest", *TABLES}
 
 
 def test_what_is_computed_again_is_written_once(
-    tmp_path: Path, spark: SparkSession, compiled: Compiled, table: DataFrame
+    tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
 ) -> None:
     output = _output(local_store(str(tmp_path)))
     documents = documents_in_table(table)
-    with writing(spark, output, documents, compiled=compiled, labels=LABELS) as tables:
+    with fused(spark, output, documents, prepared) as tables:
         assert tables.match() == tables.match()
         assert len(_attempts(tmp_path)) == 4
         _finish(tables, output)
-    assert len(list((tmp_path / "deliveries").iterdir())) == 2
+    assert len(list((tmp_path / "deliveries/batch=0").iterdir())) == 2
     assert _pairs(tmp_path) == EXPECTED
 
 
@@ -164,15 +163,15 @@ class _OnlySpark:
 
 
 def test_spark_writes_where_workers_cannot_also_when_it_lost_what_it_kept(
-    tmp_path: Path, spark: SparkSession, compiled: Compiled, table: DataFrame
+    tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
 ) -> None:
     output = _output(_OnlySpark(tmp_path))  # type: ignore[arg-type]
     documents = documents_in_table(table)
-    with writing(spark, output, documents, compiled=compiled, labels=LABELS) as tables:
+    with fused(spark, output, documents, prepared) as tables:
         sums = tables.match()
         spark.catalog.clearCache()
         _finish(tables, output)
-    assert (sums["documents"], sums["deliveries"], sums["dead_letters"]) == (41, len(EXPECTED), 1)
+    assert (sums.documents, sums.deliveries, sums.dead_letters) == (41, len(EXPECTED), 1)
     assert _pairs(tmp_path) == EXPECTED
     assert _letters(tmp_path) == ["broken"]
 
@@ -197,9 +196,10 @@ def test_another_file_system_gets_the_same_tables(tmp_path: Path, spark: SparkSe
         name: run_batch(rows, Publications(feed), out, spark=spark) for name, out in outs.items()
     }
     for name, schema in TABLES.items():
-        here = spark.read.parquet(str(tmp_path / "here" / name))
-        elsewhere = spark.read.parquet(str(tmp_path / "elsewhere" / "out" / name))
-        assert here.schema == elsewhere.schema == schema
+        here = spark.read.parquet(str(tmp_path / "here" / name / "batch=0"))
+        elsewhere = spark.read.parquet(str(tmp_path / "elsewhere" / "out" / name / "batch=0"))
+        assert here.schema == schema, name
+        assert elsewhere.schema == schema, name
         if name != "metrics":
             assert sorted(map(str, here.collect())) == sorted(map(str, elsewhere.collect()))
     told = ("documents", "bytes", "deliveries", "dead_letters", "rejected", "partitions")
@@ -222,7 +222,7 @@ def test_another_file_system_gets_the_same_tables(tmp_path: Path, spark: SparkSe
 def test_a_part_that_is_not_what_its_receipt_says_stops_the_run(
     tmp_path: Path,
     spark: SparkSession,
-    compiled: Compiled,
+    prepared: Prepared,
     table: DataFrame,
     damage: object,
     complaint: str,
@@ -230,7 +230,7 @@ def test_a_part_that_is_not_what_its_receipt_says_stops_the_run(
     assert callable(damage)
     output = _output(local_store(str(tmp_path)))
     documents = documents_in_table(table)
-    with writing(spark, output, documents, compiled=compiled, labels=LABELS) as tables:
+    with fused(spark, output, documents, prepared) as tables:
         tables.match()
         damage(tmp_path / ATTEMPTS / "deliveries" / _attempts(tmp_path)[0])
         with pytest.raises(TwigcastError, match=complaint):

@@ -1,6 +1,8 @@
 """The data pipeline on PySpark: documents by the million against standing subscriptions.
 
-    run_batch("subscriptions.csv", "feed/", "out/")        the whole job, into tables
+    Pipeline(spark, "topology.toml", "subscriptions.csv", "covering").disseminate("feed/", "out/")
+    run_batch("subscriptions.csv", "feed/", "out/")        the same in one call, into tables
+    read_table(spark, "out/", "deliveries")                what it has written
     matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
     register(spark, "subscriptions.csv")                   twigcast_match(content) in SQL
     start_session()                                        Spark inside this process, Java found
@@ -11,7 +13,9 @@ says what to install. In reading order:
 
     java, session           a Spark that starts on any machine, and quietly
     sources                 where subscriptions and publications come from
+    prepared, routes        from subscriptions to what workers need
     chunks, worker          what the workers do, without a word of Spark
+    brokers, ways           the same: the way of a document through the network
     labels, parts           the same: from answers to tables
     job                     the plumbing between the two
     tables, outcomes        what the tables hold; from answers to tables where workers cannot write
@@ -30,26 +34,30 @@ from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from twigcast.spark.functions import matches, register
-    from twigcast.spark.pipeline import Run, run_batch
+    from twigcast.spark.pipeline import Pipeline, Run, read_table, run_batch
     from twigcast.spark.progress import Progress
     from twigcast.spark.session import start_session
     from twigcast.spark.sources import Publications
 
 __all__ = [
+    "Pipeline",
     "Progress",
     "Publications",
     "Run",
     "matches",
+    "read_table",
     "register",
     "run_batch",
     "start_session",
 ]
 
 _HOME = {
+    "Pipeline": "pipeline",
     "Progress": "progress",
     "Publications": "sources",
     "Run": "pipeline",
     "matches": "functions",
+    "read_table": "pipeline",
     "register": "functions",
     "run_batch": "pipeline",
     "start_session": "session",

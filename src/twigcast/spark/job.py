@@ -8,7 +8,8 @@ that tells its content, since Spark refuses a second content for one name. Worke
 and keep what they have loaded in :func:`twigcast.spark.worker.loaded_matcher`, which lies in an
 importable module: state in anything sent along with a task would be made anew for each task.
 
-So do the labels of its subscriptions (:mod:`~twigcast.spark.labels`).
+So do the labels of its subscriptions (:mod:`~twigcast.spark.labels`), and the ways through the
+network (:mod:`~twigcast.spark.ways`).
 
 Documents in files travel as numbers: a task gets the number of a chunk, and finds in a shared
 file which documents those are (:mod:`~twigcast.spark.chunks`). Spark never sees a document that
@@ -39,6 +40,7 @@ from twigcast.files.index import write_versioned
 from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
+from twigcast.spark.ways import loaded_ways, ways_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from twigcast.files import Entry
     from twigcast.matching import Matcher
     from twigcast.spark.sources import Publications
+    from twigcast.spark.ways import Ways
 
     Batches = Iterator[pa.RecordBatch]
 
@@ -63,25 +66,44 @@ Documents: TypeAlias = "Callable[[Answer, StructType], DataFrame]"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled matcher and the labels behind its positions, as files that workers can get."""
+    """A compiled matcher and what stands behind its answers, as files that workers can get."""
 
     matcher: VersionedFile
     labels: VersionedFile
     engine: str
+    ways: VersionedFile | None = None
+    """Through a network of brokers; None if there is only one."""
 
 
 def share_compiled(
-    spark: SparkSession, labels: pa.RecordBatch, matcher: Matcher, *, engine: str = "auto"
+    spark: SparkSession,
+    labels: pa.RecordBatch,
+    matcher: Matcher,
+    *,
+    engine: str = "auto",
+    ways: Ways | None = None,
 ) -> Compiled:
-    """Write a matcher and its subscriptions' labels, and make them known to all workers."""
-    folder, content = _shared_folder(), labels_bytes(labels)
+    """Write a matcher, its subscriptions' labels and the ways, and make them known to workers."""
+    folder = shared_folder()
     compiled = Compiled(
         matcher=write_index(folder, matcher),
-        labels=write_versioned(folder, stem="labels", ending=".arrow", content=content),
+        labels=write_labels(labels),
         engine=engine,
+        ways=None if ways is None else write_ways(ways),
     )
-    _share(spark, compiled.matcher, compiled.labels)
+    share(spark, compiled.matcher, compiled.labels, *([compiled.ways] if compiled.ways else []))
     return compiled
+
+
+def write_labels(labels: pa.RecordBatch) -> VersionedFile:
+    """Labels as a file to be shared."""
+    content = labels_bytes(labels)
+    return write_versioned(shared_folder(), stem="labels", ending=".arrow", content=content)
+
+
+def write_ways(ways: Ways) -> VersionedFile:
+    """Ways as a file to be shared."""
+    return write_versioned(shared_folder(), stem="ways", ending=".npz", content=ways_bytes(ways))
 
 
 def documents_in_chunks(
@@ -89,9 +111,9 @@ def documents_in_chunks(
 ) -> Documents:
     """Documents in files, one task for each chunk."""
     plan = write_versioned(
-        _shared_folder(), stem="chunks", ending=".arrow", content=plan_bytes(chunks)
+        shared_folder(), stem="chunks", ending=".arrow", content=plan_bytes(chunks)
     )
-    _share(spark, plan)
+    share(spark, plan)
     plan_name = plan.path.name
     patterns, limits = tuple(publications.patterns), publications.limits
 
@@ -107,7 +129,7 @@ def documents_in_chunks(
 
 
 def documents_in_table(table: DataFrame) -> Documents:
-    """Documents in a table with the columns ``document`` and ``content``."""
+    """Documents in a table with the columns ``document``, ``content`` and ``origin``."""
     return table.mapInArrow
 
 
@@ -136,6 +158,7 @@ def receipts_of(documents: Documents, compiled: Compiled, folder: str) -> DataFr
             part=f"part-{number:05}-{uuid4()}.snappy.parquet",
             schemas=schemas,
             labels=loaded_labels(SparkFiles.get(compiled.labels.path.name)),
+            ways=ways_here(compiled),
         )
 
     return documents(answer, tables.RECEIPTS)
@@ -156,7 +179,14 @@ def matching_function(compiled: Compiled) -> UserDefinedFunctionLike:
 
 
 def _matched(documents: Batches, compiled: Compiled) -> Batches:
-    return worker.match_batches(documents, _loaded(compiled), version=compiled.matcher.version)
+    return worker.match_batches(
+        documents, _loaded(compiled), version=compiled.matcher.version, ways=ways_here(compiled)
+    )
+
+
+def ways_here(compiled: Compiled) -> Ways | None:
+    """The ways through the network, on a worker."""
+    return loaded_ways(SparkFiles.get(compiled.ways.path.name)) if compiled.ways else None
 
 
 def _loaded(compiled: Compiled) -> Matcher:
@@ -164,12 +194,13 @@ def _loaded(compiled: Compiled) -> Matcher:
     return worker.loaded_matcher(SparkFiles.get(file.path.name), file.version, compiled.engine)
 
 
-def _share(spark: SparkSession, *files: VersionedFile) -> None:
+def share(spark: SparkSession, *files: VersionedFile) -> None:
+    """Make files known to all workers, which find them by name (``SparkFiles.get``)."""
     spark.addArtifacts(*(str(file.path) for file in files), file=True)
 
 
 @cache
-def _shared_folder() -> Path:
+def shared_folder() -> Path:
     """Where shared files lie; executors may ask for them as long as this process lives."""
     folder = Path(tempfile.mkdtemp(prefix="twigcast-shared-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

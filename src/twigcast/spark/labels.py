@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from twigcast.files import SubscriptionFile
+    from twigcast.spark.brokers import BrokerTree
 
     Column: TypeAlias = pa.Array[Any]
 
@@ -29,15 +30,25 @@ _KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
 
 
-def labels_of(file: SubscriptionFile) -> pa.RecordBatch:
-    """The labels by position; a subscription without a broker is at the first one named."""
+def labels_of(file: SubscriptionFile, tree: BrokerTree | None = None) -> pa.RecordBatch:
+    """The labels by position; a subscription without a broker is at the first one.
+
+    That is the first of the tree, or the first that the file names if there is none. With a tree,
+    the numbers of brokers in the column are those of the tree.
+    """
     found = file.subscriptions
-    first = next((item.broker for item in found if item.broker is not None), DEFAULT_BROKER)
+    if tree is None:
+        first = next((item.broker for item in found if item.broker is not None), DEFAULT_BROKER)
+        brokers = _encoded(item.broker or first for item in found)
+    else:
+        numbers = [0 if item.broker is None else tree.number(item.broker) for item in found]
+        names = pa.array(tree.names, pa.string())
+        brokers = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), names)
     return pa.RecordBatch.from_arrays(
         [
             _encoded(str(item.id) for item in found),
             _encoded(item.subscriber for item in found),
-            _encoded(item.broker or first for item in found),
+            brokers,
         ],
         ["subscription", "subscriber", "broker"],
     )

@@ -8,16 +8,20 @@ that wherever workers can write, they do (:mod:`~twigcast.spark.parts`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from twigcast.spark.tables import LABELS
+from twigcast.spark.tables import LABELS, TRAFFIC
 from twigcast.spark.worker import UNDECIDED
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from pyspark.sql import Column, DataFrame, SparkSession
+
+    from twigcast.spark.brokers import BrokerTree
 
 _BROADCAST_ROWS_MAX = 2_000_000
 """So many labels (about 200 MB) are copied to every machine; beyond, Spark decides on its own."""
@@ -27,15 +31,59 @@ def labels_frame(spark: SparkSession, labels: pa.RecordBatch) -> DataFrame:
     """Who stands behind each position."""
     columns = [column.cast(pa.string()) for column in labels.columns]
     positions = pa.array(range(len(labels)), pa.int64())
-    table = pa.Table.from_arrays([positions, *columns], names=LABELS.names)
+    brokers = cast("pa.DictionaryArray[Any, Any]", labels.column("broker"))
+    places = brokers.indices.cast(pa.int32())
+    table = pa.Table.from_arrays([positions, *columns, places], names=LABELS.names)
     frame = spark.createDataFrame(table, LABELS)
     return sql.broadcast(frame) if len(labels) <= _BROADCAST_ROWS_MAX else frame
 
 
-def deliveries_of(outcomes: DataFrame, labels: DataFrame) -> DataFrame:
+def deliveries_of(
+    outcomes: DataFrame, labels: DataFrame, tree: BrokerTree | None = None
+) -> DataFrame:
     """A row for each document and subscription that match."""
-    pairs = outcomes.select("document", "document_hash", sql.explode("matches").alias("position"))
-    return pairs.join(labels, "position")
+    position = sql.explode("matches").alias("position")
+    if tree is None:
+        # All is at broker 0. A column renamed any later would lose its comment in the files.
+        hops = sql.col("origin").alias("hops")
+        return outcomes.select("document", "document_hash", hops, position).join(labels, "position")
+    pairs = outcomes.select("document", "document_hash", "origin", position)
+    return pairs.join(labels, "position").join(_hops_frame(outcomes, tree), ["origin", "place"])
+
+
+def _hops_frame(outcomes: DataFrame, tree: BrokerTree) -> DataFrame:
+    """How far each broker is from each origin that documents have."""
+    origins = [row["origin"] for row in outcomes.select("origin").distinct().collect()]
+    rows = [
+        (origin, place, hops)
+        for origin in origins
+        if origin >= 0
+        for place, hops in enumerate(tree.walk(origin).hops.tolist())
+    ]
+    frame = outcomes.sparkSession.createDataFrame(rows, "origin int, place int, hops int")
+    return sql.broadcast(frame)
+
+
+def traffic_of(outcomes: DataFrame, tree: BrokerTree) -> list[tuple[object, ...]]:
+    """The rows of the table ``traffic``: sums for each link that something crossed."""
+    crossed = outcomes.select(sql.explode("crossed").alias("link"), "bytes", "needless")
+    needless = sql.array_contains("needless", sql.col("link"))
+    sums = crossed.groupBy("link").agg(
+        sql.count("*").alias("documents"),
+        sql.sum("bytes").alias("bytes"),
+        sql.count_if(needless).alias("needless"),
+        _sum(sql.when(needless, sql.col("bytes"))).alias("needless_bytes"),
+    )
+    rows = sums.orderBy("link").collect()
+    return [
+        traffic_row(tree, *(row[name] for name in ("link", *TRAFFIC.names[2:]))) for row in rows
+    ]
+
+
+def traffic_row(tree: BrokerTree, link: int, *sums: int) -> tuple[object, ...]:
+    """A row of the table ``traffic``."""
+    broker, neighbour = tree.links[link]
+    return tree.names[broker], tree.names[neighbour], *sums
 
 
 def dead_letters_of(outcomes: DataFrame, labels: DataFrame) -> DataFrame:

@@ -5,15 +5,16 @@ as rows of text on their way through Spark they would cost more than all the mat
 never become rows. A worker writes them as Parquet, column by column, and each column as what it
 is, numbers that point into a list of texts::
 
-    matches of the documents      document        document_hash   subscription   broker
-    a  [0, 2]                     0 0 1 -> a b    0 0 1 -> 5e 9c  0 2 2 -> x z   0 0 0 -> north
+    matches of the documents   document       document_hash   subscription  broker          hops
+    a  [0, 2]                  0 0 1 -> a b   0 0 1 -> 5e 9c  0 2 2 -> x z  0 0 0 -> north  1 1 1
     b  [2]
 
 No text is copied, compared or hashed per row; 700 deliveries cost 40 microseconds, and about three
 bytes each on disk.
 
 What goes back to Spark is one *receipt* for each task: which part the attempt has written, how
-many rows of each table are in it, and the sums of its documents. An attempt's parts have a name
+many rows of each table are in it, the sums of its documents, and the traffic that they make, link
+by link (:class:`TrafficSums`). An attempt's parts have a name
 that no other attempt has. Spark takes the answer of exactly one attempt of each task, so the
 parts that receipts name are the table, and what failed, killed or repeated attempts have left
 behind has no receipt. A part that is not whole has none either, for the receipt comes last.
@@ -27,6 +28,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from twigcast.spark.ways import Ways
     from twigcast.spark.worker import Column
 
     Encoded: TypeAlias = pa.DictionaryArray[Any, Any]
@@ -46,6 +49,9 @@ DEAD_LETTERS = "dead_letters"
 WRITTEN = (DELIVERIES, DEAD_LETTERS)
 """The tables that workers write."""
 
+_COUNTED = ("documents", "bytes", "needless", "needless_bytes")
+"""What is counted of each link."""
+
 _RECEIPT: Mapping[str, pa.DataType] = {
     "part": pa.string(),
     "worker": pa.string(),
@@ -54,6 +60,9 @@ _RECEIPT: Mapping[str, pa.DataType] = {
     "bytes": pa.int64(),
     DELIVERIES: pa.int64(),
     DEAD_LETTERS: pa.int64(),
+    "traffic": pa.list_(
+        pa.struct([("link", pa.int32()), *((name, pa.int64()) for name in _COUNTED)])
+    ),
 }
 RECEIPTS = pa.schema(_RECEIPT)
 
@@ -76,6 +85,7 @@ def write_outcomes(
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
+    ways: Ways | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all outcomes into a part of each table, and give one receipt when they are whole.
 
@@ -83,13 +93,15 @@ def write_outcomes(
     something fails, nothing is left that could be taken for a part.
     """
     files = {table: Part(f"{folder}/{table}/{part}", schemas[table]) for table in WRITTEN}
-    deliveries = Deliveries(files[DELIVERIES], labels)
+    deliveries = Deliveries(files[DELIVERIES], labels, ways)
     dead_letters = DeadLetters(files[DEAD_LETTERS], labels)
+    traffic = TrafficSums()
     worker, loads, documents, size = "", 0, 0, 0
     try:
         for batch in outcomes:
             deliveries.add(batch)
             dead_letters.add(batch)
+            traffic.add(batch)
             documents += len(batch)
             size += pc.sum(batch.column("bytes"), min_count=0).as_py() or 0
             if len(batch):
@@ -101,8 +113,40 @@ def write_outcomes(
             file.abandon()
         raise
     rows = (files[table].rows for table in WRITTEN)
-    told = zip(RECEIPTS.names, (part, worker, loads, documents, size, *rows), strict=True)
-    yield pa.RecordBatch.from_pylist([dict(told)], schema=RECEIPTS)
+    told = (part, worker, loads, documents, size, *rows, traffic.rows())
+    yield pa.RecordBatch.from_pylist(
+        [dict(zip(RECEIPTS.names, told, strict=True))], schema=RECEIPTS
+    )
+
+
+class TrafficSums:
+    """Documents and bytes that crossed each link, and what of them crossed needlessly."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros((0, len(_COUNTED)), np.int64)
+
+    def add(self, outcomes: pa.RecordBatch) -> None:
+        """Take the crossings of some documents."""
+        sizes = np.asarray(outcomes.column("bytes").fill_null(0))
+        for place, column in ((0, "crossed"), (2, "needless")):
+            lists = outcomes.column(column)
+            links = np.asarray(pc.list_flatten(lists))
+            if not len(links):
+                continue
+            documents = np.asarray(pc.list_parent_indices(lists))
+            missing = int(links.max()) + 1 - len(self._sums)
+            if missing > 0:
+                self._sums = np.pad(self._sums, ((0, missing), (0, 0)))
+            np.add.at(self._sums[:, place], links, 1)
+            np.add.at(self._sums[:, place + 1], links, sizes[documents])
+
+    def rows(self) -> list[dict[str, int]]:
+        """The sums of each link that something crossed."""
+        return [
+            {"link": link, **dict(zip(_COUNTED, sums, strict=True))}
+            for link, sums in enumerate(self._sums.tolist())
+            if sums[0]
+        ]
 
 
 class Part:
@@ -153,16 +197,17 @@ class Part:
 class Deliveries:
     """The rows of the table ``deliveries``, gathered over batches until they fill a row group."""
 
-    def __init__(self, part: Part, labels: pa.RecordBatch) -> None:
+    def __init__(self, part: Part, labels: pa.RecordBatch, ways: Ways | None = None) -> None:
         self._part = part
         self._labels = labels
+        self._ways = ways
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
         self._bytes = 0
 
     def add(self, outcomes: pa.RecordBatch) -> None:
         """Take the matches of some documents."""
-        chosen = outcomes.select(["document", "document_hash", "matches"])
+        chosen = outcomes.select(["document", "document_hash", "origin", "matches"])
         served = chosen.filter(pc.greater(pc.list_value_length(chosen.column("matches")), _NONE))
         rows = len(pc.list_flatten(served.column("matches")))
         if self._rows + rows > ROW_GROUP_ROWS_MAX or self._bytes > WAITING_BYTES_MAX:
@@ -195,8 +240,15 @@ class Deliveries:
                 [
                     *(_spread(column, which) for column in named),
                     *(_spread(cast("Encoded", column), who) for column in self._labels.columns),
+                    self._hops(_whole(served.column("origin")).take(which), who),
                 ]
             )
+
+    def _hops(self, origins: Column, positions: Column) -> Column:
+        if self._ways is None:
+            return pa.array(np.zeros(len(positions), np.int32))
+        brokers = self._ways.brokers[np.asarray(positions)]
+        return pa.array(self._ways.hops(np.asarray(origins), brokers))
 
 
 class DeadLetters:

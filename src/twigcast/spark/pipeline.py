@@ -1,32 +1,43 @@
-"""The main job: documents against standing subscriptions on Spark, into tables.
+"""The main job: documents through a network of brokers on Spark, into tables.
 
-    run = run_batch("subscriptions.csv", "feed/", "out/")
-    run.deliveries, run.documents
+    pipeline = Pipeline(spark, "topology.toml", "subscriptions.csv", "covering")
+    run = pipeline.disseminate("feed/", "out/")
+    run.deliveries, run.crossings
 
 What happens::
 
-    subscriptions --compile--> matcher file ---+                  out/deliveries
-              +-------------> rejected         v                  out/dead_letters
-    publications --list--> chunks ---------> outcomes --------->  out/rejected
-              +----------> table -------------^                   out/metrics
-                                                                  out/_manifest   (last)
+    subscriptions, topology, strategy --prepare--> routes, matcher file --+      out/deliveries
+              +-------------> rejected                                    v      out/traffic
+    publications --list--> chunks ------------------------------------> outcomes out/dead_letters
+              +----------> table -----------------------------------------^      out/rejected
+                                                                                 out/routes
+                                                                                 out/metrics
+                                                                           last: out/_manifest
 
-The subscriptions are compiled once, here. Workers open, parse and match documents, which gives one
-outcome per document (:mod:`~twigcast.spark.worker`), and write what follows from it, where they can
-reach the output; elsewhere Spark does (:mod:`~twigcast.spark.writing`).
-:mod:`~twigcast.spark.tables` describes every column.
+The subscriptions are compiled once, here (:mod:`~twigcast.spark.prepared`). Workers open, parse and
+match documents, which gives one outcome per document (:mod:`~twigcast.spark.worker`), and write
+what follows from it, where they can reach the output; elsewhere Spark does
+(:mod:`~twigcast.spark.writing`). :mod:`~twigcast.spark.tables` describes every column.
 
-There is one broker. A subscription may name the broker it is at, and the name is carried
-through; one that names none is at the first broker that the file names, or at ``broker`` if the
-file names none at all.
+Two *plans* lead to the same tables. ``fused``: a worker holds the subscriptions of all brokers, and
+the way that a document takes through the network is read off one answer
+(:mod:`~twigcast.spark.ways`). ``hops``: documents are brought to the brokers, one hop after the
+other, for networks that no worker can hold (:mod:`~twigcast.spark.hops`). With *shards*, the
+subscriptions of the plan ``fused`` are split among workers (:mod:`~twigcast.spark.sharding`).
 
-The rows depend neither on the number of partitions nor on how documents are packed. A run that
-dies leaves no half table (:mod:`~twigcast.spark.storage`), and the next one clears up after it;
-one run at a time may write to a folder.
+Without a topology there is one broker. A subscription may name the broker it is at all the same,
+and the name is carried through.
+
+The rows depend neither on the plan, nor on the number of partitions, nor on how documents are
+packed. A run that dies leaves no half table (:mod:`~twigcast.spark.storage`), and the next one
+clears up after it; one run at a time may write to a folder.
 """
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -39,30 +50,33 @@ from pyspark.sql import SparkSession
 
 from twigcast import __version__
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files import Rejected, SubscriptionFile, compile_subscriptions, list_documents
-from twigcast.matching import Matcher
+from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
-from twigcast.spark.job import documents_in_chunks, documents_in_table, share_compiled
-from twigcast.spark.labels import labels_of
+from twigcast.spark.job import documents_in_chunks, documents_in_table
+from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
 from twigcast.spark.session import start_session
 from twigcast.spark.sources import Publications, gathered, table_of
-from twigcast.spark.storage import Output, hadoop_store, local_path, local_store
-from twigcast.spark.tables import TABLES
-from twigcast.spark.writing import writing
+from twigcast.spark.storage import Output, hadoop_store, local_path, local_store, whole_batches
+from twigcast.spark.tables import TABLES, arrow_of
+from twigcast.spark.writing import fused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame
 
     from twigcast.files import Entry
     from twigcast.files.publications import AnyPath
-    from twigcast.files.subscriptions import Add
+    from twigcast.routing import Strategy, Topology
     from twigcast.spark.job import Documents
+    from twigcast.spark.prepared import Promise
     from twigcast.spark.progress import Listener
     from twigcast.spark.sources import Subscriptions
+    from twigcast.spark.storage import BatchOutput, Existing, Store
+    from twigcast.spark.writing import Sums, Writing
 
 _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
@@ -74,13 +88,23 @@ class Run:
 
     run: str
     out: str
+    batch: int
     started: datetime
+    strategy: str
+    plan: str
+    shards: int
+    brokers: int
     subscriptions: int
     rejected: int
     documents: int
     bytes: int
     deliveries: int
     dead_letters: int
+    routes: int
+    crossings: int
+    needless: int
+    shard_visits: int
+    annotation_bytes: int
     engine: str
     matcher_version: str
     matcher_loads: int
@@ -93,97 +117,224 @@ class Run:
         """Whether no subscription was rejected and nothing became a dead letter."""
         return not self.rejected and not self.dead_letters
 
+    def table(self, name: str) -> DataFrame:
+        """One of the tables that it wrote, in the active Spark session."""
+        return read_table(_active(), self.out, name)
 
-def run_batch(
+
+class Pipeline:
+    """Documents through a network of brokers: who asked for what where, and how brokers route.
+
+    ``topology`` is the path of a topology file, its dictionary, or None for one broker.
+    ``subscriptions`` are a file or anything that :data:`~twigcast.spark.sources.Subscriptions`
+    names. ``strategy`` is a name or a value of :mod:`twigcast.routing.strategy`, ``plan`` is
+    ``fused`` or ``hops``. Documents are published at ``origin``, by default the first broker,
+    unless their table says otherwise. ``advertisements`` are schemas by broker, for strategies that
+    ask for them. ``progress`` is called with a :class:`~twigcast.spark.progress.Progress` now and
+    then.
+
+    A :class:`UsageError` is for what makes everything impossible, such as a topology in two parts.
+    Bad subscriptions and documents end in tables.
+    """
+
+    def __init__(  # noqa: PLR0913 (all that can be chosen, by name)
+        self,
+        spark: SparkSession | None,
+        topology: Topology | Mapping[str, object] | AnyPath | None,
+        subscriptions: Subscriptions,
+        strategy: Strategy | str = "best",
+        *,
+        plan: str = "fused",
+        shards: int = 1,
+        engine: str = "auto",
+        origin: str | None = None,
+        advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
+        progress: Listener | None = None,
+    ) -> None:
+        self.design = design_of(
+            topology,
+            strategy,
+            plan=plan,
+            shards=shards,
+            engine=engine,
+            origin=origin,
+            advertisements=advertisements,
+        )
+        self._given = spark
+        self._file = unambiguous(gathered(subscriptions))
+        self._progress = progress
+        self._prepared: Prepared | None = None
+
+    def disseminate(
+        self,
+        publications: Publications | AnyPath | Sequence[AnyPath] | DataFrame,
+        out: AnyPath | None = None,
+        *,
+        partitions: int | None = None,
+        overwrite: bool = False,
+    ) -> Run:
+        """Carry publications to all whom they satisfy, and write the tables into a folder.
+
+        Without ``out`` it is a temporary folder, which goes with this process. ``partitions`` is
+        the number of tasks; if not given, it follows the work and the cores. A folder that holds a
+        finished run is refused unless ``overwrite``.
+        """
+        publications = checked(publications, partitions)
+        place = _temporary_folder() if out is None else str(out)
+        existing: Existing = "replace" if overwrite else "refuse"
+        # What can be refused without Spark is refused before it is started.
+        local = local_path(place)
+        output = local and Output(local_store(local), TABLES, existing=existing)
+        spark = self.spark
+        with told_plainly():
+            output = output or Output(hadoop_store(place, spark), TABLES, existing=existing)
+            batch = Batch(spark, output.batch(0), place, progress=self._progress)
+            return batch.run(self.prepared, publications, partitions=partitions)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session: the one given, else the active one, else a new one."""
+        self._given = self._given or SparkSession.getActiveSession() or start_session()
+        return self._given
+
+    @property
+    def prepared(self) -> Prepared:
+        """The subscriptions, compiled; made when they are first needed."""
+        if self._prepared is None:
+            self._prepared = self.prepare(self._file)
+        return self._prepared
+
+    def prepare(self, file: SubscriptionFile) -> Prepared:
+        """Compile other subscriptions for the same network."""
+        tell = _telling(self._progress)
+        return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
+
+
+def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
     subscriptions: Subscriptions,
     publications: Publications | AnyPath | Sequence[AnyPath] | DataFrame,
     out: AnyPath,
     *,
     spark: SparkSession | None = None,
+    topology: Topology | Mapping[str, object] | AnyPath | None = None,
+    strategy: Strategy | str = "best",
+    plan: str = "fused",
+    shards: int = 1,
     engine: str = "auto",
+    origin: str | None = None,
+    advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
     partitions: int | None = None,
     overwrite: bool = False,
     progress: Listener | None = None,
 ) -> Run:
-    """Match all publications against all subscriptions and write the tables into a folder.
+    """Disseminate publications in one call; see :class:`Pipeline` for the arguments.
 
-    Without ``spark`` a session is started, and stopped at the end. ``partitions`` is the number
-    of tasks; if not given, it follows the work and the cores. A folder that holds a finished run
-    is refused unless ``overwrite``. ``progress`` is called with a
-    :class:`~twigcast.spark.progress.Progress` now and then.
-
-    Bad subscriptions and documents end in tables. A :class:`UsageError` is for what makes the
-    whole run impossible, and is raised before anything is written.
+    Without ``spark`` a session is started, and stopped at the end.
     """
-    if not isinstance(publications, Publications):
-        publications = Publications(publications)
-    _check(publications, partitions)
-    file = unambiguous(gathered(subscriptions))
-    place = local_path(out)
-    # What can be refused without Spark is refused before it is started.
-    local = place and Output(local_store(place), TABLES, overwrite=overwrite)
     own = spark is None and SparkSession.getActiveSession() is None
-    spark = spark or start_session()
+    pipeline = Pipeline(
+        spark,
+        topology,
+        subscriptions,
+        strategy,
+        plan=plan,
+        shards=shards,
+        engine=engine,
+        origin=origin,
+        advertisements=advertisements,
+        progress=progress,
+    )
     try:
-        output = local or Output(hadoop_store(str(out), spark), TABLES, overwrite=overwrite)
-        batch = _Batch(spark, output, progress)
-        return batch.run(file, publications, engine=engine, partitions=partitions, out=str(out))
-    except SPARK_FAILURES as error:
-        raise TwigcastError(f"the run did not finish: {cause(error)}") from error
+        return pipeline.disseminate(publications, out, partitions=partitions, overwrite=overwrite)
     finally:
-        if own:
-            spark.stop()
+        active = SparkSession.getActiveSession()
+        if own and active is not None:
+            active.stop()
 
 
-class _Batch:
-    """One run, step by step, with the time that each step took."""
+class Batch:
+    """One batch, step by step, with the time that each step took."""
 
-    def __init__(self, spark: SparkSession, output: Output, progress: Listener | None) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        output: BatchOutput,
+        out: str,
+        *,
+        progress: Listener | None = None,
+    ) -> None:
         self._spark = spark
         self._output = output
+        self._out = out
         self._progress = progress
         self._seconds: dict[str, float] = {}
 
     def run(
         self,
-        file: SubscriptionFile,
+        prepared: Prepared,
         publications: Publications,
         *,
-        engine: str,
-        partitions: int | None,
-        out: str,
+        partitions: int | None = None,
+        is_first: bool = True,
+        noted: Mapping[str, object] | None = None,
     ) -> Run:
+        """Match, write, and put everything in place.
+
+        What is rejected, and the routes, are written if the batch is the first of its version.
+        ``noted`` goes into the manifest as well.
+        """
         started = datetime.now(tz=UTC)
-        labels = labels_of(file)
-        with self._timed("subscriptions"):
-            matcher = Matcher(engine)
-            refused = compile_subscriptions(file, self._telling(matcher, file))
-            rejected = sorted((*file.rejected, *refused), key=lambda item: item.line)
-            compiled = share_compiled(self._spark, labels, matcher, engine=engine)
+        self._seconds.update(prepared.seconds if is_first else dict.fromkeys(prepared.seconds, 0.0))
         with self._timed("listing"):
             documents, tasks = self._documents(publications, partitions)
-        way = writing(self._spark, self._output, documents, compiled=compiled, labels=labels)
-        with way as tables:
+        self._output.begin()
+        with _plan(self._spark, self._output, documents, prepared) as tables:
             with self._timed("matching"), watched(self._spark, "matching", tasks, self._progress):
                 sums = tables.match()
+            rejected = [_row(item) for item in prepared.rejected] if is_first else []
+            routes = prepared.routes if is_first else prepared.routes.slice(0, 0)
             with self._timed("writing"), watched(self._spark, "writing", tasks, self._progress):
                 tables.write()
-                tables.put("rejected", [_row(item) for item in rejected])
-            run = Run(
-                run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
-                out=out,
-                started=started,
-                subscriptions=len(matcher),
-                rejected=len(rejected),
-                engine=matcher.statistics().engine,
-                matcher_version=compiled.matcher.version,
-                partitions=tasks,
-                seconds=self._seconds,
-                **sums,
-            )
-            tables.put("metrics", [self._metrics(run)])
-        self._finish(run)
+                tables.put("traffic", arrow_of(sums.traffic, TABLES["traffic"]))
+                tables.put("rejected", arrow_of(rejected, TABLES["rejected"]))
+                tables.put("routes", routes)
+            run = self._told(started, prepared, sums, tasks)
+            tables.put("metrics", arrow_of([self._metrics(run)], TABLES["metrics"]))
+        rows = {
+            "deliveries": run.deliveries,
+            "traffic": len(sums.traffic),
+            "dead_letters": run.dead_letters,
+            "rejected": len(rejected),
+            "routes": routes.num_rows,
+            "metrics": 1,
+        }
+        self._finish(run, rows, noted or {})
         return run
+
+    def _told(self, started: datetime, prepared: Prepared, sums: Sums, tasks: int) -> Run:
+        design = prepared.design
+        told = asdict(sums)
+        traffic = told.pop("traffic")
+        return Run(
+            run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
+            out=self._out,
+            batch=self._output.number,
+            started=started,
+            strategy=str(design.strategy),
+            plan=design.plan,
+            shards=design.shards,
+            brokers=len(design.tree.names) if design.tree else 1,
+            subscriptions=prepared.subscriptions,
+            rejected=len(prepared.rejected),
+            routes=prepared.routes.num_rows,
+            crossings=sum(row[2] for row in traffic),
+            needless=sum(row[4] for row in traffic),
+            engine=prepared.engine,
+            matcher_version=prepared.compiled.matcher.version,
+            partitions=tasks,
+            seconds=self._seconds,
+            **told,
+        )
 
     def _documents(
         self, publications: Publications, partitions: int | None
@@ -202,12 +353,12 @@ class _Batch:
     def _listed(self, publications: Publications) -> Iterator[Entry]:
         paths = [local_path(path) or path for path in publications.paths]
         found = list_documents(paths, patterns=publications.patterns, limits=publications.limits)
-        number = 0
+        number, tell = 0, _telling(self._progress)
         for number, entry in enumerate(found, start=1):
             if number % _TOLD_EVERY == 0:
-                self._tell("documents", number, None)
+                tell("documents", number, None)
             yield entry
-        self._tell("documents", number, number)
+        tell("documents", number, number)
 
     def _metrics(self, run: Run) -> tuple[object, ...]:
         told = asdict(run)
@@ -215,31 +366,17 @@ class _Batch:
         told.update(twigcast=__version__, spark=self._spark.version)
         return tuple(told[name] for name in TABLES["metrics"].names)
 
-    def _finish(self, run: Run) -> None:
-        rows = {table: getattr(run, table, 1) for table in TABLES}
+    def _finish(self, run: Run, rows: Mapping[str, int], noted: Mapping[str, object]) -> None:
         self._output.finish(
             {
                 "run": run.run,
+                "batch": run.batch,
                 "twigcast": __version__,
                 "matcher_version": run.matcher_version,
                 "rows": rows,
+                **noted,
             }
         )
-
-    def _telling(self, matcher: Matcher, file: SubscriptionFile) -> Add:
-        """The matcher's ``add``, which also tells how far it has come."""
-        total = len(file.subscriptions)
-
-        def add(id: int, xpath: str, namespaces: Mapping[str, str]) -> None:
-            if (id + 1) % _TOLD_EVERY == 0 or id + 1 == total:
-                self._tell("subscriptions", id + 1, total)
-            matcher.add(id, xpath, namespaces)
-
-        return add
-
-    def _tell(self, stage: str, done: int, total: int | None) -> None:
-        if self._progress is not None:
-            self._progress(Progress(stage, done, total))
 
     @contextmanager
     def _timed(self, step: str) -> Iterator[None]:
@@ -248,7 +385,67 @@ class _Batch:
         self._seconds[step] = perf_counter() - begun
 
 
-def _check(publications: Publications, partitions: int | None) -> None:
+def _plan(
+    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
+) -> AbstractContextManager[Writing]:
+    """What has the documents matched."""
+    return fused(spark, output, documents, prepared)
+
+
+def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
+    """A table of a run or a stream, of whose batches only those count that are finished."""
+    if name not in TABLES:
+        raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+    store = store_of(out, spark)
+    batches = whole_batches(store)
+    if not batches:
+        raise UsageError(f"{out} holds no finished run")
+    base = store.location(name)
+    places = [f"{base}/batch={number}" for number in batches]
+    return spark.read.option("basePath", base).parquet(*places)
+
+
+def store_of(out: AnyPath, spark: SparkSession) -> Store:
+    """The folder of tables at a place, wherever that is."""
+    local = local_path(out)
+    return local_store(local) if local is not None else hadoop_store(str(out), spark)
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """What Spark fails with, as one sentence."""
+    try:
+        yield
+    except SPARK_FAILURES as error:
+        raise TwigcastError(f"the run did not finish: {cause(error)}") from error
+
+
+def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None]:
+    def tell(stage: str, done: int, total: int | None) -> None:
+        if listener is not None and (done % _TOLD_EVERY == 0 or done == total):
+            listener(Progress(stage, done, total))
+
+    return tell
+
+
+def _active() -> SparkSession:
+    active = SparkSession.getActiveSession()
+    if active is None:
+        raise UsageError("there is no Spark session; start one to read tables")
+    return active
+
+
+def _temporary_folder() -> str:
+    folder = tempfile.mkdtemp(prefix="twigcast-run-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def checked(
+    given: Publications | AnyPath | Sequence[AnyPath] | DataFrame, partitions: int | None = None
+) -> Publications:
+    """The publications, if they can be there at all; a :class:`UsageError` if not."""
+    publications = given if isinstance(given, Publications) else Publications(given)
     if partitions is not None and partitions < 1:
         raise UsageError(
             f"the work cannot be shared out to {partitions} partitions; give 1 or more"
@@ -264,6 +461,7 @@ def _check(publications: Publications, partitions: int | None) -> None:
             )
         if publications.format is None and local is not None and not Path(local).exists():
             raise UsageError(f"there are no publications at {path}")
+    return publications
 
 
 def unambiguous(file: SubscriptionFile) -> SubscriptionFile:

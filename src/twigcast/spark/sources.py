@@ -34,7 +34,7 @@ from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage import local_path
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, SparkSession
 
 Subscriptions: TypeAlias = (
     AnyPath | SubscriptionFile | Mapping[int | str, str] | Iterable[object] | DataFrame
@@ -62,7 +62,8 @@ class Publications:
 
     ``source`` is a path, several, or a DataFrame. For tables, ``format`` is what Spark calls it,
     ``options`` are handed to its reader, ``content_column`` holds the documents (binary, or text)
-    and ``document_column`` their names. For folders and archives, ``patterns`` say which files
+    ``document_column`` their names and ``origin_column`` the brokers they are published at
+    (``origin``, if there is such a column). For folders and archives, ``patterns`` say which files
     are documents and ``limits`` how large they may be.
     """
 
@@ -71,6 +72,7 @@ class Publications:
     options: Mapping[str, str] = field(default_factory=dict)
     content_column: str | None = None
     document_column: str | None = None
+    origin_column: str | None = None
     patterns: Sequence[str] = DEFAULT_PATTERNS
     limits: PublicationLimits = DEFAULT_LIMITS
 
@@ -105,9 +107,9 @@ def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
 
 
 def table_of(spark: SparkSession, publications: Publications) -> DataFrame | None:
-    """The documents as a table with ``document`` and ``content``; None if they are plain files."""
+    """The documents as a table with document, content and origin; None if they are plain files."""
     if isinstance(publications.source, DataFrame):
-        return _two_columns(publications.source, publications)
+        return needed_columns(publications.source, publications)
     chosen = publications.format or format_of(publications.paths)
     if chosen is None:
         return None
@@ -117,7 +119,7 @@ def table_of(spark: SparkSession, publications: Publications) -> DataFrame | Non
         frame = spark.read.format(chosen).options(**options).load(places)
     except SPARK_FAILURES as error:
         raise UsageError(f"cannot read the publications as {chosen}: {cause(error)}") from error
-    return _two_columns(frame, publications)
+    return needed_columns(frame, publications)
 
 
 def _rows(given: Iterable[object]) -> Iterator[FileRow]:
@@ -163,17 +165,27 @@ def _place(path: str) -> str:
     return path if local is None else f"file://{Path(local).absolute()}"
 
 
-def _two_columns(frame: DataFrame, publications: Publications) -> DataFrame:
+def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:
+    """A table of documents as workers want it: ``document``, ``content``, ``origin``."""
     content = _content_column(frame, publications.content_column)
     document = publications.document_column or next(
         (name for name in ("document", "path") if name in frame.columns and name != content), None
     )
     if document is not None and document not in frame.columns:
         raise UsageError(f"there is no column {document!r} for the names: {_has(frame)}")
-    name = functions.col(f"`{document}`") if document else functions.lit(None)
+    origin = publications.origin_column or ("origin" if "origin" in frame.columns else None)
+    if origin is not None and origin not in frame.columns:
+        raise UsageError(f"there is no column {origin!r} for the origins: {_has(frame)}")
     return frame.select(
-        name.cast("string").alias("document"), functions.col(f"`{content}`").alias("content")
+        _text_or_null(document).alias("document"),
+        functions.col(f"`{content}`").alias("content"),
+        _text_or_null(origin).alias("origin"),
     )
+
+
+def _text_or_null(column: str | None) -> Column:
+    chosen = functions.col(f"`{column}`") if column else functions.lit(None)
+    return chosen.cast("string")
 
 
 def _content_column(frame: DataFrame, given: str | None) -> str:

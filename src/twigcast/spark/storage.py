@@ -1,21 +1,27 @@
 """Putting finished tables in place, so that a crash never leaves half of one.
 
-Tables are written into a staging folder inside the output folder and moved from there, each by
-one renaming, when all of them are whole. The manifest is written last: a folder without
-``_manifest`` holds no finished run, whatever else lies in it.
+A run writes one *batch*, number 0; a stream writes many. Each table has a folder for each batch,
+which Spark and others read as a column ``batch``. The tables of a batch are written into a staging
+folder inside the output folder and moved from there, each by one renaming, when all of them are
+whole. The manifest of the batch is written last: a batch without one is not finished, whatever lies
+in its folders::
+
+    deliveries/batch=0/part-…
+    traffic/batch=0/part-…
+    _manifest/batch=0.json
 
 Two kinds of places: folders of this machine (or mounted by all machines of a cluster), and
 whatever else Spark can write to, through Hadoop's file systems. On object stores a renaming is a
-copy; there it is the manifest alone that tells whether a run is finished.
+copy; there it is the manifest alone that tells whether a batch is finished.
 
 Into a folder the workers write themselves, and not all that they write counts: a task may fail, or
 be tried twice (:mod:`~twigcast.spark.parts`). So their files lie apart, in ``attempts``, and those
 that count are moved from there into their table. An attempt that nobody waits for any more may go
 on writing for a while; it can only write where nobody looks::
 
-    _staging/attempts/deliveries/part-…   as workers write them
-    _staging/deliveries/part-…            those that count
-    deliveries/                           when all tables are whole
+    _staging/batch=0/attempts/deliveries/part-…   as workers write them
+    _staging/batch=0/deliveries/part-…            those that count
+    deliveries/batch=0/                           when all tables are whole
 """
 
 from __future__ import annotations
@@ -25,7 +31,7 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from twigcast.errors import UsageError
 
@@ -36,7 +42,10 @@ if TYPE_CHECKING:
 
 MANIFEST = "_manifest"
 STAGING = "_staging"
-ATTEMPTS = f"{STAGING}/attempts"
+ATTEMPTS = "attempts"
+
+Existing: TypeAlias = Literal["refuse", "replace", "keep"]
+"""What becomes of finished batches that are there already."""
 
 _REMOVALS_MAX = 8
 """An attempt adds two files at most, and few go on when the others have ended."""
@@ -57,11 +66,17 @@ class Store(Protocol):
     def exists(self, name: str) -> bool:
         """Whether there is something with this name."""
 
+    def names(self, name: str) -> list[str]:
+        """What a folder holds, in the order of names; nothing if it is not there."""
+
+    def read(self, name: str) -> bytes:
+        """A small file."""
+
     def delete(self, name: str) -> None:
         """Remove a file or a folder with all it holds; nothing happens if it is not there."""
 
     def move(self, source: str, target: str) -> None:
-        """Give something that is there another name, which must be free."""
+        """Give something that is there another name, which must be free; folders are made."""
 
     def write(self, name: str, content: bytes) -> None:
         """Write a small file, whole or not at all."""
@@ -88,58 +103,103 @@ def hadoop_store(uri: str, spark: SparkSession) -> Store:
 
 
 class Output:
-    """The tables of one run on their way into a store."""
+    """A folder of tables, batch by batch."""
 
-    def __init__(self, store: Store, tables: Collection[str], *, overwrite: bool) -> None:
-        self._store = store
-        self._tables = tables
-        self._check_free(overwrite=overwrite)
+    def __init__(
+        self, store: Store, tables: Collection[str], *, existing: Existing = "refuse"
+    ) -> None:
+        self.store = store
+        self.tables = tables
+        self.existing: Existing = existing
+        if existing == "refuse":
+            self._check_free()
 
-    def begin(self) -> None:
-        """Clear what a run that died may have left."""
-        self._store.delete(STAGING)
+    def batch(self, number: int) -> BatchOutput:
+        """One batch on its way."""
+        return BatchOutput(self, number)
 
-    def location(self, table: str) -> str:
-        """Where Spark should write a table."""
-        return self._store.location(f"{STAGING}/{table}")
+    def whole_batches(self) -> list[int]:
+        """The numbers of the batches that are finished."""
+        return whole_batches(self.store)
 
-    def folder(self, table: str) -> Path | None:
-        """The folder of a table on its way, or None where only Spark can write."""
-        return self._store.folder(f"{STAGING}/{table}")
-
-    def attempts(self, table: str) -> Path | None:
-        """The folder that workers write a table into, each attempt into a file of its own."""
-        return self._store.folder(f"{ATTEMPTS}/{table}")
-
-    def keep(self, table: str, part: str) -> None:
-        """Make a file that a worker has written part of its table."""
-        self._store.move(f"{ATTEMPTS}/{table}/{part}", f"{STAGING}/{table}/{part}")
-
-    def finish(self, manifest: Mapping[str, object]) -> None:
-        """Put all tables in place of what was there before, and the manifest last."""
-        self._store.delete(MANIFEST)
-        for table in self._tables:
-            self._store.delete(table)
-            self._store.move(f"{STAGING}/{table}", table)
-        self._store.write(MANIFEST, json.dumps(manifest, indent=2).encode() + b"\n")
-        self._store.delete(STAGING)
-
-    def _check_free(self, *, overwrite: bool) -> None:
-        if overwrite:
-            return
-        place = self._store.location("")
-        if self._store.exists(MANIFEST):
+    def _check_free(self) -> None:
+        place = self.store.location("")
+        if self.store.exists(MANIFEST):
             raise UsageError(
                 f"{place} holds a finished run; choose another folder, or "
                 "overwrite it (--overwrite)"
             )
         # A staging folder tells that the tables beside it are those of a run that died.
-        foreign = [table for table in self._tables if self._store.exists(table)]
-        if foreign and not self._store.exists(STAGING):
+        foreign = [table for table in self.tables if self.store.exists(table)]
+        if foreign and not self.store.exists(STAGING):
             raise UsageError(
                 f"{place} has {', '.join(foreign)} of another origin; choose another folder, or "
                 "overwrite it (--overwrite)"
             )
+
+
+class BatchOutput:
+    """The tables of one batch on their way into a store."""
+
+    def __init__(self, output: Output, number: int) -> None:
+        self._output = output
+        self._store = output.store
+        self.number = number
+        self._staging = f"{STAGING}/{_folder(number)}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the batch is finished already."""
+        return self._store.exists(_manifest(self.number))
+
+    def begin(self) -> None:
+        """Clear what a run that died may have left."""
+        self._store.delete(self._staging)
+
+    def location(self, table: str) -> str:
+        """Where Spark should write a table."""
+        return self._store.location(f"{self._staging}/{table}")
+
+    def folder(self, table: str) -> Path | None:
+        """The folder of a table on its way, or None where only Spark can write."""
+        return self._store.folder(f"{self._staging}/{table}")
+
+    def attempts(self, table: str) -> Path | None:
+        """The folder that workers write a table into, each attempt into a file of its own."""
+        return self._store.folder(f"{self._staging}/{ATTEMPTS}/{table}")
+
+    def keep(self, table: str, part: str) -> None:
+        """Make a file that a worker has written part of its table."""
+        source = f"{self._staging}/{ATTEMPTS}/{table}/{part}"
+        self._store.move(source, f"{self._staging}/{table}/{part}")
+
+    def finish(self, manifest: Mapping[str, object]) -> None:
+        """Put all tables in place of what was there before, and the manifest last."""
+        replaces = self._output.existing == "replace"
+        self._store.delete(MANIFEST if replaces else _manifest(self.number))
+        for table in self._output.tables:
+            place = f"{table}/{_folder(self.number)}"
+            self._store.delete(table if replaces else place)
+            self._store.move(f"{self._staging}/{table}", place)
+        self._store.write(_manifest(self.number), json.dumps(manifest, indent=2).encode() + b"\n")
+        self._store.delete(STAGING if replaces or not self.number else self._staging)
+
+
+def whole_batches(store: Store) -> list[int]:
+    """The numbers of the finished batches in a store."""
+    found = (_MANIFEST_NAME.fullmatch(name) for name in store.names(MANIFEST))
+    return sorted(int(name[1]) for name in found if name)
+
+
+def _folder(number: int) -> str:
+    return f"batch={number}"
+
+
+def _manifest(number: int) -> str:
+    return f"{MANIFEST}/{_folder(number)}.json"
+
+
+_MANIFEST_NAME = re.compile(r"batch=([0-9]+)\.json")
 
 
 class _LocalStore:
@@ -163,6 +223,13 @@ class _LocalStore:
     def exists(self, name: str) -> bool:
         return (self._path / name).exists()
 
+    def names(self, name: str) -> list[str]:
+        path = self._path / name
+        return sorted(each.name for each in path.iterdir()) if path.is_dir() else []
+
+    def read(self, name: str) -> bytes:
+        return (self._path / name).read_bytes()
+
     def delete(self, name: str) -> None:
         path = self._path / name
         if path.is_dir():
@@ -171,10 +238,12 @@ class _LocalStore:
             path.unlink(missing_ok=True)
 
     def move(self, source: str, target: str) -> None:
+        (self._path / target).parent.mkdir(parents=True, exist_ok=True)
         (self._path / source).rename(self._path / target)
 
     def write(self, name: str, content: bytes) -> None:
         unfinished = self._path / f"{name}.tmp"
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
         with unfinished.open("wb") as file:
             file.write(content)
             file.flush()
@@ -213,10 +282,25 @@ class _HadoopStore:
     def exists(self, name: str) -> bool:
         return bool(self._files.exists(self._at(name)))
 
+    def names(self, name: str) -> list[str]:
+        if not self.exists(name):
+            return []
+        return sorted(
+            str(found.getPath().getName()) for found in self._files.listStatus(self._at(name))
+        )
+
+    def read(self, name: str) -> bytes:
+        stream = self._files.open(self._at(name))
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
     def delete(self, name: str) -> None:
         self._files.delete(self._at(name), True)  # noqa: FBT003 (Java: recursively)
 
     def move(self, source: str, target: str) -> None:
+        self._files.mkdirs(self._at(target).getParent())
         if not self._files.rename(self._at(source), self._at(target)):
             raise UsageError(f"cannot move {self.location(source)} to {self.location(target)}")
 

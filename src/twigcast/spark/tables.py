@@ -30,8 +30,6 @@ from pyspark.sql.types import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
-
 _TEXT = StringType()
 _NUMBER = IntegerType()
 _COUNT = LongType()
@@ -54,6 +52,26 @@ DELIVERIES = _table(
         "subscription": (_TEXT, "id of a subscription that it satisfies"),
         "subscriber": (_TEXT, "who asked for it, if the subscription says so"),
         "broker": (_TEXT, "the broker that the subscriber is at"),
+        "hops": (_NUMBER, "links between that broker and the one where it was published"),
+    }
+)
+
+TRAFFIC = _table(
+    {
+        "broker": (_TEXT, "a broker that sent documents on"),
+        "neighbour": (_TEXT, "the broker at the other end of the link"),
+        "documents": (_COUNT, "documents that crossed the link in this direction"),
+        "bytes": (_COUNT, "bytes of these documents"),
+        "needless": (_COUNT, "of the documents, those that nobody behind the link had asked for"),
+        "needless_bytes": (_COUNT, "bytes of those"),
+    }
+)
+
+ROUTES = _table(
+    {
+        "broker": (_TEXT, "a broker"),
+        "neighbour": (_TEXT, "the broker at the other end of one of its links"),
+        "pattern": (_TEXT, "documents that match it are sent over the link; canonical text"),
     }
 )
 
@@ -61,10 +79,7 @@ DEAD_LETTERS = _table(
     {
         "document": (_TEXT, "name of the document"),
         "subscription": (_TEXT, "id of the subscription; null when the document was refused"),
-        "stage": (
-            _TEXT,
-            "read: no bytes; parse: not well-formed or over a limit; match: undecided",
-        ),
+        "stage": (_TEXT, "which step gave up: read, parse, route (unknown origin) or match"),
         "reason": (_TEXT, "why, in words"),
         "line": (_NUMBER, "where in the document, as far as known"),
         "column": (_NUMBER, "where in the line, as far as known"),
@@ -84,6 +99,10 @@ REJECTED = _table(
 METRICS = _table(
     {
         "run": (_TEXT, "what this run is called in its manifest"),
+        "strategy": (_TEXT, "how brokers route, with its options"),
+        "plan": (_TEXT, "how the work was shared out: fused or hops"),
+        "shards": (_COUNT, "into how many shards the subscriptions were split"),
+        "brokers": (_COUNT, "brokers of the topology"),
         "started": (TimestampType(), "when it began"),
         "subscriptions": (_COUNT, "subscriptions that took part"),
         "rejected": (_COUNT, "rows of the table rejected"),
@@ -91,12 +110,18 @@ METRICS = _table(
         "bytes": (_COUNT, "bytes of the documents that could be read"),
         "deliveries": (_COUNT, "rows of the table deliveries"),
         "dead_letters": (_COUNT, "rows of the table dead_letters"),
+        "routes": (_COUNT, "rows of the table routes"),
+        "crossings": (_COUNT, "documents over links, counted link by link"),
+        "needless": (_COUNT, "of these, those that nobody behind the link had asked for"),
+        "shard_visits": (_COUNT, "documents that were sent to shards, counted shard by shard"),
+        "annotation_bytes": (_COUNT, "bytes of annotations that documents carried"),
         "engine": (_TEXT, "what matched"),
         "matcher_version": (_TEXT, "version of the compiled matcher: a hash of its content"),
         "matcher_loads": (_COUNT, "how often workers loaded it"),
         "workers": (_COUNT, "Python workers that took part"),
         "partitions": (_COUNT, "tasks that the documents were shared out to"),
         "seconds_subscriptions": (_SECONDS, "reading and compiling subscriptions"),
+        "seconds_routes": (_SECONDS, "finding out what brokers ask of each other"),
         "seconds_listing": (_SECONDS, "finding out which documents there are"),
         "seconds_matching": (
             _SECONDS,
@@ -113,8 +138,11 @@ OUTCOMES = StructType(
         StructField("document", _TEXT),
         StructField("document_hash", _TEXT),
         StructField("bytes", _COUNT),
+        StructField("origin", _NUMBER),
         StructField("matches", ArrayType(_COUNT)),
         StructField("undecided", ArrayType(_COUNT)),
+        StructField("crossed", ArrayType(_NUMBER)),
+        StructField("needless", ArrayType(_NUMBER)),
         StructField("stage", _TEXT),
         StructField("reason", _TEXT),
         StructField("line", _NUMBER),
@@ -134,6 +162,20 @@ RECEIPTS = StructType(
         StructField("bytes", _COUNT),
         StructField("deliveries", _COUNT),
         StructField("dead_letters", _COUNT),
+        StructField(
+            "traffic",
+            ArrayType(
+                StructType(
+                    [
+                        StructField("link", _NUMBER),
+                        *(
+                            StructField(name, _COUNT)
+                            for name in ("documents", "bytes", "needless", "needless_bytes")
+                        ),
+                    ]
+                )
+            ),
+        ),
     ]
 )
 """What comes back where workers write, :data:`twigcast.spark.parts.RECEIPTS` in Spark's words."""
@@ -144,6 +186,7 @@ LABELS = StructType(
         StructField("subscription", _TEXT),
         StructField("subscriber", _TEXT),
         StructField("broker", _TEXT),
+        StructField("place", _NUMBER),
     ]
 )
 """Who stands behind the positions that a matcher answers with."""
@@ -153,8 +196,10 @@ _COMMENTS = "org.apache.spark.sql.parquet.row.metadata"
 
 TABLES: Mapping[str, StructType] = {
     "deliveries": DELIVERIES,
+    "traffic": TRAFFIC,
     "dead_letters": DEAD_LETTERS,
     "rejected": REJECTED,
+    "routes": ROUTES,
     "metrics": METRICS,
 }
 
@@ -170,10 +215,3 @@ def arrow_of(rows: Sequence[tuple[object, ...]], schema: StructType) -> pa.Table
     columns = zip(*rows, strict=True) if rows else [()] * len(fields)
     arrays = [pa.array(column, kind) for column, kind in zip(columns, fields.types, strict=True)]
     return pa.Table.from_arrays(arrays, schema=fields)
-
-
-def frame_of(
-    spark: SparkSession, rows: Sequence[tuple[object, ...]], schema: StructType
-) -> DataFrame:
-    """Rows of this process as a DataFrame, handed over as Arrow: no worker has to touch them."""
-    return spark.createDataFrame(arrow_of(rows, schema), schema)

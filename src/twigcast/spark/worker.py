@@ -5,13 +5,15 @@ tests call them as they are. Two steps, each from batches to batches::
 
     chunk numbers --open_chunks--> documents --match_batches--> outcomes
                                    document                     document, document_hash, bytes
-                                   content                      matches, undecided
-                                   refusal                      stage, reason, line, column
+                                   content                      origin, matches, undecided
+                                   refusal                      crossed, needless
+                                   origin                       stage, reason, line, column
                                                                 worker, loads
 
 Documents that come out of a table start at the second step; :mod:`~twigcast.spark.parts` is a third
 one, from outcomes to files. An *outcome* is a row for each
-document: the positions of the subscriptions that match it and of those that stay undecided, or,
+document: the positions of the subscriptions that match it and of those that stay undecided, and the
+links that it crosses on its way to them (:mod:`~twigcast.spark.ways`); or,
 for a document that was refused, the stage that refused it and why. Whatever is wrong with one
 document stays in its row. Even an error that nobody foresaw costs only the document that raised
 it: its batch is then matched document by document.
@@ -29,6 +31,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -36,6 +39,7 @@ from twigcast.errors import DocumentError
 from twigcast.files import open_entries, read_index
 from twigcast.language import Document
 from twigcast.spark.chunks import read_chunk
+from twigcast.spark.ways import UNKNOWN, crossings, departures, lists_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
 
     from twigcast.files import PublicationLimits
     from twigcast.matching import Matcher
+    from twigcast.spark.ways import Ways
 
     Column: TypeAlias = pa.Array[Any]
 
@@ -57,8 +62,11 @@ _OUTCOME: Mapping[str, pa.DataType] = {
     "document": pa.string(),
     "document_hash": pa.string(),
     "bytes": pa.int64(),
+    "origin": pa.int32(),
     "matches": pa.list_(pa.int64()),
     "undecided": pa.list_(pa.int64()),
+    "crossed": pa.list_(pa.int32()),
+    "needless": pa.list_(pa.int32()),
     "stage": pa.string(),
     "reason": pa.string(),
     "line": pa.int32(),
@@ -82,7 +90,10 @@ _LOADS: Counter[str] = Counter()
 
 
 class Refusal(NamedTuple):
-    """Why a document was refused, by which stage (``read``, ``parse`` or ``match``), and where."""
+    """Why a document was refused, by which stage, and where.
+
+    The stages are ``read``, ``parse``, ``route`` and ``match``.
+    """
 
     stage: str
     reason: str
@@ -128,12 +139,16 @@ def open_chunks(
 
 
 def match_batches(
-    batches: Iterable[pa.RecordBatch], matcher: Matcher, *, version: str = ""
+    batches: Iterable[pa.RecordBatch],
+    matcher: Matcher,
+    *,
+    version: str = "",
+    ways: Ways | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The outcomes of documents, batch by batch.
 
-    ``content`` is binary, or text that was decoded already; ``refusal`` may be missing. A
-    document without a name is called by its hash.
+    ``content`` is binary, or text that was decoded already; ``refusal`` and ``origin`` may be
+    missing. A document without a name is called by its hash. Without ``ways`` there is one broker.
     """
     for batch in batches:
         given = batch.column("content")
@@ -142,20 +157,79 @@ def match_batches(
         names = map(_name, batch.column("document").to_pylist(), hashes)
         decided = decide_array(given, matcher)
         errors = decided.column("error").to_pylist()
-        refusals = list(map(_refusal, contents, _unread(batch), errors))
+        refusals = list(map(_refusal, contents, _texts(batch, "refusal"), errors))
+        way = _routed(decided, batch, contents, refusals=refusals, ways=ways)
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(names, pa.string()),
                 pa.array(hashes, pa.string()),
                 pa.array([None if c is None else len(c) for c in contents], pa.int64()),
-                decided.column("matches"),
-                decided.column("undecided"),
+                *way,
                 *_arrays(refusals, _REFUSAL),
-                pa.array([f"{socket.gethostname()}:{os.getpid()}"] * len(batch), pa.string()),
+                pa.array([worker_name()] * len(batch), pa.string()),
                 pa.array([loads(version)] * len(batch), pa.int32()),
             ],
             schema=OUTCOMES,
         )
+
+
+def worker_name() -> str:
+    """What this worker is called in the tables: its machine and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _routed(
+    decided: pa.RecordBatch,
+    batch: pa.RecordBatch,
+    contents: Sequence[bytes | None],
+    *,
+    refusals: list[Refusal | None],
+    ways: Ways | None,
+) -> list[Column]:
+    """Origins, matches, undecided, links crossed, needless ones; more may be refused."""
+    matches, undecided = decided.column("matches"), decided.column("undecided")
+    if ways is None:
+        nowhere = pa.nulls(len(batch), pa.list_(pa.int32()))
+        return [pa.array([0] * len(batch), pa.int32()), matches, undecided, nowhere, nowhere]
+    named = _texts(batch, "origin")
+    origins = ways.origins(named)
+    flooded = np.zeros(len(batch), np.bool_)
+    told: list[str | None] = [None] * len(batch)
+    if ways.towards != "all":
+        told = departures(ways, origins, contents)
+        flooded = np.array([departure is not None for departure in told])
+    for row, departure in enumerate(told):
+        if refusals[row] is not None:
+            continue
+        if origins[row] == UNKNOWN:
+            reason = f"there is no broker {named[row]!r} in the topology to publish it at"
+            refusals[row] = Refusal("route", reason)
+        elif departure and ways.refuses:
+            place = ways.tree.names[origins[row]]
+            refusals[row] = Refusal(
+                "route", f"it has {departure}, which is not advertised at {place!r}"
+            )
+    answered = pa.array([refusal is None for refusal in refusals])
+    matches, undecided = (pc.if_else(answered, each, None) for each in (matches, undecided))
+    found = crossings(ways, origins, matches=matches, undecided=undecided, flooded=flooded)
+    return [
+        pa.array(origins, pa.int32()),
+        _below(matches, ways.subscriptions),
+        _below(undecided, ways.subscriptions),
+        *found,
+    ]
+
+
+def _below(lists: Column, end: int) -> Column:
+    """Lists of positions without those from ``end`` on, which are routes."""
+    positions = pc.list_flatten(lists)
+    kept = pc.less(positions, pa.scalar(end, pa.int64()))
+    if pc.all(kept, min_count=0).as_py():
+        return lists
+    documents = pc.list_parent_indices(lists).filter(kept)
+    counts = np.bincount(np.asarray(documents), minlength=len(lists))
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    return lists_of(offsets, positions.filter(kept), np.asarray(lists.is_null()))
 
 
 def decide_array(given: Column, matcher: Matcher) -> pa.RecordBatch:
@@ -206,10 +280,11 @@ def _refusal(content: bytes | None, unread: str | None, error: str | None) -> Re
     return Refusal("match", error)
 
 
-def _unread(batch: pa.RecordBatch) -> list[str | None]:
-    if "refusal" in batch.schema.names:
-        reasons: list[str | None] = batch.column("refusal").to_pylist()
-        return reasons
+def _texts(batch: pa.RecordBatch, column: str) -> list[str | None]:
+    """A column of texts, which may be missing."""
+    if column in batch.schema.names:
+        texts: list[str | None] = batch.column(column).to_pylist()
+        return texts
     return [None] * len(batch)
 
 

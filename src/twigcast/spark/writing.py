@@ -20,7 +20,9 @@ microsecond and more.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -28,123 +30,191 @@ import pyarrow.parquet as pq
 
 from twigcast.errors import TwigcastError
 from twigcast.spark.job import outcomes_of, receipts_of
-from twigcast.spark.outcomes import dead_letters_of, deliveries_of, labels_frame, sums_of
+from twigcast.spark.outcomes import (
+    dead_letters_of,
+    deliveries_of,
+    labels_frame,
+    sums_of,
+    traffic_of,
+    traffic_row,
+)
 from twigcast.spark.parts import WRITTEN, Part
-from twigcast.spark.tables import TABLES, arrow_of, frame_of
+from twigcast.spark.tables import TABLES, arrow_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from twigcast.spark.job import Compiled, Documents
-    from twigcast.spark.storage import Output
+    from twigcast.spark.brokers import BrokerTree
+    from twigcast.spark.job import Documents
+    from twigcast.spark.prepared import Prepared
+    from twigcast.spark.storage import BatchOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a plan has to tell when all documents are matched, for the table ``metrics``."""
+
+    documents: int
+    bytes: int
+    deliveries: int
+    dead_letters: int
+    matcher_loads: int
+    workers: int
+    traffic: Sequence[tuple[object, ...]] = field(default=())
+    """Rows of the table ``traffic``."""
+    shard_visits: int = 0
+    annotation_bytes: int = 0
 
 
 class Writing(Protocol):
-    """The tables of a run on their way: ``match`` first, then ``write``; ``put`` at any time."""
+    """The tables of a batch on their way: ``match`` first, then ``write``; ``put`` at any time."""
 
-    def match(self) -> Mapping[str, int]:
-        """Have all documents matched; the sums for the table ``metrics``."""
+    def match(self) -> Sums:
+        """Have all documents matched."""
 
     def write(self) -> None:
         """Write deliveries and dead letters, or take what was written meanwhile."""
 
-    def put(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
+    def put(self, table: str, rows: pa.Table) -> None:
         """Write a table whose rows are here."""
 
 
 @contextmanager
-def writing(
-    spark: SparkSession,
-    output: Output,
-    documents: Documents,
-    *,
-    compiled: Compiled,
-    labels: pa.RecordBatch,
+def fused(
+    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
 ) -> Iterator[Writing]:
-    """The way that suits the output; what it keeps is dropped at the end."""
-    output.begin()
-    attempts = [output.attempts(table) for table in WRITTEN]
-    if None not in attempts:
-        (folder,) = {attempt.parent for attempt in attempts if attempt is not None}
-        yield _ByWorkers(output, receipts_of(documents, compiled, str(folder)), folder)
+    """The plan ``fused``, in the way that suits the output; what it keeps is dropped at the end."""
+    compiled, tree = prepared.compiled, prepared.tree
+    attempts = attempts_folder(output)
+    if attempts is not None:
+        yield ByWorkers(output, receipts_of(documents, compiled, str(attempts)), attempts, tree)
         return
     outcomes = outcomes_of(documents, compiled).persist()
     try:
-        yield _BySpark(spark, output, outcomes, labels)
+        yield BySpark(spark, output, outcomes, prepared)
     finally:
         outcomes.unpersist()
 
 
-class _ByWorkers:
-    def __init__(self, output: Output, receipts: DataFrame, attempts: Path) -> None:
+def attempts_folder(output: BatchOutput) -> Path | None:
+    """Where workers write, with a folder for each table; None where only Spark can write."""
+    attempts = [output.attempts(table) for table in WRITTEN]
+    found = {attempt.parent for attempt in attempts if attempt is not None}
+    return found.pop() if found else None
+
+
+class Put:
+    """Tables whose rows are on the driver, written into a folder."""
+
+    def __init__(self, output: BatchOutput) -> None:
         self._output = output
-        self._attempts = attempts
-        self._asked = receipts
-        self._receipts: Sequence[Row] = ()
 
-    def match(self) -> Mapping[str, int]:
-        self._receipts = self._asked.collect()
-        return _sums(self._receipts)
-
-    def write(self) -> None:
-        for table in WRITTEN:
-            named = [(receipt["part"], receipt[table]) for receipt in self._receipts]
-            written = [(part, rows) for part, rows in named if rows]
-            if not written:
-                self.put(table, [])
-            self._folder(table)
-            for part, rows in written:
-                _check(self._attempts / table / part, rows)
-                self._output.keep(table, part)
-
-    def put(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
-        whole = arrow_of(rows, TABLES[table])
-        part = Part(f"{self._folder(table)}/part-00000.snappy.parquet", whole.schema)
-        part.write([column.combine_chunks() for column in whole.columns])
+    def put(self, table: str, rows: pa.Table) -> None:
+        """Write a table; texts may be dictionaries."""
+        schema = arrow_of([], TABLES[table]).schema
+        part = Part(f"{self.folder(table)}/part-00000.snappy.parquet", schema)
+        part.write([column.combine_chunks() for column in rows.columns])
         part.close()
 
-    def _folder(self, table: str) -> Path:
+    def folder(self, table: str) -> Path:
+        """Where the parts of a table go."""
         folder = self._output.folder(table)
         assert folder is not None
         return folder
 
+    def keep(self, receipts: Iterable[Row], attempts: Path) -> None:
+        """Make the parts that receipts name the tables that workers write."""
+        receipts = list(receipts)
+        for table in WRITTEN:
+            named = [(receipt["part"], receipt[table]) for receipt in receipts]
+            written = [(part, rows) for part, rows in named if rows]
+            if not written:
+                self.put(table, arrow_of([], TABLES[table]))
+            self.folder(table)
+            for part, rows in written:
+                _check(attempts / table / part, rows)
+                self._output.keep(table, part)
 
-class _BySpark:
+
+class ByWorkers(Put):
+    """The workers write; ``receipts`` make them."""
+
     def __init__(
-        self, spark: SparkSession, output: Output, outcomes: DataFrame, labels: pa.RecordBatch
+        self, output: BatchOutput, receipts: DataFrame, attempts: Path, tree: BrokerTree | None
+    ) -> None:
+        super().__init__(output)
+        self._attempts = attempts
+        self._asked = receipts
+        self._tree = tree
+        self._receipts: Sequence[Row] = ()
+
+    def match(self) -> Sums:
+        """Have all documents matched, and their rows written."""
+        self._receipts = self._asked.collect()
+        return sums_of_receipts(self._receipts, self._tree)
+
+    def write(self) -> None:
+        """Take what was written."""
+        self.keep(self._receipts, self._attempts)
+
+
+class BySpark:
+    """Spark writes, row by row, what ``outcomes`` tell."""
+
+    def __init__(
+        self, spark: SparkSession, output: BatchOutput, outcomes: DataFrame, prepared: Prepared
     ) -> None:
         self._spark = spark
         self._output = output
         self._outcomes = outcomes
-        self._labels = labels
+        self._labels = prepared.labels
+        self._tree = prepared.tree
 
-    def match(self) -> Mapping[str, int]:
-        return sums_of(self._outcomes)
+    def match(self) -> Sums:
+        """Have all documents matched."""
+        traffic = [] if self._tree is None else traffic_of(self._outcomes, self._tree)
+        return Sums(**sums_of(self._outcomes), traffic=traffic)
 
     def write(self) -> None:
+        """Write deliveries and dead letters."""
         labels = labels_frame(self._spark, self._labels)
-        self._stage("deliveries", deliveries_of(self._outcomes, labels))
+        self._stage("deliveries", deliveries_of(self._outcomes, labels, self._tree))
         self._stage("dead_letters", dead_letters_of(self._outcomes, labels))
 
-    def put(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
-        self._stage(table, frame_of(self._spark, rows, TABLES[table]).coalesce(1))
+    def put(self, table: str, rows: pa.Table) -> None:
+        """Write a table whose rows are here."""
+        schema = TABLES[table]
+        plain = rows.cast(arrow_of([], schema).schema)
+        self._stage(table, self._spark.createDataFrame(plain, schema).coalesce(1))
 
     def _stage(self, table: str, frame: DataFrame) -> None:
         frame.to(TABLES[table]).write.parquet(self._output.location(table))
 
 
-def _sums(receipts: Sequence[Row]) -> dict[str, int]:
+def sums_of_receipts(receipts: Iterable[Row], tree: BrokerTree | None) -> Sums:
+    """What there is in all."""
+    receipts = list(receipts)
     loads: dict[str, int] = {}
+    traffic: dict[int, list[int]] = {}
     for receipt in receipts:
         if receipt["documents"]:
             worker = receipt["worker"]
             loads[worker] = max(loads.get(worker, 0), receipt["loads"])
+        for link, *counts in receipt["traffic"]:
+            before = traffic.get(link, [0] * len(counts))
+            traffic[link] = [one + other for one, other in zip(before, counts, strict=True)]
     counted = ("documents", "bytes", *WRITTEN)
-    sums = {name: sum(receipt[name] for receipt in receipts) for name in counted}
-    return {**sums, "matcher_loads": sum(loads.values()), "workers": len(loads)}
+    return Sums(
+        **{name: sum(receipt[name] for receipt in receipts) for name in counted},
+        matcher_loads=sum(loads.values()),
+        workers=len(loads),
+        traffic=[traffic_row(tree, link, *sums) for link, sums in sorted(traffic.items())]
+        if tree
+        else (),
+    )
 
 
 def _check(part: Path, rows: int) -> None:

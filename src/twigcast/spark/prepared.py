@@ -1,0 +1,287 @@
+"""From subscriptions, a topology and a strategy to what workers need: once for each version.
+
+    subscriptions ──▶ checked, parsed ──▶ routes ──▶ compiled matcher, labels, ways
+           └────────────▶ rejected        (two sweeps)        (files)
+
+Whatever is wrong with one subscription (no XPath, a broker that is not there) sets that one aside.
+A topology in two parts, or a strategy that cannot be, is a :class:`UsageError`: nothing starts.
+
+The compiled matcher holds all subscriptions by their position in the file, whichever broker they
+are at. If the strategy is not perfect, what crosses a link depends on routes that nobody has
+subscribed to, so they stand in the matcher as well, with positions behind the subscriptions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from twigcast.covering import Advertisement
+from twigcast.errors import UsageError
+from twigcast.files import Rejected, SubscriptionFile, compile_subscriptions
+from twigcast.files.schemas import read_schema
+from twigcast.files.topologies import read_topology
+from twigcast.language import Pattern, Schema
+from twigcast.matching import Matcher
+from twigcast.routing import Topology
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.strategy import strategy as strategy_of
+from twigcast.spark.brokers import BrokerTree
+from twigcast.spark.job import share_compiled
+from twigcast.spark.labels import labels_of
+from twigcast.spark.tables import TABLES, arrow_of
+from twigcast.spark.ways import ways_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from twigcast.files.publications import AnyPath
+    from twigcast.routing.topology import Tree
+    from twigcast.spark.job import Compiled
+    from twigcast.spark.progress import Listener
+    from twigcast.spark.ways import Ways
+
+Plan: TypeAlias = Literal["fused", "hops"]
+PLANS: tuple[Plan, ...] = get_args(Plan)
+
+Promise: TypeAlias = "Advertisement | Schema | bytes | str | os.PathLike[str]"
+"""What is advertised: an advertisement, a schema, the bytes of a DTD, or the path of one."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How documents are to be disseminated, whatever the subscriptions."""
+
+    topology: Tree | None
+    """None for one broker; the names in the subscriptions are then carried through."""
+    tree: BrokerTree | None
+    strategy: Strategy
+    plan: Plan = "fused"
+    shards: int = 1
+    engine: str = "auto"
+    origin: int = 0
+    """Where documents are published that do not say it."""
+    promises: Mapping[int, tuple[Advertisement, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that is known about one version of the subscriptions."""
+
+    design: Design
+    file: SubscriptionFile
+    """Positions are those of its subscriptions; what is rejected is among them, unmatched."""
+    patterns: Sequence[Pattern | None]
+    """By position; None for what is rejected."""
+    rejected: tuple[Rejected, ...]
+    labels: pa.RecordBatch
+    routes: pa.Table
+    ways: Ways | None
+    compiled: Compiled
+    engine: str
+    """The engine's name, once it is chosen."""
+    seconds: Mapping[str, float]
+
+    @property
+    def tree(self) -> BrokerTree | None:
+        """The brokers, if there is a topology."""
+        return self.design.tree
+
+    @property
+    def subscriptions(self) -> int:
+        """How many take part."""
+        return sum(pattern is not None for pattern in self.patterns)
+
+
+def design_of(
+    topology: Topology | Mapping[str, object] | AnyPath | None,
+    strategy: Strategy | str = "best",
+    *,
+    plan: str = "fused",
+    shards: int = 1,
+    engine: str = "auto",
+    origin: str | None = None,
+    advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
+) -> Design:
+    """A design out of what a caller says; a :class:`UsageError` for what cannot be meant."""
+    chosen = strategy_of(strategy)
+    if plan not in PLANS:
+        raise UsageError(f"the plan is {' or '.join(PLANS)}, not {plan!r}")
+    if shards < 1:
+        raise UsageError(f"subscriptions cannot be split into {shards} shards; give 1 or more")
+    if topology is None:
+        if origin is not None or advertisements:
+            raise UsageError("without a topology there are no brokers to publish or advertise at")
+        return Design(None, None, chosen, _plan(plan), shards, engine)
+    if isinstance(topology, str | os.PathLike):
+        topology = read_topology(topology)
+    whole = Topology.of(topology).tree()
+    tree = BrokerTree.of(whole)
+    return Design(
+        whole,
+        tree,
+        chosen,
+        _plan(plan),
+        shards,
+        engine,
+        origin=0 if origin is None else _broker(tree, origin, "publish"),
+        promises=_promises(tree, advertisements or {}),
+    )
+
+
+def prepare(
+    spark: SparkSession,
+    file: SubscriptionFile,
+    design: Design,
+    *,
+    tell: Callable[[str, int, int | None], None] = lambda *_: None,
+    listener: Listener | None = None,
+) -> Prepared:
+    """Check and compile subscriptions, find the routes, and share what workers need."""
+    begun = perf_counter()
+    file = _at_known_brokers(file, design.tree)
+    matcher = Matcher(design.engine)
+    patterns: list[Pattern | None] = [None] * len(file.subscriptions)
+
+    def add(id: int, xpath: str, namespaces: Mapping[str, str]) -> None:
+        tell("subscriptions", id + 1, len(patterns))
+        pattern = Pattern.parse(xpath, namespaces)
+        matcher.add(id, pattern)
+        patterns[id] = pattern
+
+    refused = compile_subscriptions(file, add)
+    rejected = tuple(sorted((*file.rejected, *refused), key=lambda item: item.line))
+    labels = labels_of(file, design.tree)
+    compiled_at = perf_counter()
+    routes = arrow_of([], TABLES["routes"])
+    if design.topology is not None and design.tree is not None:
+        from twigcast.spark.routes import compute_routes
+
+        own = _own(patterns, labels)
+        routes = compute_routes(
+            spark, design.topology, design.strategy, own, _promised(design), listener=listener
+        )
+    routed_at = perf_counter()
+    ways = _ways(design, labels, routes, matcher)
+    compiled = share_compiled(spark, labels, matcher, engine=design.engine, ways=ways)
+    seconds = {
+        "subscriptions": compiled_at - begun + perf_counter() - routed_at,
+        "routes": routed_at - compiled_at,
+    }
+    return Prepared(
+        design,
+        file,
+        patterns,
+        rejected,
+        labels,
+        routes,
+        ways,
+        compiled,
+        engine=matcher.statistics().engine,
+        seconds=seconds,
+    )
+
+
+def _at_known_brokers(file: SubscriptionFile, tree: BrokerTree | None) -> SubscriptionFile:
+    """The file without subscriptions at brokers that are not in the topology."""
+    if tree is None:
+        return file
+    kept, rejected = [], list(file.rejected)
+    for item in file.subscriptions:
+        if item.broker is None or tree.number(item.broker) is not None:
+            kept.append(item)
+        else:
+            reason = f"there is no broker {item.broker!r} in the topology"
+            rejected.append(Rejected(item.id, item.line, item.xpath, reason))
+    return replace(file, subscriptions=tuple(kept), rejected=tuple(rejected))
+
+
+def _own(patterns: Sequence[Pattern | None], labels: pa.RecordBatch) -> pa.Table:
+    """Which patterns are asked for at which broker, each once."""
+    texts = pa.array([pattern and pattern.text for pattern in patterns], pa.string())
+    table = pa.table({"broker": labels.column("broker"), "pattern": texts.dictionary_encode()})
+    kept = table.filter(texts.is_valid())
+    return kept.group_by(["broker", "pattern"]).aggregate([])
+
+
+def _ways(
+    design: Design, labels: pa.RecordBatch, routes: pa.Table, matcher: Matcher
+) -> Ways | None:
+    if design.tree is None:
+        return None
+    places = np.asarray(labels.column("broker").indices, np.int32)  # type: ignore[attr-defined]
+    found: dict[str, list[int]] = {}
+    if not (design.strategy.perfect or design.strategy.floods):
+        found = _links_by_pattern(design.tree, routes)
+        for number, text in enumerate(found, start=len(places)):
+            matcher.add(number, Pattern.parse(text))
+    return ways_of(
+        design.tree,
+        design.strategy,
+        origin=design.origin,
+        brokers=places,
+        routes=list(found.values()),
+        promises=design.promises,
+    )
+
+
+def _links_by_pattern(tree: BrokerTree, routes: pa.Table) -> dict[str, list[int]]:
+    """Of each pattern the links that it leads over."""
+    found: dict[str, list[int]] = {}
+    columns = (routes.column(name).to_pylist() for name in ("broker", "neighbour", "pattern"))
+    for broker, neighbour, pattern in zip(*columns, strict=True):
+        ends = tree.number(broker), tree.number(neighbour)
+        assert ends[0] is not None
+        assert ends[1] is not None
+        found.setdefault(pattern, []).append(tree.link(ends[0], ends[1]))
+    return found
+
+
+def _promised(design: Design) -> dict[str, tuple[Advertisement, ...]]:
+    assert design.tree is not None
+    return {design.tree.names[place]: each for place, each in (design.promises or {}).items()}
+
+
+def _plan(given: str) -> Plan:
+    return next(plan for plan in PLANS if plan == given)
+
+
+def _broker(tree: BrokerTree, name: str, purpose: str) -> int:
+    number = tree.number(name)
+    if number is None:
+        shown = ", ".join(tree.names[:9])
+        raise UsageError(f"there is no broker {name!r} to {purpose} at; there are {shown}")
+    return number
+
+
+def _promises(
+    tree: BrokerTree, given: Mapping[str, Promise | Sequence[Promise]]
+) -> dict[int, tuple[Advertisement, ...]]:
+    found: dict[int, tuple[Advertisement, ...]] = {}
+    for name, said in given.items():
+        several = (
+            said if isinstance(said, Sequence) and not isinstance(said, str | bytes) else [said]
+        )
+        found[_broker(tree, name, "advertise")] = tuple(map(_promise, several))
+    return found
+
+
+def _promise(given: Promise) -> Advertisement:
+    match given:
+        case Advertisement():
+            return given
+        case Schema():
+            return Advertisement.of_schema(given)
+        case bytes():
+            return Advertisement.of_schema(Schema.parse(given))
+        case str() | os.PathLike():
+            return Advertisement.of_schema(read_schema(given))
+    raise UsageError(
+        f"a broker advertises a schema or the path of a DTD, not a {type(given).__name__}"
+    )
