@@ -14,6 +14,11 @@
 
 A ``master`` other than ``local…`` is passed to Spark as it is, and the settings that only make
 sense on one machine are left to the cluster's own configuration. ``settings`` overrides anything.
+
+A master ``sc://host:port`` is a Spark that runs elsewhere and is only *connected to* (Spark
+Connect). There is no Java machine here then, and of what is said above only the batches apply.
+Such a session does the same things, but cannot be asked for what only Java knows; how to find that
+out by other means stands here, too (:func:`cores_of`, :func:`partitions_of`).
 """
 
 from __future__ import annotations
@@ -21,14 +26,17 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import spark_partition_id
 
 from twigcast.errors import UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
@@ -36,6 +44,8 @@ from twigcast.spark.java import find_java
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyspark.sql import DataFrame
 
 _ALWAYS = {
     "spark.app.name": "twigcast",
@@ -57,6 +67,13 @@ _QUICK = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "2",
 }
+
+_CONNECT_PORT = 15002
+_CONNECT_SECONDS_MAX = 10
+"""Where nobody answers by then, nobody will; Spark itself would try for minutes."""
+
+_COUNTED_ROWS = 1 << 16
+"""More than any machine has cores, so that none of them goes without a row."""
 
 _COMPLAINTS_SHOWN = 5
 """So many of the log's last lines are in the error when Spark does not start."""
@@ -82,6 +99,8 @@ def start_session(
     if master is None:
         # A program that was submitted has its Java machine, and in it its configuration, already.
         master = SparkConf().get("spark.master", "local[*]") if _was_submitted() else "local[*]"
+    if master.startswith("sc://"):
+        return _connected(master, settings or {})
     folder = Path(tempfile.mkdtemp(prefix="twigcast-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     embedded = master.startswith("local")
@@ -95,6 +114,45 @@ def start_session(
         **(settings or {}),
     }
     return _start(SparkConf().setAll(list(chosen.items())), folder / "spark.log")
+
+
+def is_connected_to(spark: SparkSession) -> bool:
+    """Whether Spark runs elsewhere, so that there is no Java machine to be asked."""
+    return not hasattr(spark, "sparkContext")
+
+
+def cores_of(spark: SparkSession) -> int:
+    """How many tasks Spark can work on at a time, as far as it knows."""
+    if not is_connected_to(spark):
+        return spark.sparkContext.defaultParallelism
+    # Spark shares rows out to all cores where nobody says otherwise.
+    shared = spark.range(_COUNTED_ROWS).select(spark_partition_id())
+    return shared.distinct().count()
+
+
+def partitions_of(table: DataFrame) -> int | None:
+    """How many tasks a table is read by; None where only its reading would tell."""
+    return None if is_connected_to(table.sparkSession) else table.rdd.getNumPartitions()
+
+
+def _connected(address: str, settings: Mapping[str, str]) -> SparkSession:
+    place = urlsplit(address)
+    try:
+        port = place.port or _CONNECT_PORT
+        with socket.create_connection((place.hostname, port), timeout=_CONNECT_SECONDS_MAX):
+            pass
+        spark = SparkSession.builder.remote(address).getOrCreate()
+        for key, text in {**_ALWAYS, **settings}.items():
+            if key.startswith("spark.sql."):  # All else was settled when that Spark was started.
+                spark.conf.set(key, text)
+    except ImportError as error:
+        raise UsageError(
+            f"{address} needs packages that are not there: "
+            "install Twigcast with its extra, pip install 'twigcast[spark,connect]'"
+        ) from error
+    except (*SPARK_FAILURES, OSError, ValueError) as error:
+        raise UsageError(f"cannot connect to {address}: {cause(error)}") from error
+    return spark
 
 
 def _was_submitted() -> bool:
