@@ -53,10 +53,12 @@ from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.hops import hops
 from twigcast.spark.job import documents_in_chunks, documents_in_table
 from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
-from twigcast.spark.session import start_session
+from twigcast.spark.sharding import sharded
+from twigcast.spark.session import cores_of, partitions_of, start_session
 from twigcast.spark.sources import Publications, gathered, table_of
 from twigcast.spark.storage import Output, hadoop_store, local_path, local_store, whole_batches
 from twigcast.spark.tables import TABLES, arrow_of
@@ -311,10 +313,10 @@ class Batch:
         self._finish(run, rows, noted or {})
         return run
 
-    def _told(self, started: datetime, prepared: Prepared, sums: Sums, tasks: int) -> Run:
+    def _told(self, started: datetime, prepared: Prepared, sums: Sums, tasks: int | None) -> Run:
         design = prepared.design
         told = asdict(sums)
-        traffic = told.pop("traffic")
+        traffic, tasks_seen = told.pop("traffic"), told.pop("tasks")
         return Run(
             run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
             out=self._out,
@@ -331,23 +333,23 @@ class Batch:
             needless=sum(row[4] for row in traffic),
             engine=prepared.engine,
             matcher_version=prepared.compiled.matcher.version,
-            partitions=tasks,
+            partitions=tasks_seen if tasks is None else tasks,
             seconds=self._seconds,
             **told,
         )
 
     def _documents(
         self, publications: Publications, partitions: int | None
-    ) -> tuple[Documents, int]:
-        """The documents, not opened yet, and the number of tasks that will open them."""
+    ) -> tuple[Documents, int | None]:
+        """The documents, not opened yet, and the number of tasks that will, as far as known."""
         table = table_of(self._spark, publications)
         if table is not None:
             if partitions is not None:
                 table = table.repartition(partitions)
-            return documents_in_table(table), table.rdd.getNumPartitions()
+            return documents_in_table(table), partitions or partitions_of(table)
         entries = list(self._listed(publications))
-        cores = self._spark.sparkContext.defaultParallelism
-        chunks = cut(entries, partitions or chunk_count(entries, cores=cores))
+        count = partitions or chunk_count(entries, cores=cores_of(self._spark))
+        chunks = cut(entries, count)
         return documents_in_chunks(self._spark, chunks, publications), len(chunks)
 
     def _listed(self, publications: Publications) -> Iterator[Entry]:
@@ -388,7 +390,11 @@ class Batch:
 def _plan(
     spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
 ) -> AbstractContextManager[Writing]:
-    """What has the documents matched."""
+    """What has the documents matched; without a topology there is nowhere to hop."""
+    if prepared.brokers is not None:
+        return hops(spark, output, documents, prepared)
+    if prepared.sharded is not None:
+        return sharded(spark, output, documents, prepared)
     return fused(spark, output, documents, prepared)
 
 

@@ -99,6 +99,13 @@ def local_store(path: str) -> Store:
 
 def hadoop_store(uri: str, spark: SparkSession) -> Store:
     """A folder in any file system that Hadoop knows, reached through Spark's Java machine."""
+    from twigcast.spark.session import is_connected_to
+
+    if is_connected_to(spark):
+        raise UsageError(
+            f"{uri} can be reached through Spark's Java machine only, which runs elsewhere (Spark "
+            "Connect); choose a folder that this machine and the workers share"
+        )
     return _HadoopStore(uri, spark)
 
 

@@ -67,6 +67,8 @@ class Sums:
     """Rows of the table ``traffic``."""
     shard_visits: int = 0
     annotation_bytes: int = 0
+    tasks: int = 0
+    """How many there were, for where it cannot be known before."""
 
 
 class Writing(Protocol):
@@ -211,6 +213,7 @@ def sums_of_receipts(receipts: Iterable[Row], tree: BrokerTree | None) -> Sums:
         **{name: sum(receipt[name] for receipt in receipts) for name in counted},
         matcher_loads=sum(loads.values()),
         workers=len(loads),
+        tasks=len(receipts),
         traffic=[traffic_row(tree, link, *sums) for link, sums in sorted(traffic.items())]
         if tree
         else (),
