@@ -5,6 +5,7 @@
     read_table(spark, "out/", "deliveries")                what it has written
     matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
     register(spark, "subscriptions.csv")                   twigcast_match(content) in SQL
+    grid(spark, measure, {"brokers": [7, 15, 31]})         a function at all points of a grid
     start_session()                                        Spark inside this process, Java found
 
 Spark is optional: this room alone imports pyspark, and each name below is fetched when it is
@@ -22,6 +23,7 @@ says what to install. In reading order:
     storage, writing        putting tables in place
     progress, failures      telling how far it is, and what went wrong
     pipeline, functions     the two faces
+    parameters              grids of experiments
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from twigcast.spark.functions import matches, register
+    from twigcast.spark.parameters import grid
     from twigcast.spark.pipeline import Pipeline, Run, read_table, run_batch
     from twigcast.spark.progress import Progress
     from twigcast.spark.session import start_session
@@ -44,6 +47,7 @@ __all__ = [
     "Progress",
     "Publications",
     "Run",
+    "grid",
     "matches",
     "read_table",
     "register",
@@ -56,6 +60,7 @@ _HOME = {
     "Progress": "progress",
     "Publications": "sources",
     "Run": "pipeline",
+    "grid": "parameters",
     "matches": "functions",
     "read_table": "pipeline",
     "register": "functions",
