@@ -85,7 +85,7 @@ class StandingTables:
     covered: Mapping[Pattern, tuple[Pattern, ...]] = field(default_factory=dict)
     """Which of its patterns each pattern it said covers."""
     hints: Mapping[LinkId, Hints] = field(default_factory=dict)
-    """What the far broker would like to be told."""
+    """What the far broker would like to be told; nothing if it is not among them."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -265,7 +265,7 @@ class AnnotatingBroker:
         for link, routes in tables.routes.items():
             table = _hint_table(tables, link, self._piggyback.kinds)
             self._piggyback.said_so(link, SaidSo(_SESSION, 1, table))
-            said = Change(_SESSION, 1, hints=tables.hints[link])
+            said = Change(_SESSION, 1, hints=tables.hints.get(link))
             watched, _ = self._piggyback.hear(link, said, routes)
             for row in watched:
                 self._routes.watch(row)

@@ -33,18 +33,22 @@ from twigcast.routing import Topology
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.spark.brokers import BrokerTree
+from twigcast.spark.hops import share_tables
 from twigcast.spark.job import share_compiled
 from twigcast.spark.labels import labels_of
+from twigcast.spark.sharding import shard
 from twigcast.spark.tables import TABLES, arrow_of
 from twigcast.spark.ways import ways_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from twigcast.files import VersionedFile
     from twigcast.files.publications import AnyPath
     from twigcast.routing.topology import Tree
     from twigcast.spark.job import Compiled
     from twigcast.spark.progress import Listener
+    from twigcast.spark.sharding import Sharded
     from twigcast.spark.ways import Ways
 
 Plan: TypeAlias = Literal["fused", "hops"]
@@ -87,6 +91,10 @@ class Prepared:
     engine: str
     """The engine's name, once it is chosen."""
     seconds: Mapping[str, float]
+    brokers: VersionedFile | None = None
+    """The tables of all brokers, for the plan ``hops``."""
+    sharded: Sharded | None = None
+    """The subscriptions split, if there are shards."""
 
     @property
     def tree(self) -> BrokerTree | None:
@@ -170,6 +178,12 @@ def prepare(
     routed_at = perf_counter()
     ways = _ways(design, labels, routes, matcher)
     compiled = share_compiled(spark, labels, matcher, engine=design.engine, ways=ways)
+    brokers = None
+    if design.plan == "hops" and design.tree is not None:
+        brokers = share_tables(spark, design, patterns=patterns, labels=labels, routes=routes)
+    sharded = None
+    if design.shards > 1:
+        sharded = shard(spark, design, patterns=patterns, routes=routes, ways=ways)
     seconds = {
         "subscriptions": compiled_at - begun + perf_counter() - routed_at,
         "routes": routed_at - compiled_at,
@@ -185,6 +199,8 @@ def prepare(
         compiled,
         engine=matcher.statistics().engine,
         seconds=seconds,
+        brokers=brokers,
+        sharded=sharded,
     )
 
 

@@ -247,7 +247,9 @@ def _lists(flags: Flags, answered: Flags) -> Column:
 
 def lists_of(offsets: NDArray[Any], values: Column, missing: Flags) -> Column:
     """Lists out of their values one after the other, and where each begins; some are null."""
-    made: Column = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=missing)
+    made: Column = pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), values, mask=pa.array(missing)
+    )
     return made
 
 

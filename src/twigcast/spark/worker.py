@@ -133,9 +133,9 @@ def open_chunks(
                     rows.append((name, content, None))
                     size += len(content)
                 if len(rows) >= BATCH_DOCUMENTS_MAX or size >= BATCH_BYTES_MAX:
-                    yield pa.RecordBatch.from_arrays(_arrays(rows, DOCUMENTS), schema=DOCUMENTS)
+                    yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
                     rows, size = [], 0
-    yield pa.RecordBatch.from_arrays(_arrays(rows, DOCUMENTS), schema=DOCUMENTS)
+    yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
 
 
 def match_batches(
@@ -157,7 +157,7 @@ def match_batches(
         names = map(_name, batch.column("document").to_pylist(), hashes)
         decided = decide_array(given, matcher)
         errors = decided.column("error").to_pylist()
-        refusals = list(map(_refusal, contents, _texts(batch, "refusal"), errors))
+        refusals = list(map(refusal_of, contents, _texts(batch, "refusal"), errors))
         way = _routed(decided, batch, contents, refusals=refusals, ways=ways)
         yield pa.RecordBatch.from_arrays(
             [
@@ -165,7 +165,7 @@ def match_batches(
                 pa.array(hashes, pa.string()),
                 pa.array([None if c is None else len(c) for c in contents], pa.int64()),
                 *way,
-                *_arrays(refusals, _REFUSAL),
+                *arrays_of(refusals, REFUSAL),
                 pa.array([worker_name()] * len(batch), pa.string()),
                 pa.array([loads(version)] * len(batch), pa.int32()),
             ],
@@ -251,7 +251,7 @@ def matching_names(given: Column, matcher: Matcher, names: Column) -> Column:
     )
 
 
-_REFUSAL = pa.schema([OUTCOMES.field(name) for name in Refusal._fields])
+REFUSAL = pa.schema([OUTCOMES.field(name) for name in Refusal._fields])
 
 
 def _decide_one(content: Column, matcher: Matcher) -> pa.RecordBatch:
@@ -263,7 +263,7 @@ def _decide_one(content: Column, matcher: Matcher) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays([ids, reason, ids], ["matches", "error", "undecided"])
 
 
-def _refusal(content: bytes | None, unread: str | None, error: str | None) -> Refusal | None:
+def refusal_of(content: bytes | None, unread: str | None, error: str | None) -> Refusal | None:
     """The refusal behind an error of the matcher, in full; None if there is none.
 
     The matcher's batch tells errors as text only. Refused documents are few, so they are simply
@@ -298,7 +298,7 @@ def _as_bytes(given: Column) -> Column:
     return given.cast(pa.binary())
 
 
-def _arrays(rows: Sequence[tuple[object, ...] | None], schema: pa.Schema) -> list[Column]:
+def arrays_of(rows: Sequence[tuple[object, ...] | None], schema: pa.Schema) -> list[Column]:
     """Rows turned into columns; a row may be missing as a whole."""
     missing = (None,) * len(schema)
     columns = zip(*(row or missing for row in rows), strict=True) if rows else [()] * len(schema)
