@@ -11,8 +11,9 @@ archive is shared out by ranges of members; a tar archive, which can only be rea
 is never cut. Which chunk a document falls into changes nothing but who reads it.
 
 The chunks travel to the workers as one Arrow file, a record batch for each chunk: a task is told
-the number of its chunk and maps the file to read just that. Paths are bytes in it, since not
-every path is valid text.
+the number of its chunk and maps the file to read just that. A small one, such as that of a batch of
+a stream, travels with the tasks, since Spark never forgets a file that it was given. Paths are
+bytes in it, since not every path is valid text.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _OPENING_BYTES = 4096
 
 _TAR_GROWTH = 5
 """Archives hold text, which is several times larger unpacked."""
+
+CARRIED_BYTES_MAX = 4 << 20
+"""Plans up to this size, of some 20,000 documents, travel with the tasks."""
 
 CHUNK_BYTES_MAX = 64 << 20
 """A chunk that is lost with its worker is read again, so it should not be much."""
@@ -76,9 +80,10 @@ def plan_bytes(chunks: Iterable[Iterable[Entry]]) -> bytes:
     return sink.getvalue()
 
 
-def read_chunk(plan: str, number: int) -> Iterator[Entry]:
-    """The entries of the chunk with this number, counted from 0."""
-    with pa.memory_map(plan) as source, pa.ipc.open_file(source) as reader:
+def read_chunk(plan: str | bytes, number: int) -> Iterator[Entry]:
+    """The entries of the chunk with this number, counted from 0; the plan is bytes or in a file."""
+    opened = pa.memory_map(plan) if isinstance(plan, str) else pa.BufferReader(plan)
+    with opened as source, pa.ipc.open_file(source) as reader:
         rows = reader.get_batch(number).to_pylist()
     for row in rows:
         refusal = row["refusal"] and DocumentError(row["refusal"], document=row["name"])

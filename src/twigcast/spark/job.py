@@ -38,7 +38,7 @@ from pyspark.sql.types import ArrayType, StringType
 from twigcast.files import VersionedFile, write_index
 from twigcast.files.index import write_versioned
 from twigcast.spark import parts, tables, worker
-from twigcast.spark.chunks import plan_bytes
+from twigcast.spark.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
 from twigcast.spark.ways import loaded_ways, ways_bytes
 
@@ -110,16 +110,17 @@ def documents_in_chunks(
     spark: SparkSession, chunks: Sequence[Sequence[Entry]], publications: Publications
 ) -> Documents:
     """Documents in files, one task for each chunk."""
-    plan = write_versioned(
-        shared_folder(), stem="chunks", ending=".arrow", content=plan_bytes(chunks)
-    )
-    share(spark, plan)
-    plan_name = plan.path.name
+    plan = plan_bytes(chunks)
+    carried, shared = plan, ""
+    if len(plan) > CARRIED_BYTES_MAX:
+        file = write_versioned(shared_folder(), stem="chunks", ending=".arrow", content=plan)
+        share(spark, file)
+        carried, shared = b"", file.path.name
     patterns, limits = tuple(publications.patterns), publications.limits
 
     def answered(answer: Answer, schema: StructType) -> DataFrame:
         def answer_chunks(batches: Batches) -> Batches:
-            place = SparkFiles.get(plan_name)
+            place = carried or SparkFiles.get(shared)
             yield from answer(worker.open_chunks(batches, place, patterns=patterns, limits=limits))
 
         numbers = spark.range(0, len(chunks), 1, max(1, len(chunks)))

@@ -55,10 +55,11 @@ from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.hops import hops
 from twigcast.spark.job import documents_in_chunks, documents_in_table
+from twigcast.spark.kafka import KafkaTopic
 from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
-from twigcast.spark.sharding import sharded
 from twigcast.spark.session import cores_of, partitions_of, start_session
+from twigcast.spark.sharding import sharded
 from twigcast.spark.sources import Publications, gathered, table_of
 from twigcast.spark.storage import Output, hadoop_store, local_path, local_store, whole_batches
 from twigcast.spark.tables import TABLES, arrow_of
@@ -78,6 +79,8 @@ if TYPE_CHECKING:
     from twigcast.spark.progress import Listener
     from twigcast.spark.sources import Subscriptions
     from twigcast.spark.storage import BatchOutput, Existing, Store
+    from twigcast.spark.stream import Stream
+    from twigcast.spark.versions import Changes
     from twigcast.spark.writing import Sums, Writing
 
 _TOLD_EVERY = 1000
@@ -192,6 +195,43 @@ class Pipeline:
             output = output or Output(hadoop_store(place, spark), TABLES, existing=existing)
             batch = Batch(spark, output.batch(0), place, progress=self._progress)
             return batch.run(self.prepared, publications, partitions=partitions)
+
+    def stream(
+        self,
+        publications: Publications | KafkaTopic | AnyPath | Sequence[AnyPath] | DataFrame,
+        out: AnyPath,
+        *,
+        checkpoint: AnyPath,
+        changes: Changes | None = None,
+        trigger: float | None = None,
+        deliveries_to: KafkaTopic | None = None,
+        schema: str | None = None,
+        partitions: int | None = None,
+    ) -> Stream:
+        """The same for publications that keep arriving, batch by batch; it runs in the background.
+
+        ``checkpoint`` is a folder in which Spark keeps account of what is done; a stream that is
+        started again with the same one goes on where it was. ``changes`` are a feed of
+        subscriptions that come and go. ``trigger`` are the seconds from batch to batch; without, it
+        does what is there, and ends. Deliveries can go to Kafka as well. ``schema`` is that of a
+        table, where no file tells it yet.
+        """
+        from twigcast.spark.stream import Step, start_stream
+
+        if not isinstance(publications, KafkaTopic):
+            publications = checked(publications, partitions)
+        step = Step(
+            design=self.design,
+            subscriptions=self._file,
+            out=str(out),
+            changes=changes,
+            deliveries_to=deliveries_to,
+            partitions=partitions,
+            progress=self._progress,
+        )
+        return start_stream(
+            self.spark, publications, step, checkpoint=checkpoint, trigger=trigger, schema=schema
+        )
 
     @property
     def spark(self) -> SparkSession:

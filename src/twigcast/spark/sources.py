@@ -113,13 +113,18 @@ def table_of(spark: SparkSession, publications: Publications) -> DataFrame | Non
     chosen = publications.format or format_of(publications.paths)
     if chosen is None:
         return None
-    options = {**_OPTIONS.get(chosen, {}), **publications.options}
+    options = reading_options(chosen, publications)
     places = [_place(path) for path in publications.paths]
     try:
         frame = spark.read.format(chosen).options(**options).load(places)
     except SPARK_FAILURES as error:
         raise UsageError(f"cannot read the publications as {chosen}: {cause(error)}") from error
     return needed_columns(frame, publications)
+
+
+def reading_options(format: str, publications: Publications) -> dict[str, str]:
+    """What Spark's reader is told about a table of some format."""
+    return {**_OPTIONS.get(format, {}), **publications.options}
 
 
 def _rows(given: Iterable[object]) -> Iterator[FileRow]:

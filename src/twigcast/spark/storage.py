@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -121,9 +121,9 @@ class Output:
         if existing == "refuse":
             self._check_free()
 
-    def batch(self, number: int) -> BatchOutput:
-        """One batch on its way."""
-        return BatchOutput(self, number)
+    def batch(self, number: int, *, placed: Callable[[], None] = lambda: None) -> BatchOutput:
+        """One batch on its way; ``placed`` is called when only its manifest is missing."""
+        return BatchOutput(self, number, placed)
 
     def whole_batches(self) -> list[int]:
         """The numbers of the batches that are finished."""
@@ -148,8 +148,9 @@ class Output:
 class BatchOutput:
     """The tables of one batch on their way into a store."""
 
-    def __init__(self, output: Output, number: int) -> None:
+    def __init__(self, output: Output, number: int, placed: Callable[[], None]) -> None:
         self._output = output
+        self._placed = placed
         self._store = output.store
         self.number = number
         self._staging = f"{STAGING}/{_folder(number)}"
@@ -188,6 +189,7 @@ class BatchOutput:
             place = f"{table}/{_folder(self.number)}"
             self._store.delete(table if replaces else place)
             self._store.move(f"{self._staging}/{table}", place)
+        self._placed()
         self._store.write(_manifest(self.number), json.dumps(manifest, indent=2).encode() + b"\n")
         self._store.delete(STAGING if replaces or not self.number else self._staging)
 

@@ -115,7 +115,7 @@ def loads(version: str) -> int:
 
 def open_chunks(
     batches: Iterable[pa.RecordBatch],
-    plan: str,
+    plan: str | bytes,
     *,
     patterns: Sequence[str],
     limits: PublicationLimits,

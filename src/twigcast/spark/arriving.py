@@ -1,0 +1,136 @@
+"""Publications that keep arriving, for a stream: folders, tables, Kafka, any streaming DataFrame.
+
+A *folder* is watched for new files. Spark keeps the account of which file belongs to which batch,
+and that is all it does with them: a batch is a list of paths, which workers open as in any run
+(:mod:`~twigcast.spark.chunks`), archives and limits included. Handing over the documents,
+Spark would take some milliseconds for each file. Files must appear whole, that is, be renamed into
+place, and one that was taken up is not looked at again.
+
+Everything else is a table whose rows are documents: what Spark can read as a stream in a format
+that is named, a topic of Kafka, or a DataFrame that the caller has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from twigcast.errors import UsageError
+from twigcast.files.archives import Selection
+from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.kafka import KafkaTopic, documents_from
+from twigcast.spark.sources import Publications, format_of, needed_columns, reading_options
+from twigcast.spark.storage import local_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from twigcast.files.publications import AnyPath
+
+_WHOLE_FILES = "path string, modificationTime timestamp, length long, content binary"
+
+_FILE_OPTIONS = {
+    "recursiveFileLookup": "true",
+    # A batch is listed by the driver, and is repeated as a whole.
+    "maxFilesPerTrigger": "10000",
+    # Spark silently passes over a file that is a week older than the newest one it has seen.
+    "maxFileAge": "36500d",
+}
+
+
+_GLOB = re.compile(r"([\[\]{}*?\\])")
+_ESCAPED = r"\\\1"
+
+
+@dataclass(frozen=True)
+class Arriving:
+    """Publications that arrive: a streaming DataFrame, and what one batch of it stands for."""
+
+    frame: DataFrame
+    batch: Callable[[DataFrame], Publications]
+
+
+def arriving(
+    spark: SparkSession, given: Publications | KafkaTopic, *, schema: str | None = None
+) -> Arriving:
+    """What arrives at a place; a :class:`UsageError` if nothing can.
+
+    ``schema`` is that of a table, in Spark's words; if it is not given, the files that are there
+    tell it.
+    """
+    if isinstance(given, KafkaTopic):
+        return Arriving(documents_from(spark, given), Publications)
+    if isinstance(given.source, DataFrame):
+        if not given.source.isStreaming:
+            raise UsageError("the table does not stream: read it with spark.readStream")
+        return Arriving(needed_columns(given.source, given), Publications)
+    chosen = given.format or format_of(given.paths)
+    if chosen is None:
+        return _files(spark, given)
+    frames = [_table(spark, path, chosen, given, schema=schema) for path in given.paths]
+    return Arriving(needed_columns(reduce(DataFrame.union, frames), given), Publications)
+
+
+def _files(spark: SparkSession, given: Publications) -> Arriving:
+    folders = sorted(_folders(given.paths), key=len, reverse=True)
+    roots = {str(Path(path).absolute()): path.rstrip("/") for path in folders}
+    frames = [_watched(spark, root, given) for root in roots]
+    return Arriving(reduce(DataFrame.union, frames), lambda batch: _paths(batch, roots, given))
+
+
+def _folders(paths: Iterable[str]) -> list[str]:
+    found = [local_path(path) or path for path in paths]
+    for path in found:
+        if not Path(path).is_dir():
+            raise UsageError(f"{path} is no folder that could be watched for documents")
+    return found
+
+
+def _watched(spark: SparkSession, root: str, given: Publications) -> DataFrame:
+    options = {**_FILE_OPTIONS, **given.options}
+    reader = spark.readStream.format("binaryFile").schema(_WHOLE_FILES).options(**options)
+    return reader.load(_place(root)).select("path")
+
+
+def _paths(batch: DataFrame, roots: dict[str, str], given: Publications) -> Publications:
+    """The files of a batch that are documents, by the paths that their folders were given."""
+    selection = Selection(given.patterns, given.limits)
+    found: list[AnyPath] = []
+    for row in batch.collect():
+        path = local_path(row["path"]) or row["path"]
+        root = next(root for root in roots if path.startswith(f"{root}/"))
+        way = path.removeprefix(f"{root}/")
+        if selection.wants(way):
+            found.append(f"{roots[root]}/{way}")
+    return replace(given, source=sorted(map(str, found)), format=None, options={})
+
+
+def _table(
+    spark: SparkSession, path: str, chosen: str, given: Publications, *, schema: str | None
+) -> DataFrame:
+    options = reading_options(chosen, given)
+    place = _place(path)
+    try:
+        if chosen == "binaryFile":
+            schema, options = _WHOLE_FILES, {**_FILE_OPTIONS, **options}
+        told = schema or spark.read.format(chosen).options(**options).load(place).schema
+        return spark.readStream.format(chosen).schema(told).options(**options).load(place)
+    except SPARK_FAILURES as error:
+        raise UsageError(
+            f"cannot read a stream of {chosen} from {path}: {cause(error)}"
+            + ("" if schema else "; say the schema if there is no file yet")
+        ) from error
+
+
+def _place(path: str) -> str:
+    """A path that means the same to Spark, which would take brackets for a pattern of names."""
+    local = local_path(path)
+    if local is None:
+        return path
+    return f"file://{_GLOB.sub(_ESCAPED, str(Path(local).absolute()))}"

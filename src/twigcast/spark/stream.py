@@ -1,0 +1,287 @@
+"""The pipeline as a stream: documents as they arrive, batch by batch, each row exactly once.
+
+    stream = pipeline.stream("feed/", "out/", checkpoint="checkpoint/", trigger=10)
+    stream.wait()
+
+Spark cuts what arrives into batches and numbers them. It keeps in its *checkpoint* which documents
+belong to which number, and hands over a batch again, under the same number, if it cannot be sure
+that we have finished it. What a batch is matched with is on record as well
+(:mod:`~twigcast.spark.versions`), and its tables have a place of their own
+(:mod:`~twigcast.spark.storage`). So a batch can be done as often as it takes, and counts once::
+
+    in the manifests already?  ── yes ──▶ nothing to do
+       │ no
+    which subscriptions?  on record, or those that stand by now, and then on record
+       │
+    compile, if they are not those of the batch before
+       │
+    match, into staging ──▶ tables in place ──▶ deliveries sent to Kafka ──▶ manifest
+
+Killed at any point, a stream that is started again ends with the same tables. What is sent to
+Kafka is sent at least once (:mod:`~twigcast.spark.kafka`).
+
+Checkpoint and output folder belong together: with another checkpoint, numbers would mean other
+documents. Both keep the name of the stream, and a pair that does not fit is refused.
+
+Whatever is wrong with a document or a change of subscriptions is a row in a table, and never stops
+the stream. What does stop it (a full disk, Spark gives up, a feed that cannot be read) is an error
+of :meth:`Stream.wait`.
+
+The step that does a batch knows no session, for where Spark is only connected to (Spark Connect) it
+is pickled and done by the server.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from pyspark.errors import PySparkException
+
+from twigcast.errors import TwigcastError, UsageError
+from twigcast.spark.arriving import arriving
+from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.kafka import KafkaTopic, send_deliveries
+from twigcast.spark.pipeline import Batch, store_of
+from twigcast.spark.prepared import Design, Prepared, prepare
+from twigcast.spark.sources import Publications
+from twigcast.spark.storage import STAGING, Output, Store, local_path, whole_batches
+from twigcast.spark.tables import TABLES
+from twigcast.spark.versions import Changes, Choice, Versions, feed_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from twigcast.files import Subscription, SubscriptionFile
+    from twigcast.files.publications import AnyPath
+    from twigcast.spark.pipeline import Run
+    from twigcast.spark.progress import Listener
+
+_TRIGGER_SECONDS_MAX = 7 * 24 * 3600
+_HEARD_SECONDS = 1
+
+_FEW_FILES_PER_TASK = 50
+_FEW_FILES = 8 * _FEW_FILES_PER_TASK
+"""A task costs as much as some 50 small documents, and each leaves a file of its own."""
+
+_NAME = "_stream.json"
+"""What a stream is called, in its checkpoint and in its output folder."""
+
+
+class Stream:
+    """A stream in the background, until it is stopped, fails, or has nothing left to do."""
+
+    def __init__(self, query: StreamingQuery, step: Step) -> None:
+        self._query = query
+        self._step = step
+        self._is_stopped = False
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still runs."""
+        return bool(self._query.isActive)
+
+    @property
+    def last_run(self) -> Run | None:
+        """How the last batch went that this stream has finished; None before the first.
+
+        Where Spark is only connected to, this is not known here: read the table ``metrics``.
+        """
+        return self._step.last_run
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until it ends, or for some seconds; whether it has ended.
+
+        A :class:`TwigcastError` tells what made it end, if it did not mean to.
+        """
+        with suppress(*SPARK_FAILURES):
+            if seconds is not None and not self._query.awaitTermination(seconds):  # type: ignore[arg-type]
+                return False
+            # Now and then we look up, to hear whether somebody has pressed Ctrl-C.
+            while not self._query.awaitTermination(_HEARD_SECONDS):
+                pass
+        self._raise_failure()
+        return True
+
+    def catch_up(self) -> None:
+        """Wait until all that has arrived so far is done."""
+        with suppress(*SPARK_FAILURES):
+            self._query.processAllAvailable()
+        self._raise_failure()
+
+    def stop(self) -> None:
+        """Stop at once; a batch on its way is done again when the stream is started again."""
+        self._is_stopped = True
+        with suppress(*SPARK_FAILURES):
+            self._query.stop()
+
+    def _raise_failure(self) -> None:
+        told = self._query.exception()
+        if told is None or self._is_stopped:
+            return
+        failure = self._step.failure
+        if isinstance(failure, TwigcastError):
+            raise failure
+        reason = _reason(told if failure is None else failure)
+        raise TwigcastError(f"the stream has stopped: {reason}") from failure or told
+
+
+@dataclass
+class Step:
+    """What is done with each batch; where Spark is only connected to, in a process of its own."""
+
+    design: Design
+    subscriptions: SubscriptionFile
+    out: str
+    publications: Callable[[DataFrame], Publications] = Publications
+    changes: Changes | None = None
+    deliveries_to: KafkaTopic | None = None
+    partitions: int | None = None
+    progress: Listener | None = None
+    last_run: Run | None = None
+    failure: Exception | None = None
+    _versions: Versions | None = None
+    _prepared: tuple[Sequence[Subscription], Prepared] | None = None
+
+    def __call__(self, frame: DataFrame, number: int) -> None:
+        """Do a batch, unless it was done before."""
+        try:
+            self._do(frame, number)
+        except Exception as error:
+            self.failure = error
+            raise
+
+    def _do(self, frame: DataFrame, number: int) -> None:
+        spark = frame.sparkSession
+        store = store_of(self.out, spark)
+        output = Output(store, TABLES, existing="keep").batch(
+            number, placed=lambda: self._send(spark, store, number)
+        )
+        if output.is_whole:
+            return
+        if self._versions is None:
+            self._versions = self._made_versions(store)
+        choice = self._versions.choose(number)
+        prepared = self._compiled(spark, choice)
+        record = self._versions.settle(choice, prepared.compiled.matcher.version)
+        publications = self.publications(frame)
+        batch = Batch(spark, output, self.out, progress=self.progress)
+        self.last_run = batch.run(
+            prepared,
+            publications,
+            partitions=self.partitions or _partitions(publications),
+            is_first=choice.is_first,
+            noted={"version": record.version, "changes": list(record.files)},
+        )
+
+    def _made_versions(self, store: Store) -> Versions:
+        tree = self.design.tree
+        brokers = None if tree is None else tree.names
+        feed = feed_of(self.changes, store)
+        return Versions(store, self.subscriptions, feed, brokers=brokers)
+
+    def _compiled(self, spark: SparkSession, choice: Choice) -> Prepared:
+        """The subscriptions of a batch, compiled anew only if they have changed."""
+        given = choice.subscriptions
+        if self._prepared is None or self._prepared[0] is not given.subscriptions:
+            self._prepared = given.subscriptions, prepare(spark, given, self.design)
+        _, prepared = self._prepared
+        # What of the first subscriptions is set aside, the first batch tells; what comes by the
+        # feed was checked.
+        rejected = given.rejected if choice.record.batch else prepared.rejected
+        return replace(prepared, rejected=rejected)
+
+    def _send(self, spark: SparkSession, store: Store, number: int) -> None:
+        if self.deliveries_to is not None:
+            deliveries = spark.read.parquet(store.location(f"deliveries/batch={number}"))
+            send_deliveries(deliveries, self.deliveries_to, batch=number)
+
+
+def start_stream(
+    spark: SparkSession,
+    publications: Publications | KafkaTopic,
+    step: Step,
+    *,
+    checkpoint: AnyPath,
+    trigger: float | None = None,
+    schema: str | None = None,
+) -> Stream:
+    """Start a stream whose batches are done by a step.
+
+    ``trigger`` are the seconds from batch to batch; without, what is there is done, and that is
+    the end. ``schema`` is that of a table.
+    """
+    if trigger is not None and not 0 <= trigger <= _TRIGGER_SECONDS_MAX:
+        raise UsageError(f"a trigger of {trigger} s cannot be meant; give the seconds, 0 or more")
+    source = arriving(spark, publications, schema=schema)
+    done = replace(step, publications=source.batch)
+    out = store_of(done.out, spark)
+    feed_of(done.changes, out)
+    bind(out, store_of(checkpoint, spark))
+    place = local_path(checkpoint)
+    writer = source.frame.writeStream.foreachBatch(done).option(
+        "checkpointLocation", str(checkpoint) if place is None else str(Path(place).absolute())
+    )
+    if trigger is None:
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=f"{round(1000 * trigger)} milliseconds")
+    try:
+        return Stream(writer.start(), done)
+    except SPARK_FAILURES as error:
+        raise UsageError(f"the stream did not start: {_reason(error)}") from error
+
+
+def bind(out: Store, checkpoint: Store) -> str:
+    """Give an output folder and a checkpoint the name of one stream; the name.
+
+    A pair that does not fit is a :class:`UsageError`.
+    """
+    names = {_named(store) for store in (out, checkpoint)}
+    if len(names) == 1 and None not in names:
+        # What a batch has left that was finished, but not cleared up.
+        out.delete(STAGING)
+        return str(names.pop())
+    if None not in names or whole_batches(out) or checkpoint.names("commits"):
+        raise UsageError(
+            f"the output folder {out.location('')} and the checkpoint {checkpoint.location('')} "
+            "are not of one stream: give those that belong together, or two new folders"
+        )
+    if names == {None}:
+        Output(out, TABLES, existing="refuse")
+    name = next(filter(None, names), None) or uuid4().hex
+    for store in (checkpoint, out):
+        store.write(_NAME, json.dumps({"stream": name}).encode() + b"\n")
+    return name
+
+
+def _partitions(publications: Publications) -> int | None:
+    """How many tasks open the few files of a batch; None for what is shared out as in any run."""
+    files = len(publications.paths)
+    return None if not files or files > _FEW_FILES else -(-files // _FEW_FILES_PER_TASK)
+
+
+def _named(store: Store) -> str | None:
+    return str(json.loads(store.read(_NAME))["stream"]) if store.exists(_NAME) else None
+
+
+def _reason(error: BaseException) -> str:
+    """What has made a stream fail, as one line.
+
+    >>> _reason(PySparkException("[X] Query [id = 1] terminated with exception: Gone. SQLSTATE: 4"))
+    'Gone.'
+    """
+    text = str(error)
+    if not isinstance(error, SPARK_FAILURES) or "terminated with exception: " not in text:
+        return (
+            cause(error) if isinstance(error, SPARK_FAILURES) else f"{type(error).__name__}: {text}"
+        )
+    told = text.partition("=== Streaming Query ===")[0].partition("terminated with exception: ")[2]
+    return cause(PySparkException(told))

@@ -1,0 +1,260 @@
+"""Which subscriptions a batch of a stream is matched with, written down before it is matched.
+
+A stream takes up changes of subscriptions between two batches (:mod:`twigcast.files.changes`). A
+batch that was cut off is repeated when the stream is started again, and by then the feed may have
+gone on. Had some of its deliveries been sent already, the repeated batch must not say otherwise. So
+it is written down first, in the output folder, which files of the feed each batch takes up::
+
+    _versions/batch=0.json    {"version": 2, "files": {"a.jsonl": …}, "before": null, …}
+    _versions/batch=1.json    {"version": 2, "files": {},             "before": 0,    …}
+    _versions/batch=2.json    {"version": 5, "files": {"b.jsonl": …, "c.jsonl": …}, "before": 0, …}
+
+What stands at a batch are the first subscriptions and the files of all batches up to it, group by
+group. ``before`` leads to the last batch that took up any, so a stream that starts again after a
+million batches reads only the records that matter. Each file stands there with a digest: one that
+has changed since, or that is gone, is an error.
+
+A feed can be a table as well. Its new rows, those with a higher version than any before, are then
+copied into ``_changes`` first, and from there on it is like a feed in files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from pyspark.sql import DataFrame, functions
+
+from twigcast.errors import TwigcastError, UsageError
+from twigcast.files import SubscriptionFile
+from twigcast.files.changes import (
+    ChangeFile,
+    StandingSubscriptions,
+    change_file,
+    read_change_file,
+    waiting_files,
+)
+from twigcast.spark.storage import local_path
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from pyspark.sql import Row
+
+    from twigcast.files.publications import AnyPath
+    from twigcast.spark.storage import Store
+
+Changes: TypeAlias = "AnyPath | DataFrame | Callable[[], DataFrame]"
+"""A folder of files, a table, or what gives the table as it is by now."""
+
+_VERSIONS = "_versions"
+_CHANGES = "_changes"
+_NAME = re.compile(r"batch=([0-9]+)\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    """What a batch is matched with."""
+
+    batch: int
+    version: int
+    """The highest version that counts."""
+    files: Mapping[str, str]
+    """The files of the feed that this batch takes up, and their digests."""
+    before: int | None
+    """The last batch before this one that took up files."""
+    matcher_version: str = ""
+    """What it is compiled to."""
+
+
+class Feed(Protocol):
+    """Where changes come from."""
+
+    def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:
+        """What was not taken up yet."""
+
+    def again(self, name: str) -> ChangeFile:
+        """What was taken up under a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The subscriptions of a batch."""
+
+    record: VersionRecord
+    is_recorded: bool
+    """Whether the record is from an earlier attempt at the batch."""
+    subscriptions: SubscriptionFile
+    """With what this batch sets aside."""
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no batch before this one had the same subscriptions."""
+        return not self.record.batch or bool(self.record.files)
+
+
+class Versions:
+    """The versions of a stream's subscriptions, batch by batch.
+
+    ``first`` are those that stand before the first change, ``brokers`` those there are.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        first: SubscriptionFile,
+        feed: Feed | None,
+        *,
+        brokers: Collection[str] | None = None,
+    ) -> None:
+        self._store = store
+        self._first = first
+        self._feed = feed
+        self._brokers = brokers
+        self._standing = StandingSubscriptions(first, brokers)
+        self._last: VersionRecord | None = None
+
+    def choose(self, batch: int) -> Choice:
+        """The subscriptions of a batch: those on record, else those that stand by now."""
+        self._go_before(batch)
+        found = self.recorded(batch)
+        files = self._waiting(batch) if found is None else self._again(found)
+        aside = self._standing.take_up(files)
+        last = self._last
+        record = found or VersionRecord(
+            batch=batch,
+            version=self._standing.version,
+            files={file.name: file.digest for file in files},
+            before=None if last is None else last.batch if last.files else last.before,
+        )
+        self._last = record
+        rejected = aside if batch else (*self._first.rejected, *aside)
+        subscriptions = SubscriptionFile(self._standing.subscriptions, rejected)
+        return Choice(record, found is not None, subscriptions)
+
+    def settle(self, choice: Choice, matcher_version: str) -> VersionRecord:
+        """Write down what a batch is going to be matched with, if that was not done before.
+
+        What was begun with other subscriptions is a :class:`UsageError`.
+        """
+        record = choice.record
+        if not choice.is_recorded:
+            record = replace(record, matcher_version=matcher_version)
+            content = json.dumps(asdict(record), indent=2).encode() + b"\n"
+            self._store.write(_name(record.batch), content)
+        elif record.matcher_version != matcher_version:
+            raise UsageError(
+                f"batch {record.batch} was begun with other subscriptions, and was cut off: start "
+                "the stream with those again, or remove "
+                f"{self._store.location(_name(record.batch))} to begin the batch anew"
+            )
+        return record
+
+    def recorded(self, batch: int) -> VersionRecord | None:
+        """The record of a batch, if there is one."""
+        name = _name(batch)
+        if not self._store.exists(name):
+            return None
+        return VersionRecord(**json.loads(self._store.read(name)))
+
+    def _go_before(self, batch: int) -> None:
+        """Let stand what stood when the batch before this one was matched."""
+        if self._last is not None and self._last.batch == batch - 1:
+            return
+        self._standing = StandingSubscriptions(self._first, self._brokers)
+        self._last = record = self._latest(batch)
+        groups = []
+        while record is not None:
+            groups.append(record)
+            record = None if record.before is None else self.recorded(record.before)
+        for group in reversed(groups):
+            self._standing.take_up(self._again(group))
+
+    def _latest(self, batch: int) -> VersionRecord | None:
+        """The last record before a batch."""
+        found = (_NAME.fullmatch(name) for name in self._store.names(_VERSIONS))
+        before = [number for name in found if name and (number := int(name[1])) < batch]
+        return self.recorded(max(before)) if before else None
+
+    def _waiting(self, batch: int) -> list[ChangeFile]:
+        return self._feed.waiting(batch, self._standing) if self._feed else []
+
+    def _again(self, record: VersionRecord) -> list[ChangeFile]:
+        if record.files and self._feed is None:
+            raise UsageError(
+                f"batch {record.batch} took up changes of subscriptions: name the feed again"
+            )
+        return [self._same(name, digest, record.batch) for name, digest in record.files.items()]
+
+    def _same(self, name: str, digest: str, batch: int) -> ChangeFile:
+        assert self._feed is not None
+        file = self._feed.again(name)
+        if file.digest != digest:
+            raise TwigcastError(
+                f"{name} of the change feed is not what it was when batch {batch} took it up; "
+                "files of a feed must not change: put the old one back"
+            )
+        return file
+
+
+def feed_of(changes: Changes | None, store: Store) -> Feed | None:
+    """A feed out of what a caller says; a :class:`UsageError` for what cannot be one."""
+    if changes is None:
+        return None
+    if isinstance(changes, DataFrame):
+        return _TableFeed(lambda: changes, store)
+    if callable(changes):
+        return _TableFeed(changes, store)
+    folder = local_path(changes)
+    if folder is None:
+        raise UsageError(
+            f"the change feed {changes} is in another file system: give a table of changes, "
+            "which Spark reads from anywhere"
+        )
+    waiting_files(folder)
+    return _FolderFeed(folder)
+
+
+class _FolderFeed:
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:  # noqa: ARG002
+        return [self.again(name) for name in waiting_files(self._folder, standing.taken)]
+
+    def again(self, name: str) -> ChangeFile:
+        return read_change_file(self._folder, name)
+
+
+class _TableFeed:
+    def __init__(self, table: Callable[[], DataFrame], store: Store) -> None:
+        self._table = table
+        self._store = store
+
+    def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:
+        version = functions.col("version").cast("long")
+        rows = self._table().where(version > functions.lit(standing.version)).collect()
+        if not rows:
+            return []
+        name = f"batch={batch}.jsonl"
+        self._store.write(f"{_CHANGES}/{name}", _json_lines(rows))
+        return [self.again(name)]
+
+    def again(self, name: str) -> ChangeFile:
+        return change_file(name, self._store.read(f"{_CHANGES}/{name}"))
+
+
+def _json_lines(rows: Iterable[Row]) -> bytes:
+    """Rows as lines; a table has no order, so at one version removals come first, then ids."""
+    fields = [row.asDict(recursive=True) for row in rows]
+    fields.sort(
+        key=lambda row: (int(row["version"]), row.get("op") != "remove", str(row.get("id")))
+    )
+    return b"".join(json.dumps(row, default=str).encode() + b"\n" for row in fields)
+
+
+def _name(batch: int) -> str:
+    return f"{_VERSIONS}/batch={batch}.json"

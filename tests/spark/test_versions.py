@@ -1,0 +1,190 @@
+"""A batch is matched with the subscriptions on its record, however often it is begun."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twigcast.errors import TwigcastError, UsageError
+from twigcast.files import Rejected, Subscription, SubscriptionFile
+from twigcast.spark.storage import local_store
+from twigcast.spark.versions import Changes, Choice, VersionRecord, Versions, feed_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FIRST = SubscriptionFile((Subscription("a", "//a"),), (Rejected(None, 2, "?", "no id"),))
+
+
+class Place:
+    """An output folder and a feed, and what a process makes of them that is started anew."""
+
+    def __init__(self, folder: Path) -> None:
+        self.out, self.feed = folder / "out", folder / "feed"
+        self.feed.mkdir()
+
+    def change(self, name: str, *rows: dict[str, object]) -> None:
+        (self.feed / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def versions(self, changes: Changes | None = None) -> Versions:
+        store = local_store(str(self.out))
+        return Versions(store, FIRST, feed_of(changes or self.feed, store), brokers=["north"])
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def _add(version: int, name: str, **more: object) -> dict[str, object]:
+    return {"op": "add", "version": version, "id": name, "xpath": f"//{name}", **more}
+
+
+def _ids(choice: Choice) -> list[str]:
+    return [str(item.id) for item in choice.subscriptions.subscriptions]
+
+
+def _settled(versions: Versions, batch: int) -> Choice:
+    choice = versions.choose(batch)
+    versions.settle(choice, "v" + "".join(_ids(choice)))
+    return choice
+
+
+def test_changes_count_from_the_first_batch_that_finds_them(place: Place) -> None:
+    versions = place.versions()
+    assert _ids(_settled(versions, 0)) == ["a"]
+    place.change("1.jsonl", _add(1, "b"))
+    assert _ids(_settled(versions, 1)) == ["a", "b"]
+    assert _ids(_settled(versions, 2)) == ["a", "b"]
+    place.change("2.jsonl", {"op": "remove", "version": 2, "id": "a"}, _add(2, "c"))
+    last = _settled(versions, 3)
+    assert _ids(last) == ["b", "c"]
+    assert (last.record.version, last.record.before) == (2, 1)
+    assert [versions.recorded(batch) is not None for batch in range(5)] == [True] * 4 + [False]
+
+
+def test_only_the_first_batch_of_a_version_tells_what_was_set_aside(place: Place) -> None:
+    versions = place.versions()
+    first = _settled(versions, 0)
+    assert (first.is_first, first.subscriptions.rejected) == (True, FIRST.rejected)
+    place.change("1.jsonl", _add(1, "b", broker="nowhere"))
+    second, third = _settled(versions, 1), _settled(versions, 2)
+    (told,) = second.subscriptions.rejected
+    assert "'nowhere'" in told.reason
+    assert (second.is_first, third.is_first) == (True, False)
+    assert third.subscriptions.rejected == ()
+
+
+@pytest.mark.parametrize("anew", [True, False])
+def test_a_repeated_batch_has_the_subscriptions_on_record(place: Place, anew: bool) -> None:  # noqa: FBT001
+    versions = place.versions()
+    _settled(versions, 0)
+    place.change("1.jsonl", _add(1, "b"), {"op": "remove", "version": 1, "id": "x"})
+    begun = _settled(versions, 1)
+    place.change("2.jsonl", _add(2, "c"))
+    versions = place.versions() if anew else versions
+    again = _settled(versions, 1)
+    assert _ids(again) == _ids(begun) == ["a", "b"]
+    assert again.subscriptions == begun.subscriptions
+    assert (again.is_recorded, again.is_first) == (True, True)
+    assert _ids(_settled(versions, 2)) == ["a", "b", "c"]
+
+
+def test_what_was_not_on_record_is_chosen_anew(place: Place) -> None:
+    versions = place.versions()
+    place.change("1.jsonl", _add(1, "b"))
+    versions.choose(0)
+    place.change("2.jsonl", _add(2, "c"))
+    again = place.versions().choose(0)
+    assert _ids(again) == ["a", "b", "c"]
+    assert not again.is_recorded
+
+
+def test_a_stream_that_is_started_anew_reads_only_records_that_took_up_something(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = place.versions()
+    for batch in range(30):
+        if batch % 10 == 5:
+            place.change(f"{batch}.jsonl", _add(batch, f"n{batch}"))
+        _settled(versions, batch)
+    read: list[int] = []
+    plain = Versions.recorded
+
+    def noting(self: Versions, batch: int) -> VersionRecord | None:
+        read.append(batch)
+        return plain(self, batch)
+
+    monkeypatch.setattr(Versions, "recorded", noting)
+    choice = place.versions().choose(30)
+    assert _ids(choice) == ["a", "n5", "n15", "n25"]
+    assert read == [29, 25, 15, 5, 30]
+
+
+def test_batches_that_were_finished_elsewhere_count(place: Place) -> None:
+    ahead, behind = place.versions(), place.versions()
+    _settled(behind, 0)
+    place.change("1.jsonl", _add(1, "b"))
+    _settled(ahead, 1)
+    assert _ids(_settled(behind, 2)) == ["a", "b"]
+
+
+def test_a_file_that_has_changed_or_is_gone_is_an_error(place: Place) -> None:
+    place.change("1.jsonl", _add(1, "b"))
+    _settled(place.versions(), 0)
+    place.change("1.jsonl", _add(1, "c"))
+    with pytest.raises(TwigcastError, match=r"1\.jsonl of the change feed is not what it was"):
+        place.versions().choose(1)
+    (place.feed / "1.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"cannot read .*1\.jsonl of the change feed"):
+        place.versions().choose(1)
+
+
+def test_a_feed_that_was_taken_up_must_be_named_again(place: Place) -> None:
+    place.change("1.jsonl", _add(1, "b"))
+    _settled(place.versions(), 0)
+    store = local_store(str(place.out))
+    with pytest.raises(UsageError, match="name the feed again"):
+        Versions(store, FIRST, None).choose(1)
+
+
+def test_a_batch_that_was_begun_with_other_subscriptions_is_an_error(place: Place) -> None:
+    _settled(place.versions(), 0)
+    choice = place.versions().choose(0)
+    with pytest.raises(UsageError, match="begun with other subscriptions, and was cut off") as told:
+        place.versions().settle(choice, "another")
+    assert f"{place.out}/_versions/batch=0.json" in str(told.value)
+    (place.out / "_versions" / "batch=0.json").unlink()
+    versions = place.versions()
+    assert versions.settle(versions.choose(0), "another").matcher_version == "another"
+
+
+def test_a_feed_elsewhere_or_nowhere_is_one_sentence(tmp_path: Path) -> None:
+    store = local_store(str(tmp_path))
+    with pytest.raises(UsageError, match="another file system: give a table of changes"):
+        feed_of("hdfs://host/feed", store)
+    with pytest.raises(UsageError, match="cannot read the change feed"):
+        feed_of(tmp_path / "nowhere", store)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_table_is_a_feed_as_well(place: Place, spark: SparkSession) -> None:
+    rows: list[tuple[object, ...]] = [("add", 1, "b", "//b"), ("remove", 2, "a", None)]
+
+    def table() -> object:
+        return spark.createDataFrame(rows, "op string, version long, id string, xpath string")
+
+    versions = place.versions(table)  # type: ignore[arg-type]
+    assert _ids(_settled(versions, 0)) == ["b"]
+    # Removals come first at one version, and what comes at a version that counts is not seen.
+    rows += [("add", 3, "b", "//new"), ("remove", 3, "b", None), ("add", 2, "late", "//l")]
+    changed = _settled(versions, 1)
+    assert [item.xpath for item in changed.subscriptions.subscriptions] == ["//new"]
+    rows.clear()
+    again = _settled(place.versions(table), 2)  # type: ignore[arg-type]
+    assert again.subscriptions.subscriptions == changed.subscriptions.subscriptions
+    assert not again.is_first
