@@ -1,0 +1,361 @@
+"""A stream: the rows of a run, batch by batch, each once, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from twigcast.errors import TwigcastError, UsageError
+from twigcast.spark import Pipeline, Publications
+from twigcast.spark.kafka import CONNECTOR, KafkaTopic
+from twigcast.spark.storage import BatchOutput, local_store, whole_batches
+from twigcast.spark.stream import Stream
+from twigcast.spark.tables import TABLES
+from twigcast.spark.versions import Versions
+from twigcast.spark.writing import ByWorkers
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+TOPOLOGY = {
+    "brokers": ["hub", "north", "south", "pole"],
+    "links": [["hub", "north"], ["hub", "south"], ["north", "pole"]],
+}
+SUBSCRIPTIONS = [
+    {"id": "small", "xpath": "//b[. < 5]", "broker": "pole", "subscriber": "ann"},
+    {"id": "any", "xpath": "/a/b", "broker": "south"},
+    {"id": "seven", "xpath": "//b[. = 7]"},
+    {"id": "never", "xpath": "//c", "broker": "north"},
+    {"id": "bad", "xpath": "//["},
+    {"id": "lost", "xpath": "//b", "broker": "nowhere"},
+]
+FEW = {"maxFilesPerTrigger": "7"}
+
+Rows = list[dict[str, Any]]
+
+
+class Place:
+    """Folders for documents, changes, tables and a checkpoint."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.documents, self.changes = folder / "documents", folder / "changes"
+        self.out, self.checkpoint = folder / "out", folder / "checkpoint"
+        self.documents.mkdir()
+        self.changes.mkdir()
+        self.pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "covering")
+
+    def publish(self, name: str, *numbers: int) -> None:
+        for number in numbers:
+            path = self.documents / f"{name}-{number:02}.xml"
+            path.write_text(f"<a><b>{number}</b></a>", encoding="utf-8")
+
+    def change(self, name: str, *rows: Mapping[str, object]) -> None:
+        path = self.changes / name
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def start(self, publications: object = None, **more: Any) -> Stream:  # noqa: ANN401
+        given = {"checkpoint": self.checkpoint, "changes": self.changes, **more}
+        return self.pipeline.stream(publications or self.documents, self.out, **given)  # type: ignore[arg-type]
+
+    def run(self, publications: object = None, **more: Any) -> None:  # noqa: ANN401
+        """Do what is there."""
+        assert self.start(publications, **more).wait()
+
+    def table(self, name: str) -> Rows:
+        return rows_of(self.out, name)
+
+    def forget_commit(self, batch: int) -> None:
+        """What Spark has on disk when it dies before it notes that the batch is done."""
+        (self.checkpoint / "commits" / str(batch)).unlink()
+        (self.checkpoint / "commits" / f".{batch}.crc").unlink(missing_ok=True)
+
+
+def rows_of(out: Path, name: str) -> Rows:
+    """The rows of finished batches, with their numbers."""
+    found: Rows = []
+    for batch in whole_batches(local_store(str(out))):
+        table = pyarrow.parquet.read_table(out / name / f"batch={batch}", partitioning=None)
+        found += [{**row, "batch": batch} for row in table.to_pylist()]
+    return found
+
+
+def plain(rows: Rows) -> list[str]:
+    """Rows without the number of the batch, in an order that can be compared."""
+    return sorted(
+        repr({name: value for name, value in row.items() if name != "batch"}) for row in rows
+    )
+
+
+def crossings(rows: Rows) -> dict[tuple[str, str], Counter[str]]:
+    """The traffic of all batches together."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for row in rows:
+        counted = {name: row[name] for name in ("documents", "bytes", "needless", "needless_bytes")}
+        found.setdefault((row["broker"], row["neighbour"]), Counter()).update(counted)
+    return found
+
+
+def pairs(rows: Rows) -> list[tuple[str, str]]:
+    return sorted((Path(row["document"]).name, row["subscription"]) for row in rows)
+
+
+@pytest.fixture
+def place(tmp_path: Path, spark: SparkSession) -> Place:
+    return Place(tmp_path, spark)
+
+
+def test_a_stream_gives_the_rows_of_a_run(place: Place, tmp_path: Path) -> None:
+    place.publish("x", *range(20))
+    (place.documents / "broken.xml").write_text("<a>", encoding="utf-8")
+    (place.documents / "below").mkdir()
+    (place.documents / "below" / "Other.XML").write_text("<a><b>7</b></a>", encoding="utf-8")
+    (place.documents / "notes.txt").write_text("no document", encoding="utf-8")
+    place.run(Publications(place.documents, options=FEW))
+    run = place.pipeline.disseminate(place.documents, tmp_path / "run")
+    assert whole_batches(local_store(str(place.out))) == [0, 1, 2, 3]
+    for table in ("deliveries", "dead_letters", "rejected", "routes"):
+        assert plain(place.table(table)) == plain(rows_of(tmp_path / "run", table)), table
+    traffic = crossings(place.table("traffic"))
+    assert traffic == crossings(rows_of(tmp_path / "run", "traffic"))
+    assert run.documents == 22 == sum(row["documents"] for row in place.table("metrics"))
+    assert len(place.table("metrics")) == 4
+    assert not (place.out / "_staging").exists() or not any((place.out / "_staging").iterdir())
+
+
+def test_a_worker_loads_a_version_once_however_many_batches(place: Place) -> None:
+    place.publish("x", *range(21))
+    place.run(Publications(place.documents, options=FEW))
+    assert {row["matcher_loads"] == row["workers"] for row in place.table("metrics")} == {True}
+
+
+def test_rows_of_a_table_stream_and_bad_ones_are_dead_letters(
+    place: Place, tmp_path: Path, spark: SparkSession
+) -> None:
+    table = pa.table(
+        {
+            "document": ["fine", "empty", "broken", "astray", "elsewhere"],
+            "content": ["<a><b>7</b></a>", None, "<a><b>", "<a><b>7</b></a>", "<a><b>2</b></a>"],
+            "origin": ["south", None, None, "atlantis", "pole"],
+        }
+    )
+    (tmp_path / "table").mkdir()
+    pyarrow.parquet.write_table(table, tmp_path / "table" / "part-0.parquet")
+    place.run(tmp_path / "table")
+    assert pairs(place.table("deliveries")) == [
+        ("elsewhere", "any"),
+        ("elsewhere", "small"),
+        ("fine", "any"),
+        ("fine", "seven"),
+    ]
+    letters = {row["document"]: row["stage"] for row in place.table("dead_letters")}
+    assert letters == {"empty": "read", "broken": "parse", "astray": "route"}
+    frame = spark.readStream.schema("document string, content string").parquet(
+        (tmp_path / "table").as_uri()
+    )
+    other = Place(_made(tmp_path / "other"), spark)
+    other.run(frame)
+    assert {row["document"] for row in other.table("deliveries")} == {"fine", "astray", "elsewhere"}
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def test_subscriptions_come_and_go_between_batches_and_across_restarts(place: Place) -> None:
+    stream = place.start(trigger=0)
+    place.publish("x", 1, 7)
+    stream.catch_up()
+    place.change(
+        "1.jsonl",
+        {"op": "remove", "version": 1, "id": "any"},
+        {"op": "add", "version": 1, "id": "new", "xpath": "//b[. > 6]", "broker": "pole"},
+        {"op": "add", "version": 1, "id": "small", "xpath": "//["},
+        {"op": "add", "version": 1, "id": "stray", "xpath": "//b", "broker": "atlantis"},
+        {"op": "remove", "version": 1, "id": "unknown"},
+    )
+    place.publish("y", 1, 7)
+    stream.catch_up()
+    assert stream.last_run is not None
+    assert stream.last_run.batch == 1
+    stream.stop()
+    assert not stream.is_active
+    place.publish("z", 1, 7)
+    place.run()
+    expected = {
+        0: [("any", 1), ("any", 7), ("seven", 7), ("small", 1)],
+        1: [("new", 7), ("seven", 7), ("small", 1)],
+        2: [("new", 7), ("seven", 7), ("small", 1)],
+    }
+    found: dict[int, list[tuple[str, int]]] = {}
+    for row in place.table("deliveries"):
+        number = int(Path(row["document"]).stem[-2:])
+        found.setdefault(row["batch"], []).append((row["subscription"], number))
+    assert {batch: sorted(rows) for batch, rows in found.items()} == expected
+    rejected = [(row["batch"], row["id"]) for row in place.table("rejected")]
+    assert sorted(rejected) == [
+        (0, "bad"),
+        (0, "lost"),
+        (1, "small"),
+        (1, "stray"),
+        (1, "unknown"),
+    ]
+    routes = {
+        batch: [row for row in place.table("routes") if row["batch"] == batch] for batch in range(3)
+    }
+    assert routes[0]
+    assert any("6" in row["pattern"] for row in routes[1])
+    assert routes[2] == [], "nothing has changed"
+    manifest = json.loads((place.out / "_manifest" / "batch=1.json").read_text(encoding="utf-8"))
+    assert (manifest["version"], manifest["changes"]) == (1, ["1.jsonl"])
+
+
+def test_a_batch_that_is_in_the_manifests_is_not_done_again(place: Place) -> None:
+    place.publish("x", 1, 7)
+    place.run()
+    before = place.table("metrics")
+    place.forget_commit(0)
+    place.run()
+    assert place.table("metrics") == before
+
+
+def test_a_repeated_batch_has_the_answer_of_its_record(place: Place) -> None:
+    place.publish("x", 1, 7)
+    place.run()
+    before = plain(place.table("deliveries"))
+    place.forget_commit(0)
+    (place.out / "_manifest" / "batch=0.json").unlink()
+    place.change("1.jsonl", {"op": "remove", "version": 1, "id": "any"})
+    place.run()
+    assert plain(place.table("deliveries")) == before
+    place.publish("y", 1, 7)
+    place.run()
+    assert ("y-07.xml", "any") not in pairs(place.table("deliveries"))
+
+
+FAILURES: dict[str, tuple[type, str, bool]] = {
+    "before the record": (Versions, "settle", True),
+    "behind the record": (Versions, "settle", False),
+    "before matching": (ByWorkers, "match", True),
+    "behind matching": (ByWorkers, "match", False),
+    "before tables are in place": (BatchOutput, "finish", True),
+    "behind the manifest": (BatchOutput, "finish", False),
+}
+
+
+@pytest.mark.parametrize("point", FAILURES)
+def test_whatever_fails_on_the_way_the_next_start_makes_good(
+    place: Place, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    home, name, is_before = FAILURES[point]
+    whole = getattr(home, name)
+
+    def failing(*arguments: object) -> None:
+        if not is_before:
+            whole(*arguments)
+        raise OSError(28, "No space left on device")
+
+    place.publish("x", 1, 7)
+    with monkeypatch.context() as patched:
+        patched.setattr(home, name, failing)
+        with pytest.raises(TwigcastError, match=r"stopped: .*No space left on device"):
+            place.run()
+    place.publish("y", 1)
+    place.run()
+    expected = [("any", 3), ("seven", 1), ("small", 2)]
+    assert (
+        sorted(Counter(row["subscription"] for row in place.table("deliveries")).items())
+        == expected
+    )
+    assert sorted(path.name for path in place.documents.iterdir()) == [
+        "x-01.xml",
+        "x-07.xml",
+        "y-01.xml",
+    ]
+
+
+def test_deliveries_are_sent_when_tables_are_in_place_and_before_the_manifest(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[int, int, bool]] = []
+
+    def send(deliveries: Any, topic: KafkaTopic, *, batch: int) -> None:  # noqa: ANN401
+        is_whole = (place.out / "_manifest" / f"batch={batch}.json").exists()
+        sent.append((batch, deliveries.count(), is_whole))
+
+    monkeypatch.setattr("twigcast.spark.stream.send_deliveries", send)
+    place.publish("x", 1, 7)
+    place.run(deliveries_to=KafkaTopic("nowhere:9092", "out"))
+    assert sent == [(0, 4, False)]
+
+
+def _foreign(place: Place) -> Stream:
+    place.publish("x", 1)
+    place.run()
+    return place.start(checkpoint=place.checkpoint.with_name("another"))
+
+
+def _finished_run(place: Place) -> Stream:
+    place.publish("x", 1)
+    place.pipeline.disseminate(place.documents, place.out)
+    return place.start()
+
+
+MISTAKES: dict[str, tuple[Callable[[Place], object], str]] = {
+    "no folder": (lambda place: place.start(place.documents / "x"), "there are no publications at"),
+    "a file": (lambda place: place.start(__file__), "is no folder that could be watched"),
+    "a trigger": (lambda place: place.start(trigger=-1), "a trigger of -1 s cannot be meant"),
+    "no feed": (lambda place: place.start(changes="nowhere"), "cannot read the change feed"),
+    "another checkpoint": (_foreign, "are not of one stream"),
+    "a finished run": (_finished_run, "are not of one stream"),
+    "partitions": (lambda place: place.start(partitions=0), "to 0 partitions"),
+    "no schema": (
+        lambda place: place.start(Publications(place.documents, format="json")),
+        "say the schema if there is no file yet",
+    ),
+    "no Kafka": (
+        lambda place: place.start(KafkaTopic("localhost:9", "x")),
+        f"spark.jars.packages={CONNECTOR}",
+    ),
+    "no stream": (
+        lambda place: place.start(
+            place.pipeline.spark.createDataFrame([("<a/>",)], "content string")
+        ),
+        "does not stream: read it with spark.readStream",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_what_makes_a_stream_impossible_is_one_sentence(place: Place, mistake: str) -> None:
+    act, told = MISTAKES[mistake]
+    with pytest.raises(UsageError) as refused:
+        act(place)
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_name_given_before_the_first_batch_is_kept(place: Place) -> None:
+    place.run()
+    name = (place.out / "_stream.json").read_text(encoding="utf-8")
+    (place.out / "_stream.json").unlink()
+    place.publish("x", 1)
+    place.run()
+    assert (place.out / "_stream.json").read_text(encoding="utf-8") == name
+    assert set(TABLES) <= {path.name for path in place.out.iterdir()}
+
+
+def test_a_path_may_have_brackets(tmp_path: Path, spark: SparkSession) -> None:
+    place = Place(_made(tmp_path / "{a}[1]"), spark)
+    place.publish("x", 1)
+    place.run()
+    assert pairs(place.table("deliveries")) == [("x-01.xml", "any"), ("x-01.xml", "small")]
