@@ -123,6 +123,8 @@ def design_of(
         raise UsageError(f"the plan is {' or '.join(PLANS)}, not {plan!r}")
     if shards < 1:
         raise UsageError(f"subscriptions cannot be split into {shards} shards; give 1 or more")
+    if plan == "hops" and shards > 1:
+        raise UsageError("shards are for the plan fused; the plan hops splits by broker")
     if topology is None:
         if origin is not None or advertisements:
             raise UsageError("without a topology there are no brokers to publish or advertise at")
