@@ -29,6 +29,7 @@ import shutil
 import socket
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -43,7 +44,7 @@ from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.java import find_java
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pyspark.sql import DataFrame
 
@@ -114,6 +115,20 @@ def start_session(
         **(settings or {}),
     }
     return _start(SparkConf().setAll(list(chosen.items())), folder / "spark.log")
+
+
+@contextmanager
+def passing_session(
+    master: str | None = None, *, settings: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
+    """A session for the time of a ``with``; one that was there before is taken, and stays."""
+    before = SparkSession.getActiveSession()
+    spark = start_session(master, settings=settings)
+    try:
+        yield spark
+    finally:
+        if before is None:
+            spark.stop()
 
 
 def is_connected_to(spark: SparkSession) -> bool:
