@@ -94,10 +94,12 @@ def spread(
     strategy: Strategy,
     own: Mapping[str, Collection[Pattern]],
     advertisements: Mapping[str, Collection[Advertisement]] | None = None,
+    *,
+    hints: bool = True,
 ) -> Routes:
     """The routes that routers come to, at brokers with these subscriptions and advertisements.
 
-    UsageError for a broker that is not in the tree.
+    Hints are left out where nobody wants them. UsageError for a broker that is not in the tree.
     """
     for broker in (*own, *(advertisements or ())):
         tree.neighbours(broker)
@@ -115,7 +117,7 @@ def spread(
         )
         for link, patterns in told.items():
             said[link, turn.broker] = tuple(sorted(patterns, key=text_of))
-    return Routes(said, _hints(tree, strategy, own, said))
+    return Routes(said, _hints(tree, strategy, own, said) if hints else {})
 
 
 def rounds(tree: Tree) -> tuple[tuple[Turn, ...], ...]:

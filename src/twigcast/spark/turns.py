@@ -1,0 +1,165 @@
+"""A round of brokers that speak, in plain Python over Arrow: what a worker does to find routes.
+
+:mod:`~twigcast.routing.sweeps` tells who speaks when. The turns of one round are shared out to
+tasks, and all that the brokers have and have heard travels as one Arrow file, the *plan*, a record
+batch for each task. Texts stand in it once, however many brokers have heard them; a row is three
+numbers::
+
+    broker   source   pattern              broker   neighbour   heard      own
+    5        -1       0: /a[@x = '1']      5        2           [1]        ["/a[@x = 1]"]
+    5        11       1: /b
+    plan: what 5 has (-1) and has heard    answer: what 5 says to 2
+
+The answer is a row for each link that is spoken over. Nearly all that is said was heard before, and
+goes back as the number that it came with; only what is new goes as a text.
+
+Workers keep what they have parsed and made ready for searches, since the same texts come again with
+each broker and each round.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from twigcast.language import Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.sweeps import Promises, Turn, ready_memory, speak
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from numpy.typing import NDArray
+
+    Numbers: TypeAlias = NDArray[np.int32]
+
+__all__ = ["OWN", "PLAN", "SAID", "Round", "plan_bytes", "take_turns"]
+
+OWN: Final = -1
+"""The source of what a broker's own clients ask for."""
+
+PATTERNS_MAX: Final = 250_000
+"""Patterns that a worker keeps, parsed and ready, at about 3 KB each: what a broker hears in a
+network of some hundred thousand subscriptions that have little to do with each other."""
+
+_PLAN: Mapping[str, pa.DataType] = {
+    "broker": pa.int32(),
+    "source": pa.int32(),
+    "pattern": pa.dictionary(pa.int32(), pa.string()),
+}
+PLAN = pa.schema(_PLAN)
+
+_SAID: Mapping[str, pa.DataType] = {
+    "broker": pa.int32(),
+    "neighbour": pa.int32(),
+    "heard": pa.binary(),
+    "own": pa.list_(pa.string()),
+}
+SAID = pa.schema(_SAID)
+"""What is said over a link: numbers of the plan, as the bytes of an array, and texts."""
+
+
+class Round(NamedTuple):
+    """What all tasks of a round have to know, besides the plan."""
+
+    strategy: Strategy
+    brokers: tuple[str, ...]
+    """Their names by number."""
+    tasks: tuple[tuple[Turn, ...], ...]
+    promises: Promises
+
+
+class _Rows(NamedTuple):
+    """The rows of a task."""
+
+    brokers: Numbers
+    sources: Numbers
+    codes: Numbers
+    patterns: Mapping[int, Pattern]
+    """By their numbers in the plan."""
+
+
+def plan_bytes(tasks: Sequence[pa.RecordBatch]) -> bytes:
+    """The plan of a round as an Arrow file; all batches have the same dictionary."""
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, PLAN) as writer:
+        for task in tasks:
+            writer.write_batch(task)
+    return sink.getvalue()
+
+
+def take_turns(
+    numbers: Iterable[pa.RecordBatch], plan: str, told: Round
+) -> Iterator[pa.RecordBatch]:
+    """What is said in the tasks whose numbers come in the column ``id``."""
+    for batch in numbers:
+        for number in batch.column("id").to_pylist():
+            rows = _read(plan, int(number or 0))
+            for turn in told.tasks[int(number or 0)]:
+                yield _taken(turn, rows, told)
+
+
+@lru_cache(maxsize=PATTERNS_MAX)
+def parsed(text: str) -> Pattern:
+    """The pattern of a canonical text, or of an expression without prefixes."""
+    return Pattern.parse(text, limits=CANONICAL_LIMITS)
+
+
+_ready_of = ready_memory(PATTERNS_MAX)
+
+
+def _read(plan: str, task: int) -> _Rows:
+    with pa.memory_map(plan) as source, pa.ipc.open_file(source) as reader:
+        batch = reader.get_batch(task)
+        column = batch.column("pattern")
+        assert isinstance(column, pa.DictionaryArray)
+        codes = np.asarray(column.indices, np.int32)
+        met = np.unique(codes)
+        texts = column.dictionary.take(met).to_pylist()
+        brokers, sources = (np.array(batch.column(name)) for name in ("broker", "source"))
+        return _Rows(
+            brokers,
+            sources,
+            codes.copy(),
+            {int(code): parsed(str(text)) for code, text in zip(met, texts, strict=True)},
+        )
+
+
+def _taken(turn: Turn, rows: _Rows, told: Round) -> pa.RecordBatch:
+    """One broker's turn."""
+    place = told.brokers.index(turn.broker)
+    here = rows.brokers == place
+    sources, codes = rows.sources[here], rows.codes[here]
+    by_source = {int(source): codes[sources == source].tolist() for source in np.unique(sources)}
+    own = [rows.patterns[code] for code in by_source.pop(OWN, ())]
+    heard = {
+        told.brokers[source]: [rows.patterns[code] for code in there]
+        for source, there in by_source.items()
+    }
+    code_of = {rows.patterns[code]: code for there in by_source.values() for code in there}
+    said = speak(
+        told.strategy,
+        own,
+        heard,
+        turn.to,
+        advertised={link: told.promises.get((turn.broker, link), ()) for link in turn.to},
+        ready_of=_ready_of,
+    )
+    found = [
+        (
+            place,
+            told.brokers.index(link),
+            np.array([code_of[each] for each in patterns if each in code_of], np.int32).tobytes(),
+            [each.text for each in patterns if each not in code_of],
+        )
+        for link, patterns in said.items()
+    ]
+    columns = zip(*found, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, SAID.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=SAID)
