@@ -60,7 +60,7 @@ BROKERS_KEPT = 256
 _FILES_KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
 
-_LOADS: Counter[str] = Counter()
+_LOADS: Counter[HopTables] = Counter()
 
 
 def tables_of(
@@ -131,12 +131,12 @@ class HopTables:
     @property
     def loads(self) -> int:
         """How many brokers this worker has loaded."""
-        return _LOADS[self.version]
+        return _LOADS[self]
 
 
 @lru_cache(maxsize=BROKERS_KEPT)
 def _loaded_broker(tables: HopTables, number: int) -> PlainBroker | AnnotatingBroker:
-    _LOADS[tables.version] += 1
+    _LOADS[tables] += 1
     batch = _mapped(tables.path).get_batch(number)
     if tables.strategy.protocol != "none":
         form = _DECODER.decode(batch.column("tables")[0].as_buffer())

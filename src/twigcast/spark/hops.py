@@ -28,11 +28,12 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark import SparkFiles, TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import Row, SparkSession
 
     from twigcast.files import VersionedFile
     from twigcast.language import Pattern
@@ -61,8 +62,13 @@ if TYPE_CHECKING:
     from twigcast.spark.storage import BatchOutput
     from twigcast.spark.writing import Sums, Writing
 
+_Row = TypeVar("_Row")
+
 TASK_VISITS_MIN = 250
 """A task with fewer visits would cost more to start than it has to do."""
+
+COUNTED_HERE_MAX = VISITS_MAX
+"""Visits that are counted on the driver: as many as one task would get, and no task to start."""
 
 _RECEIPTS = from_arrow_schema(HOP_RECEIPTS)
 _NEEDLESS = from_arrow_schema(NEEDLESS)
@@ -150,7 +156,7 @@ class Hops(Put):
             needless_bytes[link] += row["needless_bytes"]
         return [(*row[:4], needless[row[:2]], needless_bytes[row[:2]]) for row in traffic]
 
-    def _timed(self, step: Callable[[], list[Row]]) -> list[Row]:
+    def _timed(self, step: Callable[[], list[_Row]]) -> list[_Row]:
         begun = perf_counter()
         rows = step()
         self.seconds.append(perf_counter() - begun)
@@ -229,17 +235,25 @@ class _Tasks:
 
         return spark.range(0, len(runs), 1, len(runs)).mapInArrow(answer, _RECEIPTS).collect()
 
-    def needless(self, spark: SparkSession, receipts: Sequence[Row]) -> list[Row]:
+    def needless(self, spark: SparkSession, receipts: Sequence[Row]) -> list[dict[str, int]]:
         """Count the crossings that nobody needed; visits of one document come together for it."""
         tree, folder = self.tree, str(self._between)
-        made = [f"file://{hop_worker.made_path(folder, receipt['part'])}" for receipt in receipts]
-        tasks = sum(receipt["visits"] for receipt in receipts) // VISITS_MAX + 1
+        made = [hop_worker.made_path(folder, receipt["part"]) for receipt in receipts]
+        visits = sum(receipt["visits"] for receipt in receipts)
+        if visits <= COUNTED_HERE_MAX:
+            whole = pa.concat_tables(pq.read_table(path) for path in made)
+            return [
+                row
+                for found in count_needless(whole.to_batches(), tree)
+                for row in found.to_pylist()
+            ]
 
         def answer(batches: Batches) -> Batches:
             yield from count_needless(batches, tree)
 
-        together: DataFrame = spark.read.parquet(*made).repartition(tasks, "spool", "batch")
-        return together.mapInArrow(answer, _NEEDLESS).collect()
+        read = spark.read.parquet(*(f"file://{path}" for path in made))
+        together = read.repartition(visits // VISITS_MAX + 1, "spool", "batch")
+        return [row.asDict() for row in together.mapInArrow(answer, _NEEDLESS).collect()]
 
     def _writing(self) -> Callable[[Callable[[Hop], Batches]], Batches]:
         """A function on workers that writes what outcomes tell, and gives a receipt."""
