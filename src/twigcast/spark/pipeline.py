@@ -459,11 +459,13 @@ def store_of(out: AnyPath, spark: SparkSession) -> Store:
 
 @contextmanager
 def told_plainly() -> Iterator[None]:
-    """What Spark fails with, as one sentence."""
+    """What Spark or a disk fails with, as one sentence."""
     try:
         yield
     except SPARK_FAILURES as error:
         raise TwigcastError(f"the run did not finish: {cause(error)}") from error
+    except OSError as error:
+        raise TwigcastError(f"the run did not finish: {error}") from error
 
 
 def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None]:
