@@ -1,4 +1,4 @@
-"""``twigcast run``: the pipeline on Spark, from files to tables.
+"""``twigcast run``: the pipeline on Spark, from files to tables, once or as a stream.
 
 Without ``--master`` Spark runs inside this process, on all cores. What the run leaves behind is
 described in :mod:`twigcast.spark.tables`; here is only what a user types and sees.
@@ -6,134 +6,163 @@ described in :mod:`twigcast.spark.tables`; here is only what a user types and se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING
 
 import typer
 
+from twigcast.cli import run_options as given
 from twigcast.cli.options import AsJson, Engine, FileNames
 from twigcast.cli.progress import Bar
+from twigcast.cli.run_options import EMBEDDED, Network, Streaming, bindings
+from twigcast.cli.run_stream import INTERRUPTED, Streamed, carry_stream
 from twigcast.cli.speaking import REFUSED, counted, write, write_json
-from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from twigcast.spark import Run
 
-EMBEDDED = "local[*]"
-"""What Spark calls itself when it runs in this process, on all cores."""
-
 EXAMPLES = (
     "twigcast run --subscriptions subs.csv --publications feed/ --out result/",
     "twigcast run --subscriptions s.csv --publications feed.parquet --content-column xml --out r/",
+    "twigcast run --subscriptions s.csv --publications feed/ --out r/ --topology offices.toml",
+    "twigcast run --subscriptions s.csv --publications feed/ --out r/ --stream --checkpoint c/",
 )
 
 
-Subscriptions: TypeAlias = Annotated[
-    str,
-    typer.Option(metavar="FILE", help="One XPath per line, .csv or .jsonl.", show_default=False),
-]
-PublicationPaths: TypeAlias = Annotated[
-    list[str],
-    typer.Option(
-        metavar="PATH",
-        help="Folder, archive, or a table that Spark can read (may be repeated).",
-        show_default=False,
-    ),
-]
-Out: TypeAlias = Annotated[
-    str, typer.Option(metavar="FOLDER", help="Where the tables go.", show_default=False)
-]
-Format: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="What Spark calls the kind of table: parquet, json, …"),
-]
-ReaderOptions: TypeAlias = Annotated[
-    list[str],
-    typer.Option(metavar="KEY=VALUE", help="For Spark's reader (may be repeated)."),
-]
-
-
 def run(
-    subscriptions: Subscriptions,
-    publications: PublicationPaths,
-    out: Out,
-    format: Format = None,
-    option: ReaderOptions = [],  # noqa: B006 (typer never changes it)
-    content_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The table's column of documents.")
-    ] = None,
-    document_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The table's column of their names.")
-    ] = None,
-    files: FileNames = ["*.xml"],  # noqa: B006 (likewise)
-    partitions: Annotated[
-        int | None, typer.Option(min=1, help="Tasks that the documents are shared out to.")
-    ] = None,
-    master: Annotated[
-        str, typer.Option(metavar="URL", help="A Spark cluster, or local[CORES].")
-    ] = EMBEDDED,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the tables of an earlier run.")
-    ] = False,
+    subscriptions: given.Subscriptions,
+    out: given.Out,
+    publications: given.PublicationPaths = [],  # noqa: B006 (typer never changes it)
+    overwrite: given.Overwrite = False,
+    topology: given.TopologyFile = None,
+    strategy: given.StrategyName = None,
+    origin: given.Origin = None,
+    advertise: given.Advertised = [],  # noqa: B006 (likewise)
+    plan: given.PlanName = "fused",
+    shards: given.Shards = 1,
+    files: FileNames = ["*.xml"],  # noqa: B006
+    format: given.Format = None,
+    option: given.ReaderOptions = [],  # noqa: B006
+    content_column: given.ContentColumn = None,
+    document_column: given.DocumentColumn = None,
+    origin_column: given.OriginColumn = None,
+    stream: given.Stream = False,
+    checkpoint: given.Checkpoint = None,
+    every: given.Every = None,
+    changes: given.Changes = None,
+    schema: given.Schema = None,
+    kafka: given.KafkaServers = None,
+    topic_in: given.TopicIn = None,
+    topic_out: given.TopicOut = None,
+    partitions: given.Partitions = None,
+    master: given.Master = EMBEDDED,
+    setting: given.Settings = [],  # noqa: B006
     engine: Engine = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Match documents against subscriptions on Spark.
+    """Carry documents to all who asked for them, on Spark.
 
-    Writes the tables deliveries, dead_letters, rejected and metrics as Parquet, and prints what is
-    in them.
+    Writes the tables deliveries, traffic, dead_letters, rejected, routes and metrics as Parquet,
+    and prints what is in them. With a topology, documents travel through a network of brokers.
     """
-    from twigcast.spark import Publications, run_batch, start_session
+    options = bindings(option, "--option", "KEY=VALUE, such as header=true")
+    network = Network(topology, strategy, plan, shards, origin, advertise, origin_column)
+    arriving = Streaming(
+        stream, checkpoint, every, changes, kafka, topic_in, topic_out, schema, options
+    )
+    network.check()
+    arriving.check(publications, overwrite=overwrite)
+    settings = arriving.settings(bindings(setting, "--setting", "KEY=VALUE"))
+    from twigcast.spark import Publications
+    from twigcast.spark.pipeline import checked
 
     source = Publications(
         publications,
         format=format,
-        options=_options(option),
+        options=dict(options),
         content_column=content_column,
         document_column=document_column,
+        origin_column=origin_column,
         patterns=files,
     )
     with Bar() as bar:
         bar.show("starting Spark", 0, None)
+        pipeline = network.pipeline(subscriptions, engine, bar)
+        checked(source, partitions)
+        outcome: Run | Streamed
+        with _session(master, settings):
+            if stream:
+                outcome = carry_stream(pipeline, source, out, arriving, bar, partitions=partitions)
+            else:
+                outcome = pipeline.disseminate(
+                    source, out, partitions=partitions, overwrite=overwrite
+                )
+    _tell(outcome, has_network=topology is not None, as_json=as_json)
+
+
+@contextmanager
+def _session(master: str, settings: Mapping[str, str]) -> Iterator[None]:
+    """A session for the pipeline, if it is not to start one itself; afterwards there is none."""
+    from pyspark.sql import SparkSession
+
+    from twigcast.spark import start_session
+
+    found = SparkSession.getActiveSession()
+    if master != EMBEDDED or settings:
         # An embedded Spark is better left to the run: it starts it once all else is in order.
-        spark = None if master == EMBEDDED else start_session(master)
-        outcome = run_batch(
-            subscriptions,
-            source,
-            out,
-            spark=spark,
-            engine=engine,
-            partitions=partitions,
-            overwrite=overwrite,
-            progress=lambda told: bar.show(told.stage, told.done, told.total),
-        )
+        start_session(master, settings=settings)
+    try:
+        yield
+    finally:
+        active = SparkSession.getActiveSession()
+        if found is None and active is not None:
+            active.stop()
+
+
+def _tell(outcome: Run | Streamed, *, has_network: bool, as_json: bool) -> None:
     if as_json:
-        write_json({**asdict(outcome), "started": outcome.started.isoformat()})
+        told = asdict(outcome)
+        started = told.pop("started")
+        write_json({**told, "started": started and started.isoformat()})
     else:
-        for line in _summary(outcome):
+        for line in _summary(outcome, has_network=has_network):
             write(line)
-    if not outcome.all_accepted:
+    if isinstance(outcome, Streamed) and outcome.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if outcome.rejected or outcome.dead_letters:
         raise typer.Exit(REFUSED)
 
 
-def _options(given: list[str]) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for binding in given:
-        key, equals, value = binding.partition("=")
-        if not (key and equals):
-            raise UsageError(f"--option takes KEY=VALUE, such as header=true, not {binding!r}")
-        options[key] = value
-    return options
-
-
-def _summary(outcome: Run) -> Iterator[str]:
+def _summary(outcome: Run | Streamed, *, has_network: bool) -> Iterator[str]:
     """What went in, what came out and where it lies, and how long it took."""
-    size = f"{outcome.bytes / 1e6:,.1f} MB"
-    yield f"{'documents':<14}{outcome.documents:>12,}  {size}"
-    yield f"{'subscriptions':<14}{outcome.subscriptions:>12,}  engine {outcome.engine}"
-    for table in ("deliveries", "dead_letters", "rejected"):
-        yield f"{table:<14}{getattr(outcome, table):>12,}  {outcome.out.rstrip('/')}/{table}"
+    out = outcome.out.rstrip("/")
+    if isinstance(outcome, Streamed):
+        yield _line(
+            "batches", outcome.batches, f"{out}/_manifest" if outcome.batches else "no news"
+        )
+        if not outcome.batches:
+            return
+    yield _line("documents", outcome.documents, f"{outcome.bytes / 1e6:,.1f} MB")
+    yield _line("subscriptions", outcome.subscriptions, f"engine {outcome.engine}")
+    if has_network:
+        yield _line("brokers", outcome.brokers, f"{outcome.strategy}, plan {outcome.plan}")
+        yield _line("routes", outcome.routes, f"{out}/routes")
+    if outcome.shards > 1:
+        visits = counted(outcome.shard_visits, "visit")
+        yield _line(
+            "shards", outcome.shards, f"{visits} of {counted(outcome.documents, 'document')}"
+        )
+    yield _line("deliveries", outcome.deliveries, f"{out}/deliveries")
+    if has_network:
+        yield _line("crossings", outcome.crossings, f"{out}/traffic, {outcome.needless:,} needless")
+    for table in ("dead_letters", "rejected"):
+        yield _line(table, getattr(outcome, table), f"{out}/{table}")
     steps = ", ".join(f"{step} {took:.1f}" for step, took in outcome.seconds.items())
     tasks = f"{counted(outcome.partitions, 'task')}, {counted(outcome.workers, 'worker')}"
     yield f"{'seconds':<14}{sum(outcome.seconds.values()):>12.1f}  {steps} ({tasks})"
+
+
+def _line(name: str, number: int, more: str) -> str:
+    return f"{name:<14}{number:>12,}  {more}"
