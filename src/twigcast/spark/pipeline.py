@@ -58,7 +58,7 @@ from twigcast.spark.job import documents_in_chunks, documents_in_table
 from twigcast.spark.kafka import KafkaTopic
 from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
-from twigcast.spark.session import cores_of, partitions_of, start_session
+from twigcast.spark.session import cores_of, is_connected_to, partitions_of, start_session
 from twigcast.spark.sharding import sharded
 from twigcast.spark.sources import Publications, gathered, table_of
 from twigcast.spark.storage import Output, hadoop_store, local_path, local_store, whole_batches
@@ -227,7 +227,8 @@ class Pipeline:
             changes=changes,
             deliveries_to=deliveries_to,
             partitions=partitions,
-            progress=self._progress,
+            # A server that batches are done by has nobody to tell.
+            progress=None if is_connected_to(self.spark) else self._progress,
         )
         return start_stream(
             self.spark, publications, step, checkpoint=checkpoint, trigger=trigger, schema=schema
