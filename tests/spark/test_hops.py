@@ -19,12 +19,11 @@ import pytest
 from tests.routing.networks import tree
 from tests.routing.vocabulary import WILDCARDS
 from twigcast import Network
-from twigcast.errors import DocumentError, UsageError
-from twigcast.spark import Pipeline, Run
+from twigcast.errors import DocumentError
+from twigcast.spark import Pipeline, Run, pipeline
 from twigcast.spark import hops as plan
 from twigcast.spark.hop_files import read_visits
-from twigcast.spark.storage import Output, hadoop_store
-from twigcast.spark.tables import TABLES
+from twigcast.spark.storage import hadoop_store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -79,8 +78,8 @@ def _run(
     partitions: int = 8,
     more: Sequence[Published] = (),
 ) -> tuple[Run, Tables]:
-    pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, strategy, plan=plan)
-    run = pipeline.disseminate(
+    network = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, strategy, plan=plan)
+    run = network.disseminate(
         _documents(spark, more), out / f"{plan}-{partitions}", partitions=partitions
     )
     found = Tables()
@@ -195,28 +194,29 @@ def test_a_worker_that_is_killed_loses_nothing_and_delivers_nothing_twice(
     assert tables == expected
 
 
-def test_where_workers_cannot_write_the_plan_is_refused(
-    spark: SparkSession, tmp_path: Path
+@pytest.mark.parametrize("strategy", ["piggyback", "prefix(depth=1)"])
+def test_where_workers_cannot_write_the_tables_are_the_same(
+    strategy: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "covering", plan="hops")
-    output = Output(hadoop_store(f"file://{tmp_path}/out", spark), TABLES).batch(0)
-    with (
-        pytest.raises(UsageError, match="plan hops needs an output folder"),
-        plan.hops(spark, output, lambda *_: spark.range(1), pipeline.prepared),
-    ):
-        pass
+    run, expected = _run(spark, tmp_path, strategy, partitions=1)
+    monkeypatch.setattr(pipeline, "local_store", lambda path: hadoop_store(f"file://{path}", spark))
+    other, tables = _run(spark, tmp_path, strategy, partitions=2)
+    assert tables == expected
+    counted = ("documents", "bytes", "deliveries", "dead_letters", "crossings", "needless")
+    for name in (*counted, "annotation_bytes"):
+        assert getattr(run, name) == getattr(other, name)
 
 
 def test_nothing_published_gives_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "flooding", plan="hops")
+    network = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "flooding", plan="hops")
     (tmp_path / "nothing").mkdir()
-    run = pipeline.disseminate(tmp_path / "nothing", tmp_path / "out")
+    run = network.disseminate(tmp_path / "nothing", tmp_path / "out")
     assert (run.documents, run.deliveries, run.crossings) == (0, 0, 0)
     assert pq.read_table(tmp_path / "out" / "traffic").num_rows == 0
 
 
 def test_without_a_topology_there_is_nowhere_to_hop(spark: SparkSession, tmp_path: Path) -> None:
-    pipeline = Pipeline(spark, None, ["//m"], plan="hops")
-    run = pipeline.disseminate(_documents(spark), tmp_path / "out")
+    network = Pipeline(spark, None, ["//m"], plan="hops")
+    run = network.disseminate(_documents(spark), tmp_path / "out")
     assert run.deliveries
     assert run.crossings == 0

@@ -16,6 +16,7 @@ documents there are.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,6 +66,19 @@ def count_needless(batches: Iterable[pa.RecordBatch], tree: BrokerTree) -> Itera
         ],
         schema=NEEDLESS,
     )
+
+
+def with_needless(
+    traffic: Iterable[tuple[object, ...]], counted: Iterable[Mapping[str, int]], tree: BrokerTree
+) -> list[tuple[object, ...]]:
+    """Rows of the table ``traffic`` with what was counted of each link."""
+    needless: Counter[tuple[object, ...]] = Counter()
+    needless_bytes: Counter[tuple[object, ...]] = Counter()
+    for row in counted:
+        link = tuple(tree.names[end] for end in tree.links[row["link"]])
+        needless[link] += row["needless"]
+        needless_bytes[link] += row["needless_bytes"]
+    return [(*row[:4], needless[row[:2]], needless_bytes[row[:2]]) for row in traffic]
 
 
 def _documents(visits: pa.Table) -> NDArray[np.int64]:

@@ -198,7 +198,7 @@ def spool_documents(
                 named = [kept.column(name) for name in SPOOLED.names if name != "content"]
                 number = file.write(pa.RecordBatch.from_arrays([*named, content], schema=SPOOLED))
                 hop.ahead.add(_first_visits(kept, spool, number))
-            yield _without_ways(outcomes)
+            yield without_ways(outcomes)
         file.close()
     except BaseException:
         file.abandon()
@@ -223,7 +223,7 @@ def _first_visits(kept: pa.RecordBatch, spool: bytes, number: int) -> pa.RecordB
     )
 
 
-def _without_ways(outcomes: pa.RecordBatch) -> pa.RecordBatch:
+def without_ways(outcomes: pa.RecordBatch) -> pa.RecordBatch:
     """Outcomes of documents that have not gone anywhere yet."""
     columns = dict(zip(outcomes.schema.names, outcomes.columns, strict=True))
     nowhere = pa.nulls(len(outcomes), OUTCOMES.field("crossed").type)
@@ -255,7 +255,7 @@ def make_visits(
         hop.ahead.add(_onward(visited, answers))
         if hop.made is not None:
             hop.made.add(_made(visited, answers, hops))
-        yield _outcomes(visited, answers, tables.loads)
+        yield outcomes_of(visited, answers, tables.loads)
 
 
 # From answers to what is written.
@@ -291,7 +291,8 @@ def _made(visited: Visited, answers: Answers, hops: int) -> pa.RecordBatch:
     )
 
 
-def _outcomes(visited: Visited, answers: Answers, loads: int) -> pa.RecordBatch:
+def outcomes_of(visited: Visited, answers: Answers, loads: int) -> pa.RecordBatch:
+    """What was found out about documents at the broker that they visit."""
     count = len(visited.visits)
     neighbours = answers.neighbours.tolist()
     links = [visited.tree.link(visited.broker, neighbour) for neighbour in neighbours]

@@ -19,12 +19,14 @@ Spark's for a document. So hop 50 costs what hop 1 does.
 parts of tables are. A local checkpoint takes longer and is lost with its executor; and behind its
 shuffle, Spark might put together what different attempts of one task have answered.
 
+Where workers cannot write to the output, documents travel with rows of Spark's, by a shuffle for
+each hop (:mod:`~twigcast.spark.hops_by_spark`).
+
 Documents go over a link exactly where the plan ``fused`` says they do, and where routers send them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -37,13 +39,13 @@ import pyarrow.parquet as pq
 from pyspark import SparkFiles, TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from twigcast.errors import UsageError
 from twigcast.files.index import write_versioned
 from twigcast.spark import hop_worker, parts, tables
 from twigcast.spark.hop_files import Piece, read_visits, shared_out, write_plan
 from twigcast.spark.hop_tables import HopTables, tables_bytes, tables_of
-from twigcast.spark.hop_traffic import NEEDLESS, VISITS_MAX, count_needless
+from twigcast.spark.hop_traffic import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.hop_worker import HOP_RECEIPTS, Hop
+from twigcast.spark.hops_by_spark import HopsBySpark
 from twigcast.spark.job import share, shared_folder, ways_here
 from twigcast.spark.labels import loaded_labels
 from twigcast.spark.writing import Put, attempts_folder, sums_of_receipts
@@ -96,13 +98,11 @@ def share_tables(
 def hops(
     spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
 ) -> Iterator[Writing]:
-    """The plan ``hops``; a :class:`UsageError` where workers cannot write to the output."""
+    """The plan ``hops``, in the way that suits the output."""
     attempts, between = attempts_folder(output), output.attempts("hops")
     if attempts is None or between is None:
-        raise UsageError(
-            "the plan hops needs an output folder that all workers can write to; write to one and "
-            "copy the tables from there, or take the plan fused"
-        )
+        yield HopsBySpark(spark, output, documents, prepared)
+        return
     assert prepared.brokers is not None, "prepared for another plan"
     tasks = _Tasks(documents, prepared, prepared.brokers, attempts=attempts, between=between)
     yield Hops(spark, output, tasks)
@@ -135,26 +135,19 @@ class Hops(Put):
             documents=sum(receipt["documents"] for receipt in first),
             bytes=sum(receipt["bytes"] for receipt in first),
             annotation_bytes=sum(receipt["annotation_bytes"] for receipt in self._receipts),
-            traffic=self._with_needless(sums.traffic),
+            tasks=len(first),
+            traffic=with_needless(sums.traffic, self._needless(), self._tasks.tree),
         )
 
     def write(self) -> None:
         """Take what was written."""
         self.keep(self._receipts, self._tasks.attempts)
 
-    def _with_needless(self, traffic: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    def _needless(self) -> list[dict[str, int]]:
         counted = [receipt for receipt in self._receipts if receipt["visits"]]
         if not counted:
-            return list(traffic)
-        rows = self._timed(lambda: self._tasks.needless(self._spark, counted))
-        names, links = self._tasks.tree.names, self._tasks.tree.links
-        needless: Counter[tuple[object, ...]] = Counter()
-        needless_bytes: Counter[tuple[object, ...]] = Counter()
-        for row in rows:
-            link = tuple(names[end] for end in links[row["link"]])
-            needless[link] += row["needless"]
-            needless_bytes[link] += row["needless_bytes"]
-        return [(*row[:4], needless[row[:2]], needless_bytes[row[:2]]) for row in traffic]
+            return []
+        return self._timed(lambda: self._tasks.needless(self._spark, counted))
 
     def _timed(self, step: Callable[[], list[_Row]]) -> list[_Row]:
         begun = perf_counter()
