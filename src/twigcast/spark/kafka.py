@@ -68,6 +68,11 @@ def documents_from(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
         messages = spark.readStream.format("kafka").options(**options).load()
     except SPARK_FAILURES as error:
         raise UsageError(_complaint(error)) from error
+    return documents_of(messages, topic)
+
+
+def documents_of(messages: DataFrame, topic: KafkaTopic) -> DataFrame:
+    """Messages, in the columns that Spark has for them, as documents."""
     place = functions.concat_ws("/", "topic", "partition", "offset")
     return messages.select(
         functions.coalesce(functions.col("key").cast("string"), place).alias("document"),
@@ -78,12 +83,16 @@ def documents_from(spark: SparkSession, topic: KafkaTopic) -> DataFrame:
 
 def send_deliveries(deliveries: DataFrame, topic: KafkaTopic, *, batch: int) -> None:
     """Send a message for each row."""
+    options = {**topic.options, "kafka.bootstrap.servers": topic.servers, "topic": topic.topic}
+    messages_of(deliveries, batch=batch).write.format("kafka").options(**options).save()
+
+
+def messages_of(deliveries: DataFrame, *, batch: int) -> DataFrame:
+    """Deliveries as messages: ``key`` and ``value``."""
     told = functions.struct(*deliveries.columns, functions.lit(batch).alias("batch"))
-    messages = deliveries.select(
+    return deliveries.select(
         functions.col("subscription").alias("key"), functions.to_json(told).alias("value")
     )
-    options = {**topic.options, "kafka.bootstrap.servers": topic.servers, "topic": topic.topic}
-    messages.write.format("kafka").options(**options).save()
 
 
 def _header(name: str) -> Column:
