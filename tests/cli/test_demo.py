@@ -1,34 +1,34 @@
-"""``twigcast demo``: the feed, the sums, the near miss, the page, and once all of it on Spark."""
+"""``twigcast demo``: the feed, the sums, the near miss, and once all of it on Spark.
+
+How it is told, on the screen and as a page, is tested in ``test_demo_telling.py``.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections import Counter
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from lxml import etree
 
-from twigcast.cli.demo.comparison import Comparison, compare
+from twigcast.cli.demo.comparison import compare
+from twigcast.cli.demo.country import DESKS, NEWSROOM, REGIONS, country
 from twigcast.cli.demo.feed import Feed, write_feed
-from twigcast.cli.demo.near_miss import NearMiss, find_near_miss
-from twigcast.cli.demo.plot import histogram
-from twigcast.cli.demo.report import report
+from twigcast.cli.demo.near_miss import find_near_miss
 from twigcast.cli.demo.steps import called_again, shell_word
-from twigcast.cli.demo.story import Story
-from twigcast.cli.demo.tally import Tally, read_tally
+from twigcast.cli.demo.tally import read_tally
+from twigcast.cli.demo.traffic import COMPARED, Carried, carried_by_link, measure
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Subscription, SubscriptionFile, read_documents, read_subscriptions
+from twigcast.files.schemas import shipped_schema
+from twigcast.files.topologies import read_topology
 from twigcast.language import Document
-from twigcast.matching import Matcher, explain
+from twigcast.matching import Matcher
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
+    from pyspark.sql import SparkSession
 
     from tests.cli.conftest import Twigcast
 
@@ -45,6 +45,7 @@ def test_a_feed_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     ]
     contents = [(f.documents.read_bytes(), f.subscriptions.read_bytes()) for f in feeds]
+    assert feeds[0].topology.read_bytes() == feeds[1].topology.read_bytes()
     assert contents[0] == contents[1]
     assert contents[0][0] != contents[2][0]
     assert contents[0][1] != contents[2][1]
@@ -56,6 +57,10 @@ def test_all_of_a_feed_can_be_read_and_used(tmp_path: Path) -> None:
     assert len(file.subscriptions) == feed.subscription_count == 40
     assert file.rejected == ()
     assert {one.subscriber for one in file.subscriptions} == set(feed.subscribers)
+    brokers = read_topology(feed.topology).brokers
+    assert brokers[0] == NEWSROOM
+    assert {one.broker for one in file.subscriptions} <= set(brokers)
+    assert all((one.subscriber or "").split()[0] == one.broker for one in file.subscriptions)
     matcher = Matcher()
     for place, one in enumerate(file.subscriptions):
         matcher.add(place, one.xpath)
@@ -65,20 +70,62 @@ def test_all_of_a_feed_can_be_read_and_used(tmp_path: Path) -> None:
     assert [decision.undecided for decision in decisions] == [()] * 5
 
 
+def test_documents_of_all_desks_are_as_the_newsroom_advertises(tmp_path: Path) -> None:
+    from twigcast.covering import Advertisement
+
+    feed = write_feed(tmp_path, documents=30, subscriptions=20, seed=2)
+    promise = Advertisement.of_schema(shipped_schema("news"))
+    read = [content for _, content in read_documents(feed.documents) if isinstance(content, bytes)]
+    documents = list(map(Document.parse, read))
+    assert [promise.departure(document) for document in documents] == [None] * 30
+    words = {name: set(desk.words.split()) for name, desk in DESKS.items()}
+    texts = ["".join(map(str, document.tree.getroot().itertext())) for document in documents]
+    desks = [{name for name in words if words[name] & set(text.split())} for text in texts]
+    assert all(len(found) == 1 for found in desks)
+
+
+def test_the_country_is_a_tree_from_the_newsroom_to_the_towns() -> None:
+    topology = country()
+    tree = topology.tree()
+    towns = [town for region in REGIONS.values() for town in region.towns]
+    assert len(set(topology.brokers)) == len(topology.links) + 1
+    assert tree.left_out == ()
+    assert {tree.hops(NEWSROOM, town) for town in towns} == {3}
+    assert {desk for region in REGIONS.values() for desk in region.desks} == set(DESKS)
+
+
+def test_regions_ask_for_what_their_desks_write(tmp_path: Path) -> None:
+    feed = write_feed(tmp_path, documents=1, subscriptions=300, seed=1)
+    asked = read_subscriptions(feed.subscriptions).subscriptions
+    for region in REGIONS.values():
+        texts = [one.xpath for one in asked if one.broker in region.towns]
+        told = {
+            name: sum(f"'{word}'" in text for text in texts for word in desk.words.split())
+            for name, desk in DESKS.items()
+        }
+        assert max(told, key=lambda name: told[name]) == region.desks[0]
+
+
 def test_the_tally_counts_copies_once_for_a_subscriber(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = [("d1", "s1", "Ann"), ("d1", "s2", "Ann"), ("d1", "s3", "Bob"), ("d2", "s1", "Ann")]
-    columns = dict(
-        zip(("document", "subscription", "subscriber"), zip(*rows, strict=True), strict=True)
-    )
-    (tmp_path / "deliveries").mkdir()
-    pq.write_table(pa.table(columns), tmp_path / "deliveries" / "part-0.parquet")
-    feed = Feed(tmp_path, tmp_path, 4, 4, ("Ann", "Bob", "Cyd"))
+    rows = [
+        ("d1", "s1", "Ann", "east"),
+        ("d1", "s2", "Ann", "east"),
+        ("d1", "s3", "Bob", "west"),
+        ("d2", "s1", "Ann", "east"),
+    ]
+    names = ("document", "subscription", "subscriber", "broker")
+    batch = tmp_path / "deliveries" / "batch=0"
+    batch.mkdir(parents=True)
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    pq.write_table(pa.table(columns), batch / "part-0.parquet")
+    feed = Feed(tmp_path, tmp_path, tmp_path, 4, 4, ("Ann", "Bob", "Cyd"))
     tally = read_tally(tmp_path, feed, Counter(Ann=2, Bob=1, Cyd=1))
     assert list(tally.received.items()) == [("Ann", 2), ("Bob", 1), ("Cyd", 0)]
-    assert (tally.deliveries, tally.copies, tally.flooding_copies) == (4, 3, 12)
+    assert (tally.deliveries, tally.copies) == (4, 3)
+    assert tally.by_broker == {"east": 2, "west": 1}
     assert tally.receivers == {0: 2, 1: 1, 2: 1}
     assert tally.unwanted == 2
     assert tally.by_subscription["s1"] == {"d1", "d2"}
@@ -116,110 +163,9 @@ def test_the_comparison_insists_on_equal_answers(monkeypatch: pytest.MonkeyPatch
         compare(file, contents)
 
 
-def test_a_plot_has_a_bar_for_each_range_and_loses_no_document() -> None:
-    counts = {number: number * 3 for number in range(120)}
-    plot = etree.fromstring(histogram(counts, across="readers", upwards="documents"))
-    titles = [title.text or "" for title in plot.iter("title")]
-    assert titles[:2] == ["0: 0", "1–10: 165"]
-    assert sum(int(title.split(": ")[1].replace(",", "")) for title in titles) == sum(
-        counts.values()
-    )
-    assert "readers (in steps of 10)" in [text.text for text in plot.iter("text")]
-
-
-@pytest.mark.parametrize("counts", [{}, {0: 5}, {0: 0, 1: 1}, {7: 1_000_000}])
-def test_a_plot_of_little_is_still_a_plot(counts: dict[int, int]) -> None:
-    plot = etree.fromstring(histogram(counts, across="readers", upwards="documents"))
-    heights = [float(bar.get("height", "-1")) for bar in plot.iter("rect")]
-    assert all(0 <= height <= 300 for height in heights)
-
-
 def test_shell_words_read_back_as_they_were() -> None:
     texts = ["//a[. = 'b']", "feed.zip!a.xml", 'it\'s "both"', "$HOME", "plain", "a`b'", "\\'"]
     assert [shlex.split(shell_word(text)) for text in texts] == [[text] for text in texts]
-
-
-@pytest.fixture
-def story(tmp_path: Path) -> Story:
-    from twigcast.spark import Run
-
-    one = a_subscription("//a[. < 3][b]")
-    document = Document.parse(b"<a>1</a>", name="<d>.xml")
-    miss = NearMiss(one, "<d>.xml", explain(one.xpath, document), by_one_predicate=True)
-    subscribers = ("Fen & Co", "Lake Post")
-    run = Run(
-        run="r1",
-        out="out",
-        started=datetime(2026, 1, 2, tzinfo=UTC),
-        subscriptions=3,
-        rejected=0,
-        documents=20,
-        bytes=1_000_000,
-        deliveries=9,
-        dead_letters=2,
-        engine="lxml",
-        matcher_version="v",
-        matcher_loads=1,
-        workers=1,
-        partitions=1,
-        seconds={"matching": 2.0},
-    )
-    tally = Tally(
-        documents=20,
-        subscribers=2,
-        deliveries=9,
-        received={"Fen & Co": 7, "Lake Post": 1},
-        held={"Fen & Co": 2, "Lake Post": 1},
-        receivers={0: 13, 1: 6, 2: 1},
-        by_subscription={"s1": frozenset({"x"})},
-    )
-    return Story(
-        feed=Feed(tmp_path / "feed.zip", tmp_path / "subs.csv", 20, 3, subscribers),
-        run=run,
-        tally=tally,
-        near_miss=miss,
-        comparison=Comparison(5, one_by_one=10.0, matcher=40.0),
-        commands=("twigcast explain '//a[. < 3]' x.xml",),
-        spark_version="4",
-        seed=1,
-    )
-
-
-def elements(page: str) -> list[_Element]:
-    """Every element of a page, which is written so that a strict parser can read it too."""
-    return list(etree.fromstring(page.encode()).iter("*"))
-
-
-def words(page: str) -> str:
-    body = etree.fromstring(page.encode()).find("body")
-    assert body is not None
-    return " ".join("".join(map(str, body.itertext())).split())
-
-
-def test_the_page_needs_nothing_from_elsewhere(story: Story) -> None:
-    page = report(story)
-    found = elements(page)
-    assert not {"script", "link", "iframe", "img"} & {str(element.tag) for element in found}
-    assert not any({"src", "href", "srcset"} & set(element.attrib) for element in found)
-    assert not re.search(r"url[(]|@import|https?:", page)
-
-
-def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: Story) -> None:
-    page = report(story)
-    text = words(page)
-    assert "20.0%of what flooding would send" in text
-    assert "2 dead letters, no rejected subscription" in text
-    assert "13 documents interested nobody." in text
-    assert "//a[. < 3][b]" in text
-    assert "<d>.xml" in text
-    assert "<d>" not in page
-    assert "Fen &amp; Co" in page
-    assert "$" not in text
-
-
-def test_the_page_does_without_a_near_miss(story: Story) -> None:
-    page = report(replace(story, near_miss=None))
-    assert "did not match" not in page
 
 
 def test_a_missing_java_is_said_before_anything_is_made(
@@ -248,25 +194,92 @@ def test_the_program_is_named_as_it_can_be_called_again(
     assert called_again() == "twigcast"
 
 
+@pytest.fixture
+def compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two strategies beside the main one are enough for tests."""
+    for name in set(COMPARED) - {"flooding", "advertised"}:
+        monkeypatch.delitem(COMPARED, name)
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("compared", "spark")
 def test_a_small_demo_tells_who_received_what(twigcast: Twigcast, tmp_path: Path) -> None:
-    few = ("--documents", "30", "--subscriptions", "200")
-    result = twigcast("demo", *few)
+    result = twigcast("demo", "--documents", "40", "--subscriptions", "300")
     assert result.exit_code == 0, result.stderr
-    headings = ("Who received what", "Why one subscription did not match", "Go on with")
+    headings = (
+        "Who received what",
+        "How much traffic each strategy needed",
+        "Why one subscription did not match",
+        "Go on with",
+    )
     assert all(f"\n{heading}\n" in result.stdout for heading in headings)
-    page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
-    assert "Who received what" in words(page)
+    out = tmp_path / "demo"
+    assert "Who received what" in (out / "report.html").read_text(encoding="utf-8")
 
-    again = json.loads(twigcast("demo", *few, "--json").stdout)
-    file = read_subscriptions(tmp_path / "demo" / "subscriptions.csv")
-    matcher = Matcher()
-    for place, one in enumerate(file.subscriptions):
-        matcher.add(place, one.xpath)
-    contents = [content for _, content in read_documents(tmp_path / "demo" / "feed.zip")]
-    matches = [matcher.match(content) for content in contents if isinstance(content, bytes)]
-    assert again["deliveries"] == sum(map(len, matches))
+    needed, deliveries = _needed_links(out)
+    told = {
+        line.split()[0]: [int(word.replace(",", "")) for word in line.split()[1::3]]
+        for line in result.stdout.splitlines()
+        if line.split()[:1] and line.split()[0] in {"flooding", "advertised", "best"}
+    }
+    assert told["flooding"] == [40 * len(country().links), 0]
+    assert told["best"][0] == told["advertised"][0] == needed
+    assert 0 < told["advertised"][1] < told["best"][1]
+    assert f"The same {deliveries:,} deliveries each time." in result.stdout
     command = re.search(r"  twigcast (explain .*)", result.stdout)
     assert command is not None
     assert twigcast(*shlex.split(command[1])).stdout.startswith("no match: ")
+
+
+def _needed_links(out: Path) -> tuple[int, int]:
+    """How many links documents have to cross, and how many deliveries there are, one by one."""
+    asked = read_subscriptions(out / "subscriptions.csv").subscriptions
+    tree = read_topology(out / "topology.toml").tree()
+    matcher = Matcher("lxml")
+    for place, one in enumerate(asked):
+        matcher.add(place, one.xpath)
+    needed = deliveries = 0
+    for _, content in read_documents(out / "feed.zip"):
+        assert isinstance(content, bytes)
+        found = matcher.match(content)
+        deliveries += len(found)
+        paths = {tree.path(NEWSROOM, asked[place].broker or "") for place in found}
+        needed += len({broker for path in paths for broker in path[1:]})
+    return needed, deliveries
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_strategy_that_delivers_something_else_is_no_comparison(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    from twigcast.spark import Pipeline
+
+    feed = write_feed(tmp_path, documents=20, subscriptions=40, seed=1)
+    everything = {"one": "/news"}
+    main = Pipeline(spark, feed.topology, everything).disseminate(feed.documents, tmp_path / "out")
+    assert carried_by_link(tmp_path / "out") == {}
+    with pytest.raises(TwigcastError, match="covering and best disagree on the demo"):
+        measure(feed, main, "covering")
+
+
+def test_what_links_carried_is_read_from_the_table(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    batch = tmp_path / "traffic" / "batch=0"
+    batch.mkdir(parents=True)
+    columns = {
+        "broker": ["hub", "hub"],
+        "neighbour": ["east", "west"],
+        "documents": [3, 1],
+        "bytes": [300, 100],
+        "needless": [2, 0],
+        "needless_bytes": [200, 0],
+    }
+    pq.write_table(pa.table(columns), batch / "part-0.parquet")
+    assert carried_by_link(tmp_path) == {
+        ("hub", "east"): Carried(3, 300, 2),
+        ("hub", "west"): Carried(1, 100, 0),
+    }

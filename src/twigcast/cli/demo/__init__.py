@@ -1,14 +1,18 @@
-"""``twigcast demo``: a news feed and its subscribers, end to end on Spark, in a minute or two.
+"""``twigcast demo``: a news feed and its readers at many brokers, on Spark, in a minute or two.
 
 In reading order:
 
-    feed            an invented news feed and its subscribers, the same for the same seed
-    steps           make them, run the pipeline over them, tell about it
-    tally           who received what
-    near_miss       a subscription that nearly matched, and why it did not
-    comparison      how fast, beside one expression after the other
-    story           all of that in one value
-    report, plot    all of that as a page
+    country                 the brokers, who lives there, and what is written about
+    feed                    an invented news feed and its subscribers, the same for the same seed
+    steps                   make them, run the pipeline over them, tell about it
+    traffic                 what each strategy of the papers takes to do the same
+    tally                   who received what
+    near_miss               a subscription that nearly matched, and why it did not
+    comparison              how fast, beside one expression after the other
+    story                   all of that in one value
+    screen                  all of that as lines
+    report                  all of that as a page
+    plot, network_drawing   its pictures
 """
 
 from __future__ import annotations
@@ -34,10 +38,11 @@ def demo(
     seed: Annotated[int, typer.Option(help="Equal seeds give equal feeds.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """A news feed and its subscribers, end to end on Spark.
+    """A news feed and its readers at a tree of brokers, end to end on Spark.
 
-    Makes a feed and subscriptions, runs the pipeline, prints who received what and why one
-    subscription did not match, and writes report.html.
+    Makes a feed, subscriptions and a topology, runs the pipeline, prints who received what, how
+    much traffic each strategy needed and why one subscription did not match, and writes
+    report.html.
     """
     # The steps need Spark and lxml; naming the verb must not.
     from twigcast.cli.demo.steps import run_demo

@@ -1,4 +1,4 @@
-"""A histogram as inline SVG: a few shapes and words, no library, sharp at any size.
+"""A histogram and bars as inline SVG: a few shapes and words, no library, sharp at any size.
 
 Colours are those of the page, by CSS classes, so that the plot follows light and dark. The letters
 are sized for a plot of about 440 pixels, half of a wide page and all of a narrow one.
@@ -10,14 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import count
 from math import ceil, floor, log10
+from typing import NamedTuple
 
-__all__ = ["histogram"]
+__all__ = ["Bar", "bars", "histogram"]
 
 _WIDTH, _HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 8, 12, 48
 _BARS_MAX = 16
 _TICKS = 4
 _LABEL_WIDTH = 26
+_BAR_ROW, _BAR_HEIGHT = 40, 13
+
+
+class Bar(NamedTuple):
+    """A number with a name; a part of it may be wasted."""
+
+    name: str
+    number: int
+    wasted: int = 0
 
 
 def histogram(counts: Mapping[int, int], *, across: str, upwards: str) -> str:
@@ -33,6 +43,37 @@ def histogram(counts: Mapping[int, int], *, across: str, upwards: str) -> str:
         f'<svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{summary}">'
         + "".join(parts)
         + "</svg>"
+    )
+
+
+def bars(rows: Sequence[Bar], *, across: str) -> str:
+    """The plot of named numbers, one below the other, what is wasted at the end of each bar."""
+    most = max((row.number for row in rows), default=0) or 1
+    parts: list[str] = []
+    for place, (name, number, wasted) in enumerate(rows):
+        y = place * _BAR_ROW
+        title = f"{name}: {number:,}" + (f", {wasted:,} of them needless" if wasted else "")
+        used, whole = ((number - wasted) / most * _WIDTH, number / most * _WIDTH)
+        parts += [
+            _text(0, y + 15, name, "start"),
+            _text(_WIDTH, y + 15, f"{number:,}", "end"),
+            f'<rect class="track" x="0" y="{y + 21}" width="{_WIDTH}" height="{_BAR_HEIGHT}"/>',
+            f"<g><title>{escape(title)}</title>",
+            _bar("bar", 0, y, used),
+            *([_bar("bar none", used, y, whole - used)] if wasted else []),
+            "</g>",
+        ]
+    height = len(rows) * _BAR_ROW + 4
+    return (
+        f'<svg class="plot bars-plot" viewBox="0 0 {_WIDTH} {height}" role="img" '
+        f'aria-label="{escape(across, quote=True)}">{"".join(parts)}</svg>'
+    )
+
+
+def _bar(kind: str, x: float, y: float, width: float) -> str:
+    return (
+        f'<rect class="{kind}" x="{x:.1f}" y="{y + 21}" '
+        f'width="{width:.1f}" height="{_BAR_HEIGHT}"/>'
     )
 
 

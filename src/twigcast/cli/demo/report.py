@@ -13,13 +13,16 @@ from itertools import islice
 from string import Template
 
 from twigcast import __version__
+from twigcast.cli.demo.comparison import Comparison
 from twigcast.cli.demo.near_miss import NearMiss
-from twigcast.cli.demo.plot import histogram
+from twigcast.cli.demo.network_drawing import network_drawing
+from twigcast.cli.demo.plot import Bar, bars, histogram
 from twigcast.cli.demo.story import Story
 from twigcast.cli.demo.tally import Tally
+from twigcast.cli.demo.traffic import Traffic
 from twigcast.cli.speaking import counted
 
-__all__ = ["report", "unwanted_words"]
+__all__ = ["needless_words", "report", "unwanted_words"]
 
 _ROWS_SHOWN = 10
 
@@ -33,31 +36,16 @@ _NEAR_MISS = """<section>
 
 def report(story: Story) -> str:
     """The whole page."""
-    tally, run, comparison = story.tally, story.run, story.comparison
-    share = tally.copies / tally.flooding_copies
-    fastest = max(comparison.one_by_one, comparison.matcher)
+    run = story.run
     gaps = {
-        "documents": f"{run.documents:,}",
-        "megabytes": f"{run.bytes / 1e6:,.1f}",
-        "subscriptions": f"{run.subscriptions:,}",
-        "subscribers": f"{tally.subscribers:,}",
-        "copies": f"{tally.copies:,}",
-        "flooding": f"{tally.flooding_copies:,}",
-        "share": f"{share:.1%}",
-        "share_width": f"{share:.2%}",
-        "seconds": f"{run.seconds['matching']:.1f}",
-        "workers": counted(run.workers, "worker process", "worker processes"),
-        "dead_letters": _none_or(run.dead_letters, "dead letter"),
-        "rejected": _none_or(run.rejected, "rejected subscription"),
-        "rows": "\n".join(_rows(tally)),
-        "plot": histogram(tally.receivers, across="receivers", upwards="documents"),
-        "unwanted": escape(unwanted_words(tally)),
-        "near_miss": _near_miss(story.near_miss, tally),
-        "slow": f"{comparison.one_by_one:,.0f}",
-        "slow_width": f"{comparison.one_by_one / fastest:.2%}",
-        "fast_width": f"{comparison.matcher / fastest:.2%}",
-        "fast": f"{comparison.matcher:,.0f}",
-        "sampled": f"{comparison.documents:,}",
+        **_sums(story),
+        **_network(story),
+        **_traffic(story),
+        **_speeds(story.comparison),
+        "rows": "\n".join(_rows(story.tally)),
+        "plot": histogram(story.tally.receivers, across="receivers", upwards="documents"),
+        "unwanted": escape(unwanted_words(story.tally)),
+        "near_miss": _near_miss(story.near_miss, story.tally),
         "engine": escape(run.engine),
         "commands": _lines(story.commands),
         "version": __version__,
@@ -67,6 +55,74 @@ def report(story: Story) -> str:
     }
     page = files("twigcast.cli.demo").joinpath("report.html").read_text(encoding="utf-8")
     return Template(page).substitute(gaps)
+
+
+def _sums(story: Story) -> dict[str, str]:
+    tally, run = story.tally, story.run
+    share = story.chosen.crossings / (story.most.crossings or 1)
+    return {
+        "documents": f"{run.documents:,}",
+        "megabytes": f"{run.bytes / 1e6:,.1f}",
+        "subscriptions": f"{run.subscriptions:,}",
+        "subscribers": f"{tally.subscribers:,}",
+        "copies": f"{tally.copies:,}",
+        "deliveries": counted(tally.deliveries, "delivery", "deliveries"),
+        "share": f"{share:.1%}",
+        "seconds": f"{run.seconds['matching']:.1f}",
+        "workers": counted(run.workers, "worker process", "worker processes"),
+        "dead_letters": _none_or(run.dead_letters, "dead letter"),
+        "rejected": _none_or(run.rejected, "rejected subscription"),
+    }
+
+
+def _network(story: Story) -> dict[str, str]:
+    run = story.run
+    drawing = network_drawing(
+        story.topology, story.links, story.tally.by_broker, documents=run.documents
+    )
+    return {
+        "network": drawing,
+        "newsroom": escape(story.topology.brokers[0]),
+        "brokers": f"{run.brokers:,}",
+        "strategy": escape(run.strategy),
+        "crossings": f"{run.crossings:,}",
+        "needless": f"{run.needless:,} needlessly" if run.needless else "none needlessly",
+    }
+
+
+def _traffic(story: Story) -> dict[str, str]:
+    traffic = story.traffic
+    documents = [Bar(one.strategy, one.crossings, one.needless) for one in traffic]
+    routes = [Bar(one.strategy, one.routes) for one in traffic]
+    return {
+        "traffic_plot": bars(documents, across="documents over links by strategy"),
+        "routes_plot": bars(routes, across="routes by strategy"),
+        "traffic_rows": "\n".join(
+            f'<tr class="{"chosen" if one is story.chosen else "other"}">'
+            f"<td><code>{escape(one.strategy)}</code></td><td>{escape(one.idea)}</td>"
+            f'<td class="number">{one.crossings:,}</td>'
+            f'<td class="number">{needless_words(one)}</td>'
+            f'<td class="number">{one.bytes / 1e6:,.1f}</td>'
+            f'<td class="number">{one.routes:,}</td></tr>'
+            for one in traffic
+        ),
+    }
+
+
+def needless_words(traffic: Traffic) -> str:
+    """Which share of the crossings nobody needed."""
+    return f"{traffic.needless_share:.1%}" if traffic.needless else "none"
+
+
+def _speeds(comparison: Comparison) -> dict[str, str]:
+    fastest = max(comparison.one_by_one, comparison.matcher)
+    return {
+        "slow": f"{comparison.one_by_one:,.0f}",
+        "slow_width": f"{comparison.one_by_one / fastest:.2%}",
+        "fast": f"{comparison.matcher:,.0f}",
+        "fast_width": f"{comparison.matcher / fastest:.2%}",
+        "sampled": f"{comparison.documents:,}",
+    }
 
 
 def _none_or(number: int, word: str) -> str:

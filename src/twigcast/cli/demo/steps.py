@@ -1,4 +1,4 @@
-"""The demo step by step, and how it is told on the screen."""
+"""The demo step by step."""
 
 from __future__ import annotations
 
@@ -10,34 +10,40 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from textwrap import indent
+from typing import TYPE_CHECKING
 
 from twigcast.cli.demo.comparison import compare
+from twigcast.cli.demo.country import country
 from twigcast.cli.demo.feed import Feed, write_feed
 from twigcast.cli.demo.near_miss import NearMiss, find_near_miss
-from twigcast.cli.demo.report import report, unwanted_words
+from twigcast.cli.demo.report import report
+from twigcast.cli.demo.screen import sums, told
 from twigcast.cli.demo.story import Story
-from twigcast.cli.demo.tally import Tally, read_tally
+from twigcast.cli.demo.tally import read_tally
+from twigcast.cli.demo.traffic import COMPARED, Traffic, carried_by_link, measure, traffic_of
 from twigcast.cli.progress import Bar
-from twigcast.cli.speaking import counted, write, write_json
+from twigcast.cli.speaking import write, write_json
 from twigcast.cli.writing import new_file
 from twigcast.errors import DocumentError
 from twigcast.files import read_documents, read_subscriptions
 from twigcast.language import Document
+
+if TYPE_CHECKING:
+    from twigcast.spark import Progress, Run
 
 __all__ = ["run_demo"]
 
 _SAMPLE = 20
 """Documents that are matched one expression after the other: enough for a ratio."""
 
-_ROWS_SHOWN = 8
+_MAIN = "best"
+_MAIN_IDEA = "Twigcast: the covering set, by default"
 
 
 def run_demo(
     out: Path, *, documents: int, subscriptions: int, seed: int, as_json: bool = False
 ) -> None:
     """Make, run, tell. A UsageError says what is missing before anything is made."""
-    from twigcast.spark import run_batch
     from twigcast.spark.java import find_java
 
     find_java()
@@ -45,39 +51,59 @@ def run_demo(
     with Bar() as bar:
         bar.show("drawing a feed", 0, None)
         feed = write_feed(out, documents=documents, subscriptions=subscriptions, seed=seed)
-        bar.show("starting Spark", 0, None)
-        run = run_batch(
-            feed.subscriptions,
-            feed.documents,
-            out / "tables",
-            overwrite=True,
-            progress=lambda told: bar.show(told.stage, told.done, told.total),
-        )
-        bar.show("looking for a near miss", 0, None)
-        file = read_subscriptions(feed.subscriptions)
-        held = Counter(one.subscriber or "" for one in file.subscriptions)
-        tally = read_tally(out / "tables", feed, held)
-        sample = _sample(feed)
-        near_miss = find_near_miss(file.subscriptions, sample, tally.by_subscription)
-        bar.show("matching one by one, to compare", 0, None)
-        comparison = compare(file, [document.content for document in sample])
-    story = Story(
+        run, traffic = _disseminated(feed, out / "tables", bar)
+        story = _story(feed, run, traffic, bar, seed=seed)
+    with new_file(page) as binary:
+        binary.write(report(story).encode("utf-8"))
+    if as_json:
+        write_json(sums(story, page))
+    else:
+        for line in told(story, page):
+            write(line)
+
+
+def _disseminated(feed: Feed, tables: Path, bar: Bar) -> tuple[Run, tuple[Traffic, ...]]:
+    """The run that leaves tables behind, and the traffic of all strategies, its own last."""
+    from twigcast.spark import Pipeline
+    from twigcast.spark.session import passing_session
+
+    def progress(now: Progress) -> None:
+        bar.show(now.stage, now.done, now.total)
+
+    bar.show("starting Spark", 0, None)
+    with passing_session():
+        pipeline = Pipeline(None, feed.topology, feed.subscriptions, _MAIN, progress=progress)
+        run = pipeline.disseminate(feed.documents, tables, overwrite=True)
+        others = []
+        for number, strategy in enumerate(COMPARED):
+            bar.show(f"comparing strategies: {strategy}", number, len(COMPARED))
+            others.append(measure(feed, run, strategy))
+    return run, (*others, traffic_of(run, _MAIN_IDEA))
+
+
+def _story(feed: Feed, run: Run, traffic: tuple[Traffic, ...], bar: Bar, *, seed: int) -> Story:
+    tables = Path(run.out)
+    bar.show("looking for a near miss", 0, None)
+    file = read_subscriptions(feed.subscriptions)
+    held = Counter(one.subscriber or "" for one in file.subscriptions)
+    tally = read_tally(tables, feed, held)
+    sample = _sample(feed)
+    near_miss = find_near_miss(file.subscriptions, sample, tally.by_subscription)
+    bar.show("matching one by one, to compare", 0, None)
+    comparison = compare(file, [document.content for document in sample])
+    return Story(
         feed=feed,
+        topology=country(),
         run=run,
         tally=tally,
+        links=carried_by_link(tables),
+        traffic=traffic,
         near_miss=near_miss,
         comparison=comparison,
         commands=tuple(_commands(feed, near_miss)),
         spark_version=version("pyspark"),
         seed=seed,
     )
-    with new_file(page) as binary:
-        binary.write(report(story).encode("utf-8"))
-    if as_json:
-        write_json(_sums(story, page))
-    else:
-        for line in _told(story, page):
-            write(line)
 
 
 def _sample(feed: Feed) -> list[Document]:
@@ -101,14 +127,19 @@ def called_again() -> str:
 def _commands(feed: Feed, miss: NearMiss | None) -> Iterator[str]:
     """What to try next, ready to be typed."""
     program = called_again()
-    subscriptions, documents = (shell_word(str(p)) for p in (feed.subscriptions, feed.documents))
+    subscriptions, documents, topology = (
+        shell_word(str(path)) for path in (feed.subscriptions, feed.documents, feed.topology)
+    )
+    again = shell_word(str(feed.documents.parent / "again"))
+    yield (
+        f"{program} run --topology {topology} --strategy prefix --subscriptions {subscriptions} "
+        f"--publications {documents} --out {again}"
+    )
     yield f"{program} match {subscriptions} {documents} | head"
     if miss is not None:
         xpath = shell_word(miss.subscription.xpath)
         yield f"{program} explain {xpath} {shell_word(miss.document)}"
     yield f"{program} check {subscriptions} | head"
-    again = shell_word(str(feed.documents.parent / "again"))
-    yield f"{program} run --subscriptions {subscriptions} --publications {documents} --out {again}"
     yield f"{program} --help"
 
 
@@ -121,76 +152,3 @@ def shell_word(text: str) -> str:
     if "'" in text and not set(text) & set('"$`\\!'):
         return f'"{text}"'
     return shlex.quote(text)
-
-
-def _told(story: Story, page: Path) -> Iterator[str]:
-    """The story as lines for the screen."""
-    feed, run = story.feed, story.run
-    size = f"{run.bytes / 1e6:,.1f} MB"
-    yield f"A feed of {counted(run.documents, 'document')} ({size}), {feed.documents}"
-    readers = f"{counted(run.subscriptions, 'subscription')} of {len(feed.subscribers)} subscribers"
-    yield f"{readers}, {feed.subscriptions}"
-    workers = counted(run.workers, "worker")
-    yield f"Matched on Spark in {run.seconds['matching']:.1f} s by {workers}, tables in {run.out}"
-    yield from ("", "Who received what", *_table(story.tally))
-    yield from ("", "Why one subscription did not match", *_miss(story))
-    yield from ("", "How the numbers compare", *_compared(story))
-    yield from ("", "Go on with", *(f"  {command}" for command in story.commands))
-    yield from ("", f"The report: {page}")
-
-
-def _table(tally: Tally) -> Iterator[str]:
-    width = max(map(len, tally.received), default=0)
-    yield f"  {'subscriber':<{width}}  {'subscriptions':>13}  {'documents':>9}"
-    for subscriber, number in islice(tally.received.items(), _ROWS_SHOWN):
-        yield f"  {subscriber:<{width}}  {tally.held[subscriber]:>13,}  {number:>9,}"
-    others = list(tally.received)[_ROWS_SHOWN:]
-    if others:
-        held = sum(tally.held[subscriber] for subscriber in others)
-        received = sum(tally.received[subscriber] for subscriber in others)
-        yield f"  {f'{len(others)} others':<{width}}  {held:>13,}  {received:>9,}"
-    yield f"  {'in all':<{width}}  {sum(tally.held.values()):>13,}  {tally.copies:>9,}"
-    yield f"  {unwanted_words(tally)}"
-
-
-def _miss(story: Story) -> Iterator[str]:
-    miss = story.near_miss
-    if miss is None:
-        yield "  All that was tried did match."
-        return
-    one = miss.subscription
-    number = len(story.tally.by_subscription[str(one.id)])
-    received = counted(number, "document")
-    yield f"  For {one.id}, {one.subscriber} received {received}, but not {miss.document}:"
-    yield from indent(miss.explanation.text, "    ").splitlines()
-
-
-def _compared(story: Story) -> Iterator[str]:
-    tally, comparison = story.tally, story.comparison
-    share = tally.copies / tally.flooding_copies
-    yield f"  copies, everything to everybody      {tally.flooding_copies:>9,}"
-    yield f"  copies, to those who asked           {tally.copies:>9,}   {share:.1%}"
-    yield f"  documents/s, libxml2 one by one      {comparison.one_by_one:>9,.0f}"
-    times = f"{comparison.ratio:.1f} times as many, same answers"
-    yield f"  documents/s, Twigcast on one core    {comparison.matcher:>9,.0f}   {times}"
-
-
-def _sums(story: Story, page: Path) -> dict[str, object]:
-    """The story as one object."""
-    tally, run, miss = story.tally, story.run, story.near_miss
-    return {
-        "documents": run.documents,
-        "subscriptions": run.subscriptions,
-        "subscribers": tally.subscribers,
-        "deliveries": tally.deliveries,
-        "copies": tally.copies,
-        "flooding_copies": tally.flooding_copies,
-        "unwanted": tally.unwanted,
-        "received": dict(tally.received),
-        "near_miss": miss and {"document": miss.document, **miss.explanation.as_json()},
-        "documents_per_second": {
-            "one_by_one": story.comparison.one_by_one,
-            "matcher": story.comparison.matcher,
-        },
-        "report": str(page),
-    }

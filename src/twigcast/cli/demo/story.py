@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ from twigcast.cli.demo.comparison import Comparison
 from twigcast.cli.demo.feed import Feed
 from twigcast.cli.demo.near_miss import NearMiss
 from twigcast.cli.demo.tally import Tally
+from twigcast.cli.demo.traffic import Carried, Traffic
+from twigcast.routing import Topology
 
 if TYPE_CHECKING:
     from twigcast.spark import Run
@@ -18,13 +21,28 @@ __all__ = ["Story"]
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What was made, what the run gave, and what can be learned from it."""
+    """What was made, what the runs gave, and what can be learned from them."""
 
     feed: Feed
+    topology: Topology
     run: Run
     tally: Tally
+    links: Mapping[tuple[str, str], Carried]
+    """What the main run sent over links, by (broker, neighbour)."""
+    traffic: tuple[Traffic, ...]
+    """Strategy by strategy; the main run is the last."""
     near_miss: NearMiss | None
     comparison: Comparison
     commands: tuple[str, ...]
     spark_version: str
     seed: int
+
+    @property
+    def chosen(self) -> Traffic:
+        """The traffic of the main run."""
+        return self.traffic[-1]
+
+    @property
+    def most(self) -> Traffic:
+        """The traffic of the strategy that sent most."""
+        return max(self.traffic, key=lambda one: one.crossings)

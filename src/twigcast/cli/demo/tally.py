@@ -1,9 +1,7 @@
 """Who received what: sums over the deliveries of a run.
 
 A *delivery* is a document and a subscription that it satisfies. A subscriber may have several
-subscriptions that ask for one document, and yet receives it once: that is a *copy*. Sending
-everything to everybody (flooding) would make ``documents × subscribers`` copies, the number that
-all routing is measured against.
+subscriptions that ask for one document, and yet receives it once: that is a *copy*.
 """
 
 from __future__ import annotations
@@ -32,16 +30,13 @@ class Tally:
     receivers: Mapping[int, int]
     """How many documents went to so many subscribers, from 0 up."""
     by_subscription: Mapping[str, frozenset[str]]
+    by_broker: Mapping[str, int]
+    """Copies handed over at each broker; those without any are not in it."""
 
     @property
     def copies(self) -> int:
         """Documents handed to subscribers."""
         return sum(self.received.values())
-
-    @property
-    def flooding_copies(self) -> int:
-        """What it would take to send everything to everybody."""
-        return self.documents * self.subscribers
 
     @property
     def unwanted(self) -> int:
@@ -53,17 +48,17 @@ def read_tally(tables: Path, feed: Feed, held: Mapping[str, int]) -> Tally:
     """The sums over the table ``deliveries`` of a finished run."""
     import pyarrow.parquet as pq
 
-    columns = ["document", "subscription", "subscriber"]
+    columns = ["document", "subscription", "subscriber", "broker"]
     table = pq.read_table(tables / "deliveries", columns=columns)
     rows = list(zip(*(table.column(name).to_pylist() for name in columns), strict=True))
-    copies = {(document, subscriber) for document, _, subscriber in rows}
+    copies = {(document, subscriber): broker for document, _, subscriber, broker in rows}
     received = Counter(dict.fromkeys(feed.subscribers, 0))
     received.update(subscriber for _, subscriber in copies)
     by_document = Counter(document for document, _ in copies)
     receivers = Counter(by_document.values())
     receivers[0] = feed.document_count - len(by_document)
     by_subscription: dict[str, set[str]] = {}
-    for document, subscription, _ in rows:
+    for document, subscription, *_ in rows:
         by_subscription.setdefault(subscription, set()).add(document)
     return Tally(
         documents=feed.document_count,
@@ -73,4 +68,5 @@ def read_tally(tables: Path, feed: Feed, held: Mapping[str, int]) -> Tally:
         held=held,
         receivers=dict(sorted(receivers.items())),
         by_subscription={name: frozenset(found) for name, found in by_subscription.items()},
+        by_broker=Counter(copies.values()),
     )
