@@ -124,6 +124,14 @@ def test_a_point_that_takes_its_worker_down_stops_the_grid_in_one_sentence(
         grid(spark, work, {})
 
 
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_function_that_drags_along_what_cannot_travel_is_refused(spark: SparkSession) -> None:
+    drawn = (number for number in range(3))
+    with pytest.raises(UsageError, match=r"cannot be sent to workers: .*generator"):
+        grid(spark, lambda: {"next": next(drawn)}, {})
+
+
 @pytest.mark.parametrize(
     ("axes", "options", "complaint"),
     [

@@ -31,10 +31,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from math import prod
+from pickle import PicklingError
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
+from pyspark.errors import PySparkPicklingError
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
@@ -90,6 +92,8 @@ def grid(
 
     try:
         rows = spark.range(0, tasks, 1, tasks).mapInArrow(answer, _ANSWERS).toArrow()
+    except (PicklingError, PySparkPicklingError) as error:
+        raise UsageError(f"the function cannot be sent to workers: {cause(error)}") from error
     except SPARK_FAILURES as error:
         raise TwigcastError(f"the grid did not finish: {cause(error)}") from error
     return spark.createDataFrame(table_of_points(given, repeats, rows.sort_by("point")))
