@@ -2,6 +2,7 @@
 
     Pipeline(spark, "topology.toml", "subscriptions.csv", "covering").disseminate("feed/", "out/")
     run_batch("subscriptions.csv", "feed/", "out/")        the same in one call, into tables
+    pipeline.stream("feed/", "out/", checkpoint="done/")   the same for what keeps arriving
     read_table(spark, "out/", "deliveries")                what it has written
     matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
     register(spark, "subscriptions.csv")                   twigcast_match(content) in SQL
@@ -23,6 +24,8 @@ says what to install. In reading order:
     storage, writing        putting tables in place
     progress, failures      telling how far it is, and what went wrong
     pipeline, functions     the two faces
+    arriving, kafka         what keeps arriving, and where deliveries are sent
+    versions, stream        batch by batch, with subscriptions that come and go
     parameters              grids of experiments
 """
 
@@ -36,17 +39,21 @@ from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from twigcast.spark.functions import matches, register
+    from twigcast.spark.kafka import KafkaTopic
     from twigcast.spark.parameters import grid
     from twigcast.spark.pipeline import Pipeline, Run, read_table, run_batch
     from twigcast.spark.progress import Progress
     from twigcast.spark.session import start_session
     from twigcast.spark.sources import Publications
+    from twigcast.spark.stream import Stream
 
 __all__ = [
+    "KafkaTopic",
     "Pipeline",
     "Progress",
     "Publications",
     "Run",
+    "Stream",
     "grid",
     "matches",
     "read_table",
@@ -56,10 +63,12 @@ __all__ = [
 ]
 
 _HOME = {
+    "KafkaTopic": "kafka",
     "Pipeline": "pipeline",
     "Progress": "progress",
     "Publications": "sources",
     "Run": "pipeline",
+    "Stream": "stream",
     "grid": "parameters",
     "matches": "functions",
     "read_table": "pipeline",
