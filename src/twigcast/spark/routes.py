@@ -35,7 +35,7 @@ from twigcast.routing.sweeps import Turn, heard_before, passed_on, rounds, sprea
 from twigcast.routing.topology import Tree
 from twigcast.spark.job import share, shared_folder
 from twigcast.spark.progress import Progress
-from twigcast.spark.turns import OWN, PLAN, SAID, Round, parsed, plan_bytes, take_turns
+from twigcast.spark.turns import OWN, PLAN, SAID, Round, plan_bytes, read_pattern, take_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,7 +149,7 @@ class _Book:
 
     def patterns(self, broker: str) -> list[Pattern]:
         """What a broker's own clients ask for."""
-        return [parsed(self._texts[code]) for code in self._own.get(broker, ())]
+        return [read_pattern(self._texts[code]) for code in self._own.get(broker, ())]
 
     # Rounds.
 

@@ -13,8 +13,8 @@ numbers::
 The answer is a row for each link that is spoken over. Nearly all that is said was heard before, and
 goes back as the number that it came with; only what is new goes as a text.
 
-Workers keep what they have parsed and made ready for searches, since the same texts come again with
-each broker and each round.
+Workers keep what was heard, parsed and made ready for searches, since the same texts come again
+with each broker and each round. What a broker's own clients ask for comes twice at most.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from twigcast.covering.covers import Ready, ready
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.strategy import Strategy
@@ -41,14 +42,14 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.int32]
 
-__all__ = ["OWN", "PLAN", "SAID", "Round", "plan_bytes", "take_turns"]
+__all__ = ["OWN", "PLAN", "SAID", "Round", "plan_bytes", "read_pattern", "take_turns"]
 
 OWN: Final = -1
 """The source of what a broker's own clients ask for."""
 
 PATTERNS_MAX: Final = 250_000
-"""Patterns that a worker keeps, parsed and ready, at about 3 KB each: what a broker hears in a
-network of some hundred thousand subscriptions that have little to do with each other."""
+"""Patterns that a worker keeps, parsed and ready, at about 3 KB each: more than a broker hears in a
+network of a million subscriptions, unless these have little to do with each other."""
 
 _PLAN: Mapping[str, pa.DataType] = {
     "broker": pa.int32(),
@@ -123,13 +124,13 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@lru_cache(maxsize=PATTERNS_MAX)
-def parsed(text: str) -> Pattern:
+def read_pattern(text: str) -> Pattern:
     """The pattern of a canonical text, or of an expression without prefixes."""
     return Pattern.parse(text, limits=CANONICAL_LIMITS)
 
 
-_ready_of = ready_memory(PATTERNS_MAX)
+_kept = lru_cache(maxsize=PATTERNS_MAX)(read_pattern)
+_kept_ready = ready_memory(PATTERNS_MAX)
 
 
 def _read(plan: str, task: int) -> _Rows:
@@ -137,16 +138,15 @@ def _read(plan: str, task: int) -> _Rows:
         batch = reader.get_batch(task)
         column = batch.column("pattern")
         assert isinstance(column, pa.DictionaryArray)
-        codes = np.asarray(column.indices, np.int32)
-        met = np.unique(codes)
-        texts = column.dictionary.take(met).to_pylist()
+        codes = np.array(column.indices, np.int32)
         brokers, sources = (np.array(batch.column(name)) for name in ("broker", "source"))
-        return _Rows(
-            brokers,
-            sources,
-            codes.copy(),
-            {int(code): parsed(str(text)) for code, text in zip(met, texts, strict=True)},
-        )
+        heard, met = set(codes[sources != OWN].tolist()), np.unique(codes)
+        texts = column.dictionary.take(met).to_pylist()
+        patterns = {
+            code: (_kept if code in heard else read_pattern)(str(text))
+            for code, text in zip(met.tolist(), texts, strict=True)
+        }
+        return _Rows(brokers, sources, codes, patterns)
 
 
 def _taken(turn: Turn, rows: _Rows, told: Round) -> pa.RecordBatch:
@@ -161,13 +161,17 @@ def _taken(turn: Turn, rows: _Rows, told: Round) -> pa.RecordBatch:
         for source, there in by_source.items()
     }
     code_of = {rows.patterns[code]: code for there in by_source.values() for code in there}
+
+    def ready_of(pattern: Pattern) -> Ready:
+        return _kept_ready(pattern) if pattern in code_of else ready(pattern.condition)
+
     said = speak(
         told.strategy,
         own,
         heard,
         turn.to,
         advertised={link: told.promises.get((turn.broker, link), ()) for link in turn.to},
-        ready_of=_ready_of,
+        ready_of=ready_of,
     )
     found = [
         (
