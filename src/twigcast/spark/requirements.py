@@ -43,7 +43,7 @@ from twigcast.language.condition import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Requirement", "Requirements", "in_common", "required_by"]
+__all__ = ["Required", "Requirement", "in_common", "required_by"]
 
 Steps: TypeAlias = tuple[tuple[Reach, Label], ...]
 
@@ -60,22 +60,30 @@ class Requirement(NamedTuple):
         return self.steps[-1][1]
 
 
-Requirements: TypeAlias = frozenset[Requirement]
+Paths: TypeAlias = frozenset[Requirement]
 
 
-def required_by(pattern: Pattern) -> Requirements:
+class Required(NamedTuple):
+    """All that a pattern requires, in full, and of each path the last step alone."""
+
+    paths: Paths
+    ends: Paths
+
+
+def required_by(pattern: Pattern) -> Required:
     """All that a pattern requires."""
-    return _required(pattern.necessary.condition, ())
+    paths = _required(pattern.necessary.condition, ())
+    return Required(paths, _ends(paths))
 
 
-def in_common(sets: Sequence[Requirements]) -> Condition:
-    """A condition on documents that follows from each of the sets, and says as much as it can."""
-    paths = frozenset.intersection(*sets)
-    ends = frozenset.intersection(*map(_ends, sets)) - _ends(paths)
+def in_common(several: Sequence[Required]) -> Condition:
+    """A condition on documents that follows from each of several, and says as much as it can."""
+    paths = frozenset.intersection(*(one.paths for one in several))
+    ends = frozenset.intersection(*(one.ends for one in several)) - _ends(paths)
     return all_of(_condition(one) for one in (*_telling(paths), *_telling(ends)))
 
 
-def _required(condition: Condition, above: Steps) -> Requirements:
+def _required(condition: Condition, above: Steps) -> Paths:
     found: set[Requirement] = set()
     left: list[tuple[Condition, Steps]] = [(condition, above)]
     while left:
@@ -108,7 +116,7 @@ def _required(condition: Condition, above: Steps) -> Requirements:
     return frozenset(found)
 
 
-def _ends(requirements: Iterable[Requirement]) -> Requirements:
+def _ends(requirements: Iterable[Requirement]) -> Paths:
     """The same with nothing but the last step, wherever it is in the document."""
     return frozenset(
         Requirement(((Reach.DESCENDANT, one.label),), one.test)
@@ -117,7 +125,7 @@ def _ends(requirements: Iterable[Requirement]) -> Requirements:
     )
 
 
-def _telling(requirements: Requirements) -> list[Requirement]:
+def _telling(requirements: Paths) -> list[Requirement]:
     """Those that do not follow from another."""
     longer = {one.steps[:length] for one in requirements for length in range(1, len(one.steps))}
     longer |= {one.steps for one in requirements if one.test is not None}

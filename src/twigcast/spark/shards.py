@@ -28,7 +28,7 @@ means by which routers aggregate (:mod:`twigcast.covering.aggregation`) give up 
 keep paths, which is good for annotations, and useless here: of regional interests each summary
 would let every document in. They are the last resort, for budgets of a few steps.
 
-The cost: some 40 microseconds a pattern to split, as much again to summarise.
+The cost: some 50 microseconds a pattern to split, and two to four times as much to summarise.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.syntax import Literal
-from twigcast.spark.requirements import Requirements, in_common, required_by
+from twigcast.spark.requirements import Required, in_common, required_by
 
 __all__ = ["SLACK", "SUMMARY_STEPS", "split", "summary"]
 
@@ -66,7 +66,7 @@ SUMMARY_STEPS: Final = 1_000
 """Steps of a shard's summary: some 250 patterns. Sixteen such summaries cost a document less than
 parsing it does, and with four times as many steps documents reached no fewer shards."""
 
-_ROOTS_TRIED: Final = 4
+_ROOTS_TRIED: Final = 2
 """Patterns that no other covers are looked for until they have so many times the budget's steps:
 later ones may yet cover them, but hardly most of them."""
 
@@ -128,7 +128,7 @@ class _Things(NamedTuple):
     names: frozenset[Label]
 
 
-def _keys(patterns: Iterable[Pattern], required: Iterable[Requirements]) -> Iterator[_Key]:
+def _keys(patterns: Iterable[Pattern], required: Iterable[Required]) -> Iterator[_Key]:
     """The key of each pattern: what two have in common from the beginning, both require."""
     things = list(map(_things, required))
     asked = Counter(name for one in things for name in {name for name, _ in one.values})
@@ -146,15 +146,14 @@ def _keys(patterns: Iterable[Pattern], required: Iterable[Requirements]) -> Iter
 _KINDS: Final = {"values": "0", "without values": "1", "without names": "2"}
 
 
-def _things(required: Requirements) -> _Things:
-    named = [one for one in required if one.label.local is not None]
+def _things(required: Required) -> _Things:
     return _Things(
         frozenset(
             (one.label, _constant(one.test))
-            for one in named
+            for one in required.ends
             if one.test is not None and one.test.operator in _VALUES
         ),
-        frozenset(one.label for one in named),
+        frozenset(one.label for one in required.ends),
     )
 
 
@@ -264,7 +263,7 @@ class _Tree:
         return _Group(start - end, start, end, cover)
 
 
-def _first(row: tuple[_Key, Requirements, Pattern]) -> _Key:
+def _first(row: tuple[_Key, Required, Pattern]) -> _Key:
     return row[0]
 
 
