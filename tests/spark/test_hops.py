@@ -20,6 +20,7 @@ from tests.routing.networks import tree
 from tests.routing.vocabulary import WILDCARDS
 from twigcast import Network
 from twigcast.errors import DocumentError
+from twigcast.errors import UsageError
 from twigcast.spark import Pipeline, Run, pipeline
 from twigcast.spark import hops as plan
 from twigcast.spark.hop_files import read_visits
@@ -215,8 +216,6 @@ def test_nothing_published_gives_empty_tables(spark: SparkSession, tmp_path: Pat
     assert pq.read_table(tmp_path / "out" / "traffic").num_rows == 0
 
 
-def test_without_a_topology_there_is_nowhere_to_hop(spark: SparkSession, tmp_path: Path) -> None:
-    network = Pipeline(spark, None, ["//m"], plan="hops")
-    run = network.disseminate(_documents(spark), tmp_path / "out")
-    assert run.deliveries
-    assert run.crossings == 0
+def test_without_a_topology_there_is_nowhere_to_hop() -> None:
+    with pytest.raises(UsageError, match="there is nowhere to hop"):
+        Pipeline(None, None, ["//m"], plan="hops")

@@ -74,8 +74,10 @@ def _ways(
     matcher = Matcher()
     for number, each in enumerate(file.subscriptions):
         matcher.add(number, Pattern.parse(each.xpath, each.namespaces))
-    ways = prepared._ways(design, labels_of(file, design.tree), routes, matcher)
+    ways, behind = prepared._ways(design, labels_of(file, design.tree), routes)
     assert ways is not None
+    for number, pattern in enumerate(behind, start=len(asked)):
+        matcher.add(number, pattern)
     return matcher, ways
 
 

@@ -373,7 +373,7 @@ class Batch:
             crossings=sum(row[2] for row in traffic),
             needless=sum(row[4] for row in traffic),
             engine=prepared.engine,
-            matcher_version=prepared.compiled.matcher.version,
+            matcher_version=prepared.version,
             partitions=tasks_seen if tasks is None else tasks,
             seconds=self._seconds,
             **told,
@@ -431,7 +431,7 @@ class Batch:
 def _plan(
     spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
 ) -> AbstractContextManager[Writing]:
-    """What has the documents matched; without a topology there is nowhere to hop."""
+    """What has the documents matched."""
     if prepared.brokers is not None:
         return hops(spark, output, documents, prepared)
     if prepared.sharded is not None:

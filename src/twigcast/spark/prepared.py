@@ -8,7 +8,9 @@ A topology in two parts, or a strategy that cannot be, is a :class:`UsageError`:
 
 The compiled matcher holds all subscriptions by their position in the file, whichever broker they
 are at. If the strategy is not perfect, what crosses a link depends on routes that nobody has
-subscribed to, so they stand in the matcher as well, with positions behind the subscriptions.
+subscribed to, so they stand in the matcher as well, with positions behind the subscriptions. With
+shards, or in the plan ``hops``, no worker has to hold everything: that matcher stays empty, and
+there is one for each shard, or for each broker.
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ import pyarrow as pa
 from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
 from twigcast.files import Rejected, SubscriptionFile, compile_subscriptions
+from twigcast.files.index import version_of
 from twigcast.files.schemas import read_schema
 from twigcast.files.topologies import read_topology
 from twigcast.language import Pattern, Schema
+from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
 from twigcast.routing.strategy import Strategy
@@ -36,6 +40,7 @@ from twigcast.spark.brokers import BrokerTree
 from twigcast.spark.hops import share_tables
 from twigcast.spark.job import share_compiled
 from twigcast.spark.labels import labels_of
+from twigcast.spark.routes import compute_routes
 from twigcast.spark.sharding import shard
 from twigcast.spark.tables import TABLES, arrow_of
 from twigcast.spark.ways import ways_of
@@ -106,6 +111,14 @@ class Prepared:
         """How many take part."""
         return sum(pattern is not None for pattern in self.patterns)
 
+    @property
+    def version(self) -> str:
+        """What all of it is compiled to: a hash of the content of all files."""
+        compiled, shards = self.compiled, self.sharded
+        files = [compiled.matcher, compiled.labels, compiled.ways, self.brokers]
+        files += [] if shards is None else [shards.hub, *shards.shards]
+        return version_of("".join(file.version for file in files if file).encode())
+
 
 def design_of(
     topology: Topology | Mapping[str, object] | AnyPath | None,
@@ -125,6 +138,8 @@ def design_of(
         raise UsageError(f"subscriptions cannot be split into {shards} shards; give 1 or more")
     if plan == "hops" and shards > 1:
         raise UsageError("shards are for the plan fused; the plan hops splits by broker")
+    if plan == "hops" and topology is None:
+        raise UsageError("without a topology there is nowhere to hop; take the plan fused")
     if topology is None:
         if origin is not None or advertisements:
             raise UsageError("without a topology there are no brokers to publish or advertise at")
@@ -157,13 +172,14 @@ def prepare(
     begun = perf_counter()
     file = _at_known_brokers(file, design.tree)
     matcher = Matcher(design.engine)
+    is_whole = design.plan == "fused" and design.shards == 1
     patterns: list[Pattern | None] = [None] * len(file.subscriptions)
 
     def add(id: int, xpath: str, namespaces: Mapping[str, str]) -> None:
         tell("subscriptions", id + 1, len(patterns))
-        pattern = Pattern.parse(xpath, namespaces)
-        matcher.add(id, pattern)
-        patterns[id] = pattern
+        patterns[id] = pattern = Pattern.parse(xpath, namespaces)
+        if is_whole:
+            matcher.add(id, pattern)
 
     refused = compile_subscriptions(file, add)
     rejected = tuple(sorted((*file.rejected, *refused), key=lambda item: item.line))
@@ -171,14 +187,15 @@ def prepare(
     compiled_at = perf_counter()
     routes = arrow_of([], TABLES["routes"])
     if design.topology is not None and design.tree is not None:
-        from twigcast.spark.routes import compute_routes
-
         own = _own(patterns, labels)
         routes = compute_routes(
             spark, design.topology, design.strategy, own, _promised(design), listener=listener
         )
     routed_at = perf_counter()
-    ways = _ways(design, labels, routes, matcher)
+    ways, behind = _ways(design, labels, routes)
+    if is_whole:
+        for number, pattern in enumerate(behind, start=len(patterns)):
+            matcher.add(number, pattern)
     compiled = share_compiled(spark, labels, matcher, engine=design.engine, ways=ways)
     brokers = None
     if design.plan == "hops" and design.tree is not None:
@@ -229,17 +246,16 @@ def _own(patterns: Sequence[Pattern | None], labels: pa.RecordBatch) -> pa.Table
 
 
 def _ways(
-    design: Design, labels: pa.RecordBatch, routes: pa.Table, matcher: Matcher
-) -> Ways | None:
+    design: Design, labels: pa.RecordBatch, routes: pa.Table
+) -> tuple[Ways | None, list[Pattern]]:
+    """The ways through the network, and the routes that stand behind the subscriptions."""
     if design.tree is None:
-        return None
+        return None, []
     places = np.asarray(labels.column("broker").indices, np.int32)  # type: ignore[attr-defined]
     found: dict[str, list[int]] = {}
     if not (design.strategy.perfect or design.strategy.floods):
         found = _links_by_pattern(design.tree, routes)
-        for number, text in enumerate(found, start=len(places)):
-            matcher.add(number, Pattern.parse(text))
-    return ways_of(
+    ways = ways_of(
         design.tree,
         design.strategy,
         origin=design.origin,
@@ -247,6 +263,7 @@ def _ways(
         routes=list(found.values()),
         promises=design.promises,
     )
+    return ways, [Pattern.parse(text, limits=CANONICAL_LIMITS) for text in found]
 
 
 def _links_by_pattern(tree: BrokerTree, routes: pa.Table) -> dict[str, list[int]]:

@@ -170,7 +170,7 @@ class Step:
             self._versions = self._made_versions(store)
         choice = self._versions.choose(number)
         prepared = self._compiled(spark, choice)
-        record = self._versions.settle(choice, prepared.compiled.matcher.version)
+        record = self._versions.settle(choice, prepared.version)
         publications = self.publications(frame)
         batch = Batch(spark, output, self.out, progress=self.progress)
         self.last_run = batch.run(
