@@ -19,8 +19,7 @@ import pytest
 from tests.routing.networks import tree
 from tests.routing.vocabulary import WILDCARDS
 from twigcast import Network
-from twigcast.errors import DocumentError
-from twigcast.errors import UsageError
+from twigcast.errors import DocumentError, UsageError
 from twigcast.spark import Pipeline, Run, pipeline
 from twigcast.spark import hops as plan
 from twigcast.spark.hop_files import read_visits
