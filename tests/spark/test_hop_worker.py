@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -21,22 +22,37 @@ import pytest
 from tests.routing.networks import line, star, tree
 from tests.routing.vocabulary import STRATEGIES, THEMES, WILDCARDS, annotating, promise
 from twigcast.files import Subscription, SubscriptionFile
-from twigcast.files.index import write_versioned
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
-from twigcast.routing.strategy import Strategy, piggyback
+from twigcast.routing.events import BrokerId, Publication
+from twigcast.routing.standing import Answer
+from twigcast.routing.strategy import Strategy, covering, flooding, piggyback
 from twigcast.routing.sweeps import spread
+from twigcast.spark import hop_tables
 from twigcast.spark.brokers import BrokerTree
-from twigcast.spark.hop_files import Piece, read_visits, shared_out, write_plan
-from twigcast.spark.hop_tables import HopTables, tables_bytes, tables_of
+from twigcast.spark.hop_answers import Visited, answers_to
+from twigcast.spark.hop_files import (
+    SPOOLED,
+    VISITS,
+    Ahead,
+    ArrowPart,
+    Piece,
+    ahead_path,
+    read_documents,
+    read_visits,
+    shared_out,
+    spool_path,
+    write_plan,
+)
+from twigcast.spark.hop_tables import HopTables, tables_of, write_tables
 from twigcast.spark.hop_traffic import count_needless
-from twigcast.spark.hop_worker import Hop, made_path, make_visits, spool_documents, write_hop
+from twigcast.spark.hop_worker import MADE, Hop, made_path, make_visits, spool_documents, write_hop
 from twigcast.spark.labels import labels_of
 from twigcast.spark.parts import DEAD_LETTERS, DELIVERIES, write_outcomes
 from twigcast.spark.tables import TABLES, parquet_schema
 from twigcast.spark.ways import ways_of
-from twigcast.spark.worker import match_batches
+from twigcast.spark.worker import BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX, match_batches
 
 SCHEMAS = {table: parquet_schema(TABLES[table]) for table in (DELIVERIES, DEAD_LETTERS)}
 FIELDS: Mapping[str, pa.DataType] = {
@@ -162,8 +178,7 @@ class Stage:
             places=self.places,
             routes=self.routes,
         )
-        content = tables_bytes(found.values(), self.strategy)
-        file = write_versioned(self.folder, stem="brokers", ending=".arrow", content=content)
+        file = write_tables(self.folder, found.values(), self.strategy)
         return HopTables(str(file.path), file.version, self.strategy)
 
     def _spooled(self, few: pa.RecordBatch, hop: Hop) -> Iterator[pa.RecordBatch]:
@@ -282,3 +297,142 @@ def test_both_plans_give_the_same_under(strategy: Strategy, tmp_path: Path) -> N
     assert expected.dead_letters
     for tasks in (1, 3):
         assert stage.hops(documents, tasks) == expected
+
+
+def test_an_undecided_pair_is_a_dead_letter_and_its_document_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    costly = Pattern.parse("count(//*[count(//*) > 1]) > 1")
+    stage = Stage(tmp_path, line(3), [("B2", costly), ("B3", costly)], covering())
+    stage.matcher = Matcher(residual_cost_max=10)
+    for position, pattern in enumerate(stage.patterns):
+        stage.matcher.add(position, pattern)
+    frugal = partial(Matcher.from_buffer, residual_cost_max=10)
+    monkeypatch.setattr(hop_tables, "Matcher", SimpleNamespace(from_buffer=frugal))
+    document: Document = ("d", b"<a>" + b"<b/>" * 100 + b"</a>", None)
+    expected = stage.fused([document])
+    assert [row[1:3] for row in sorted(expected.dead_letters)] == [("0", "match"), ("1", "match")]
+    assert len(expected.traffic) == 2
+    assert stage.hops([document]) == expected
+
+
+class _Poisoned:
+    """A broker that a certain document makes fail in a way nobody foresaw."""
+
+    def decide(self, publication: Publication, *_: object, **__: object) -> Answer:
+        if publication.content == b"<poison/>":
+            raise ZeroDivisionError("the sky fell")
+        return Answer((BrokerId("B2"),), (0,), annotations=(None,))
+
+
+def test_an_unforeseen_error_costs_the_document_that_raised_it(tmp_path: Path) -> None:
+    tree = Stage(tmp_path, line(2), [("B1", Pattern.parse("//a"))], piggyback()).tree
+    contents = [b"<a/>", b"<poison/>", b"<a/>"]
+    row = {"spool": b"s", "batch": 0, "row": 0, "bytes": 9, "broker": 0, "came_by": -1}
+    visits = [{**row, "flooded": False} for _ in contents]
+    documents = [{"document": "d", "origin": 0, "content": content} for content in contents]
+    visited = Visited(
+        pa.RecordBatch.from_pylist(visits, schema=VISITS),
+        pa.RecordBatch.from_pylist(documents, schema=SPOOLED),
+        tree,
+        0,
+    )
+    answers = answers_to(visited, _Poisoned())  # type: ignore[arg-type]
+    assert answers.matches.to_pylist() == [[0], None, [0]]
+    assert answers.rows.tolist() == [0, 2]
+    (refusal,) = filter(None, answers.refusals)
+    assert (refusal.stage, refusal.reason) == ("match", "ZeroDivisionError: the sky fell")
+
+
+def test_what_a_task_that_fails_has_written_is_removed(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, line(2), [("B1", Pattern.parse("//a"))], flooding())
+
+    def failing(hop: Hop) -> Iterator[pa.RecordBatch]:
+        for outcomes in stage._spooled(batches([("d", b"<a/>", None)], 1)[0], hop):
+            yield outcomes
+            raise OSError("no space left on the device")
+
+    before = sorted(tmp_path.rglob("*.arrow"))
+    with pytest.raises(OSError, match="no space left"):
+        stage._hop(failing)
+    left = set(tmp_path.rglob("*")) - {tmp_path / table for table in SCHEMAS} - set(before)
+    assert {path.name.partition("-")[0] for path in left} <= {"spool"}, "nothing that counts"
+
+
+# Files between hops.
+
+
+def _visits(brokers: Sequence[int], size: int = 1) -> pa.RecordBatch:
+    rows = [
+        {"spool": b"s", "batch": 0, "row": row, "bytes": size, "broker": broker, "came_by": -1}
+        for row, broker in enumerate(brokers)
+    ]
+    return pa.RecordBatch.from_pylist([{**row, "flooded": False} for row in rows], schema=VISITS)
+
+
+def test_visits_to_one_broker_come_together_in_batches_of_a_good_size(tmp_path: Path) -> None:
+    folder, parts = str(tmp_path), ["one", "two"]
+    pieces = []
+    for part in parts:
+        ahead = Ahead(ArrowPart(ahead_path(folder, part), VISITS), part)
+        ahead.add(_visits([3, 1, 3] * 500))
+        ahead.add(_visits([1] * 5, size=BATCH_BYTES_MAX // 2))
+        ahead.add(_visits([7, 7]))
+        ahead.finish()
+        pieces += ahead.pieces
+    assert sum(piece.rows for piece in pieces) == 2 * 1507
+    assert all(piece.rows <= BATCH_DOCUMENTS_MAX for piece in pieces)
+    assert all(piece.bytes <= BATCH_BYTES_MAX for piece in pieces)
+    runs = shared_out(pieces, 4)
+    assert 1 < len(runs) <= 4
+    assert [piece.broker for run in runs for piece in run] == sorted(each.broker for each in pieces)
+    write_plan(f"{folder}/plan", runs)
+    read = [list(read_visits(folder, f"{folder}/plan", task)) for task in range(len(runs))]
+    found = [batch for task in read for batch in task]
+    assert all(len(set(batch.column("broker").to_pylist())) == 1 for batch in found)
+    assert sum(map(len, found)) == 2 * 1507
+    assert len(found) < len(pieces), "small pieces are put together"
+
+
+def test_documents_are_found_again_whatever_the_order_of_visits(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    for spool in (b"a", b"b"):
+        file = ArrowPart(spool_path(folder, spool), SPOOLED)
+        for batch in range(3):
+            rows = [{"document": f"{spool!r} {batch} {row}"} for row in range(4)]
+            file.write(pa.RecordBatch.from_pylist(rows, schema=SPOOLED))
+        file.close()
+    places = [(spool, batch, row) for spool in (b"a", b"b") for batch in range(3) for row in (3, 0)]
+    Random(7).shuffle(places)
+    told = [dict(zip(("spool", "batch", "row"), place, strict=True)) for place in places]
+    found = read_documents(folder, pa.RecordBatch.from_pylist(told, schema=VISITS))
+    expected = [f"{spool!r} {batch} {row}" for spool, batch, row in places]
+    assert found.column("document").to_pylist() == expected
+
+
+def test_a_crossing_is_needless_if_nobody_behind_it_wants_the_document() -> None:
+    """The example of the module, and the same document published a second time elsewhere."""
+    network = {"links": [["north", "hub"], ["hub", "south"], ["hub", "west"]]}
+    tree = BrokerTree.of(Topology.of(network))
+    north, hub, south, west = range(4)
+    made = [
+        (0, north, -1, 0, False), (0, hub, north, 1, False), (0, south, hub, 2, True),
+        (0, west, hub, 2, False), (1, west, -1, 0, True), (1, hub, west, 1, False),
+    ]  # fmt: skip
+    rows = [
+        {"spool": b"s", "batch": 0, "row": row, "bytes": 10 + row, "broker": broker,
+         "came_by": came_by, "hops": hops, "wanted": wanted}
+        for row, broker, came_by, hops, wanted in made
+    ]  # fmt: skip
+    (found,) = count_needless([pa.RecordBatch.from_pylist(rows, schema=MADE)], tree)
+    counted = {tree.links[row["link"]]: tuple(row.values())[1:] for row in found.to_pylist()}
+    assert counted == {(hub, west): (1, 10), (west, hub): (1, 11)}
+
+
+def test_tables_of_equal_content_have_one_name(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, line(3), [("B3", Pattern.parse("//a"))], piggyback())
+    one, other = stage.tables(), stage.tables()
+    assert one == other
+    assert one.broker(1) is other.broker(1)
+    assert one.loads == 1
+    assert not list(tmp_path.glob("*.tmp"))

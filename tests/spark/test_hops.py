@@ -215,6 +215,6 @@ def test_nothing_published_gives_empty_tables(spark: SparkSession, tmp_path: Pat
     assert pq.read_table(tmp_path / "out" / "traffic").num_rows == 0
 
 
-def test_without_a_topology_there_is_nowhere_to_hop() -> None:
-    with pytest.raises(UsageError, match="there is nowhere to hop"):
-        Pipeline(None, None, ["//m"], plan="hops")
+def test_without_a_topology_there_is_nowhere_to_hop(spark: SparkSession) -> None:
+    with pytest.raises(UsageError, match="nowhere to hop"):
+        Pipeline(spark, None, ["//m"], plan="hops")

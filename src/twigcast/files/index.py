@@ -78,7 +78,7 @@ def write_versioned(
     return VersionedFile(path, version)
 
 
-def version_of(content: bytes) -> str:
+def version_of(content: bytes | mmap.mmap) -> str:
     """The version that content has.
 
     >>> version_of(b"")

@@ -69,7 +69,7 @@ WAITING_BYTES_MAX = 64 << 20
 """Visits that wait to be sorted and written: two million without annotations."""
 
 _FILES_KEPT = 64
-"""Files that a worker keeps mapped: those of a few dozen tasks are asked for again and again."""
+"""Files that a task keeps mapped: those of a few dozen tasks are asked for again and again."""
 
 _DOCUMENT_WORK = 4096
 """A visit costs about as much as matching this many bytes, whatever the document."""
@@ -247,6 +247,11 @@ def read_documents(folder: str, visits: pa.RecordBatch) -> pa.RecordBatch:
         for (spool, batch), chosen in zip(places, np.split(order, ends[:-1]), strict=True)
     ]
     return _joined(found).take(np.argsort(order, kind="stable"))
+
+
+def forget_files() -> None:
+    """Let go of all files: what is mapped takes room on the disk even when it was deleted."""
+    _mapped.cache_clear()
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

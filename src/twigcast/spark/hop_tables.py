@@ -14,18 +14,23 @@ each. A worker keeps the brokers it has loaded, up to a bound.
 
 from __future__ import annotations
 
-import io
+import mmap
+import os
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 
 from twigcast.errors import UsageError
+from twigcast.files import VersionedFile
+from twigcast.files.index import version_of
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
@@ -93,26 +98,44 @@ def tables_of(
     return agreements(strategy, tables)
 
 
-def tables_bytes(
-    tables: Iterable[StandingTables], strategy: Strategy, *, engine: str = "auto"
-) -> bytes:
-    """The tables of brokers, in the order of their numbers, as a file."""
-    sink = io.BytesIO()
-    with pa.ipc.new_file(sink, _BROKER) as writer:
-        for each in tables:
-            links = sorted(each.routes)
-            row = {
-                "links": list(links),
-                "sizes": [len(each.routes[link]) for link in links],
-                "matcher": None,
-                "tables": None,
-            }
-            if strategy.protocol == "none":
-                row["matcher"] = compiled_tables(each, engine=engine).to_bytes()
-            else:
-                row["tables"] = _ENCODER.encode(_form(each))
-            writer.write_batch(pa.RecordBatch.from_pylist([row], schema=_BROKER))
-    return sink.getvalue()
+def write_tables(
+    folder: str | os.PathLike[str],
+    tables: Iterable[StandingTables],
+    strategy: Strategy,
+    *,
+    engine: str = "auto",
+) -> VersionedFile:
+    """Write the tables of brokers, in the order of their numbers, under a name that tells them.
+
+    One broker after the other: all together may be more than a driver should hold.
+    """
+    unfinished = Path(folder) / f"brokers.{uuid4().hex}.tmp"
+    try:
+        with pa.ipc.new_file(str(unfinished), _BROKER) as writer:
+            for each in tables:
+                writer.write_batch(_written(each, strategy, engine))
+        with unfinished.open("rb") as file:
+            version = version_of(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        path = unfinished.with_name(f"brokers-{version}.arrow")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return VersionedFile(path, version)
+
+
+def _written(tables: StandingTables, strategy: Strategy, engine: str) -> pa.RecordBatch:
+    links = sorted(tables.routes)
+    row: dict[str, object] = {
+        "links": links,
+        "sizes": [len(tables.routes[link]) for link in links],
+        "matcher": None,
+        "tables": None,
+    }
+    if strategy.protocol == "none":
+        row["matcher"] = compiled_tables(tables, engine=engine).to_bytes()
+    else:
+        row["tables"] = _ENCODER.encode(_form(tables))
+    return pa.RecordBatch.from_pylist([row], schema=_BROKER)
 
 
 @dataclass(frozen=True, slots=True)

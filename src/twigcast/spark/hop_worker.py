@@ -34,6 +34,7 @@ from twigcast.spark.hop_files import (
     Ahead,
     ArrowPart,
     ahead_path,
+    forget_files,
     read_documents,
     spool_path,
 )
@@ -247,15 +248,18 @@ def make_visits(
 
     All visits of a batch are to one broker.
     """
-    for visits in batches:
-        number = visits.column("broker")[0].as_py()
-        visited = Visited(visits, read_documents(folder, visits), tree, number)
-        answers = answers_to(visited, tables.broker(number))
-        hop.annotation_bytes += sum(map(len, filter(None, answers.annotations)))
-        hop.ahead.add(_onward(visited, answers))
-        if hop.made is not None:
-            hop.made.add(_made(visited, answers, hops))
-        yield outcomes_of(visited, answers, tables.loads)
+    try:
+        for visits in batches:
+            number = visits.column("broker")[0].as_py()
+            visited = Visited(visits, read_documents(folder, visits), tree, number)
+            answers = answers_to(visited, tables.broker(number))
+            hop.annotation_bytes += sum(map(len, filter(None, answers.annotations)))
+            hop.ahead.add(_onward(visited, answers))
+            if hop.made is not None:
+                hop.made.add(_made(visited, answers, hops))
+            yield outcomes_of(visited, answers, tables.loads)
+    finally:
+        forget_files()
 
 
 # From answers to what is written.

@@ -39,10 +39,9 @@ import pyarrow.parquet as pq
 from pyspark import SparkFiles, TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from twigcast.files.index import write_versioned
 from twigcast.spark import hop_worker, parts, tables
 from twigcast.spark.hop_files import Piece, read_visits, shared_out, write_plan
-from twigcast.spark.hop_tables import HopTables, tables_bytes, tables_of
+from twigcast.spark.hop_tables import HopTables, tables_of, write_tables
 from twigcast.spark.hop_traffic import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.hop_worker import HOP_RECEIPTS, Hop
 from twigcast.spark.hops_by_spark import HopsBySpark
@@ -88,8 +87,7 @@ def share_tables(
     assert design.tree is not None, "without a topology there is nowhere to hop"
     places = np.asarray(labels.column("broker").indices).tolist()  # type: ignore[attr-defined]
     found = tables_of(design.tree, design.strategy, patterns=patterns, places=places, routes=routes)
-    content = tables_bytes(found.values(), design.strategy, engine=design.engine)
-    file = write_versioned(shared_folder(), stem="brokers", ending=".arrow", content=content)
+    file = write_tables(shared_folder(), found.values(), design.strategy, engine=design.engine)
     share(spark, file)
     return file
 
