@@ -17,7 +17,7 @@ from twigcast.covering import covers
 from twigcast.covering.trunk import steps_of
 from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema
-from twigcast.spark.requirements import in_common, required_by
+from twigcast.spark.requirements import required_by, shared_by
 from twigcast.spark.shards import SUMMARY_STEPS, split, summary
 from twigcast.workload import generate_documents, generate_patterns
 
@@ -112,7 +112,7 @@ def test_less_than_one_shard_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("patterns", "common"),
+    ("patterns", "shared"),
     [
         (["/a/b[. = 'x']/c", "/a/b[. = 'x']//d"], "/a/b[. = 'x']"),
         (["/a[b = 'x']/c", "//d[b = 'x'][c]"], "//b[. = 'x'] and //c"),
@@ -123,9 +123,9 @@ def test_less_than_one_shard_is_refused() -> None:
         (["//a[not(b)]", "//b"], "true()"),
     ],
 )
-def test_what_patterns_have_in_common(patterns: list[str], common: str) -> None:
-    found = in_common([required_by(pattern) for pattern in parsed(*patterns)])
-    assert Pattern(found) is Pattern.parse(common)
+def test_what_several_patterns_require(patterns: list[str], shared: str) -> None:
+    found = shared_by([required_by(pattern) for pattern in parsed(*patterns)])
+    assert Pattern(found) is Pattern.parse(shared)
 
 
 # Summaries.

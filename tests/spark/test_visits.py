@@ -143,7 +143,7 @@ def _traffic(rows: Rows) -> dict[str, Counter[int]]:
     return {name: +counts for name, counts in sums.items()}
 
 
-def _check(stage: Stage, batch: pa.RecordBatch) -> None:
+def check(stage: Stage, batch: pa.RecordBatch) -> None:
     whole, answers = stage.unsharded(batch), _rows(stage.answers(batch))
     for column in ("matches", "undecided"):
         assert _pairs(answers, column) == _pairs(whole, column)
@@ -224,7 +224,7 @@ def test_shards_together_say_what_one_matcher_says(
         for number in range(10)
     ]
     # The same publication may come again.
-    _check(stage, _published([*rows, *rows[:4]]))
+    check(stage, _published([*rows, *rows[:4]]))
 
 
 PATTERNS = [Pattern.parse(f"//place[. = '{letter}']/{tail}") for letter in "abcd" for tail in "xyz"]
@@ -249,7 +249,7 @@ def test_a_document_visits_only_the_shards_whose_summary_it_matches() -> None:
     (none,) = (row for row in found if row["document"] == "none")
     assert (none["shard"], none["content"], none["visits"]) == (NO_SHARD, None, 0)
     assert {row["visits"] for row in found if row["document"] == "two"} == {2}
-    _check(stage, batch)
+    check(stage, batch)
 
 
 def test_a_broken_document_is_a_dead_letter_once_wherever_it_would_have_gone() -> None:
@@ -257,7 +257,7 @@ def test_a_broken_document_is_a_dead_letter_once_wherever_it_would_have_gone() -
     batch = _published([{"document": "broken", "content": _document("a", "b") + b"<"}])
     (row,) = _rows(stage.answers(batch))
     assert (row["stage"], row["line"]) == ("parse", 1)
-    _check(stage, batch)
+    check(stage, batch)
 
 
 def test_without_any_subscription_broken_documents_are_found_all_the_same() -> None:
@@ -266,7 +266,7 @@ def test_without_any_subscription_broken_documents_are_found_all_the_same() -> N
         [{"document": "good", "content": b"<a/>"}, {"document": "broken", "content": b"<a>"}]
     )
     assert [row["stage"] for row in _rows(stage.answers(batch))].count("parse") == 1
-    _check(stage, batch)
+    check(stage, batch)
 
 
 def test_text_that_was_decoded_stays_text() -> None:
@@ -274,7 +274,7 @@ def test_text_that_was_decoded_stays_text() -> None:
     text = f'<?xml version="1.0" encoding="UTF-16"?>{_document("a").decode()}'
     batch = pa.RecordBatch.from_pydict({"document": ["a"], "content": [text]})
     assert _pairs(_rows(stage.answers(batch)), "matches")
-    _check(stage, batch)
+    check(stage, batch)
 
 
 def test_slices_share_the_visits_of_a_shard() -> None:
@@ -283,7 +283,7 @@ def test_slices_share_the_visits_of_a_shard() -> None:
     found = stage.visits(_published(rows)).to_pylist()
     assert {row["task"] // 3 for row in found} == {found[0]["shard"]}
     assert {row["task"] % 3 for row in found} == {0, 1, 2}
-    _check(stage, _published(rows))
+    check(stage, _published(rows))
 
 
 def test_no_document_gives_no_visit() -> None:

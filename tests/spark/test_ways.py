@@ -102,7 +102,7 @@ def _needed(tree: BrokerTree, origin: str, receivers: set[str]) -> set[tuple[str
     return found
 
 
-def _check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Random) -> None:
+def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Random) -> None:
     network = Network(topology, strategy)
     asked = _asked(theme, rng, network.brokers)
     ids = [network.subscribe(at, "x", each.text, each.namespaces) for at, each in asked]
@@ -159,14 +159,14 @@ def test_a_document_crosses_what_routers_send_it_over(
     strategy: Strategy, seed: int, theme: str
 ) -> None:
     rng = Random(seed)
-    _check(random_topology(rng, 9), strategy, THEMES[theme], rng)
+    check(random_topology(rng, 9), strategy, THEMES[theme], rng)
 
 
 @pytest.mark.parametrize("strategy", [covering(), prefix(depth=1)], ids=str)
 @pytest.mark.parametrize("shape", [line(1), line(2), line(12), star(12)], ids=str)
 def test_trees_may_be_long_or_wide(strategy: Strategy, shape: dict[str, Any]) -> None:
     for seed in range(5):
-        _check(shape, strategy, THEMES["plain"], Random(seed))
+        check(shape, strategy, THEMES["plain"], Random(seed))
 
 
 def test_what_no_origin_is_known_for_is_refused_and_the_rest_goes_on() -> None:

@@ -15,7 +15,7 @@ the pattern, since where paths part is forgotten: so they are asked of *sets* of
 have in common among them.
 
     >>> one, other = map(Pattern.parse, ("/a[b = 1]/c", "//d/c and //a[b = 1]"))
-    >>> Pattern(in_common([required_by(one), required_by(other)])).text
+    >>> Pattern(shared_by([required_by(one), required_by(other)])).text
     '//b[. = 1] and //a and //c'
 
 The path may differ as long as the last label is the same: ``//c`` is what is left of it.
@@ -43,7 +43,7 @@ from twigcast.language.condition import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Required", "Requirement", "in_common", "required_by"]
+__all__ = ["Required", "Requirement", "required_by", "shared_by"]
 
 Steps: TypeAlias = tuple[tuple[Reach, Label], ...]
 
@@ -76,7 +76,7 @@ def required_by(pattern: Pattern) -> Required:
     return Required(paths, _ends(paths))
 
 
-def in_common(several: Sequence[Required]) -> Condition:
+def shared_by(several: Sequence[Required]) -> Condition:
     """A condition on documents that follows from each of several, and says as much as it can."""
     paths = frozenset.intersection(*(one.paths for one in several))
     ends = frozenset.intersection(*(one.ends for one in several)) - _ends(paths)

@@ -55,7 +55,7 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.syntax import Literal
-from twigcast.spark.requirements import Required, in_common, required_by
+from twigcast.spark.requirements import Required, required_by, shared_by
 
 __all__ = ["SLACK", "SUMMARY_STEPS", "split", "summary"]
 
@@ -258,7 +258,7 @@ class _Tree:
     def _group(self, start: int, end: int) -> _Group:
         if end - start == 1:
             return _Group(-1, start, end, self._patterns[start])
-        shared = in_common(self._required[start:end])
+        shared = shared_by(self._required[start:end])
         cover = _EVERYTHING if shared is TRUE else Pattern(shared)
         return _Group(start - end, start, end, cover)
 
