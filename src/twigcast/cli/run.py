@@ -6,8 +6,7 @@ described in :mod:`twigcast.spark.tables`; here is only what a user types and se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -74,25 +73,23 @@ def run(
     )
     network.check()
     arriving.check(publications, overwrite=overwrite)
-    settings = arriving.settings(bindings(setting, "--setting", "KEY=VALUE"))
-    from twigcast.spark import Publications
+    chosen = bindings(setting, "--setting", "KEY=VALUE")
+    from twigcast.spark import Publications, start_session
     from twigcast.spark.pipeline import checked
+    from twigcast.spark.session import no_session_left
 
-    source = Publications(
-        publications,
-        format=format,
-        options=dict(options),
-        content_column=content_column,
-        document_column=document_column,
-        origin_column=origin_column,
-        patterns=files,
-    )
+    settings = arriving.settings(chosen)
+    columns = content_column, document_column, origin_column
+    source = Publications(publications, format, dict(options), *columns, patterns=files)
     with Bar() as bar:
         bar.show("starting Spark", 0, None)
         pipeline = network.pipeline(subscriptions, engine, bar)
         checked(source, partitions)
         outcome: Run | Streamed
-        with _session(master, settings):
+        with no_session_left():
+            if master != EMBEDDED or settings:
+                # An embedded Spark is better left to the run: it starts it once all is in order.
+                start_session(master, settings=settings)
             if stream:
                 outcome = carry_stream(pipeline, source, out, arriving, bar, partitions=partitions)
             else:
@@ -100,25 +97,6 @@ def run(
                     source, out, partitions=partitions, overwrite=overwrite
                 )
     _tell(outcome, has_network=topology is not None, as_json=as_json)
-
-
-@contextmanager
-def _session(master: str, settings: Mapping[str, str]) -> Iterator[None]:
-    """A session for the pipeline, if it is not to start one itself; afterwards there is none."""
-    from pyspark.sql import SparkSession
-
-    from twigcast.spark import start_session
-
-    found = SparkSession.getActiveSession()
-    if master != EMBEDDED or settings:
-        # An embedded Spark is better left to the run: it starts it once all else is in order.
-        start_session(master, settings=settings)
-    try:
-        yield
-    finally:
-        active = SparkSession.getActiveSession()
-        if found is None and active is not None:
-            active.stop()
 
 
 def _tell(outcome: Run | Streamed, *, has_network: bool, as_json: bool) -> None:

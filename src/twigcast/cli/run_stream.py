@@ -11,16 +11,14 @@ from __future__ import annotations
 import signal
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from twigcast.cli.speaking import counted, say
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-    from datetime import datetime
-
-    from pyspark.sql import Row
 
     from twigcast.cli.progress import Bar
     from twigcast.cli.run_options import Streaming
@@ -158,20 +156,20 @@ def _whole(pipeline: Pipeline, out: str) -> set[int]:
     return set(whole_batches(store_of(out, pipeline.spark)))
 
 
-def _metrics(pipeline: Pipeline, out: str, before: Collection[int]) -> list[Row]:
+def _metrics(pipeline: Pipeline, out: str, before: Collection[int]) -> list[dict[str, Any]]:
     """Rows of the table for the batches that are new, in their order."""
     from twigcast.spark import read_table
 
     if _whole(pipeline, out) <= set(before):
         return []
-    rows = read_table(pipeline.spark, out, "metrics").collect()
+    rows = [row.asDict() for row in read_table(pipeline.spark, out, "metrics").collect()]
     return sorted((row for row in rows if row["batch"] not in before), key=lambda row: row["batch"])
 
 
-def _sums(rows: list[Row], out: str, *, interrupted: bool) -> Streamed:
+def _sums(rows: list[dict[str, Any]], out: str, *, interrupted: bool) -> Streamed:
     if not rows:
         return Streamed(out, interrupted=interrupted)
-    last = rows[-1].asDict()
+    last = rows[-1]
     seconds = {
         name.removeprefix(_SECONDS): sum(row[name] for row in rows)
         for name in last
@@ -181,5 +179,7 @@ def _sums(rows: list[Row], out: str, *, interrupted: bool) -> Streamed:
     told = {
         name: sum(row[name] for row in rows) if name in _SUMMED else last[name] for name in known
     }
-    told.update(started=rows[0]["started"], seconds=seconds, batches=len(rows))
+    # Spark hands out times as those of this machine.
+    started = rows[0]["started"].astimezone(UTC)
+    told.update(started=started, seconds=seconds, batches=len(rows))
     return Streamed(out, interrupted=interrupted, **told)

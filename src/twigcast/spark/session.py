@@ -131,6 +131,18 @@ def passing_session(
             spark.stop()
 
 
+@contextmanager
+def no_session_left() -> Iterator[None]:
+    """Whatever session somebody starts in the body of the ``with`` is stopped at its end."""
+    before = SparkSession.getActiveSession()
+    try:
+        yield
+    finally:
+        active = SparkSession.getActiveSession()
+        if before is None and active is not None:
+            active.stop()
+
+
 def is_connected_to(spark: SparkSession) -> bool:
     """Whether Spark runs elsewhere, so that there is no Java machine to be asked."""
     return not hasattr(spark, "sparkContext")
