@@ -131,6 +131,33 @@ def test_a_stream_gives_the_rows_of_a_run(place: Place, tmp_path: Path) -> None:
     assert not (place.out / "_staging").exists() or not any((place.out / "_staging").iterdir())
 
 
+@pytest.mark.parametrize("how", [{"plan": "hops"}, {"shards": 3}], ids=str)
+def test_a_stream_of_another_plan_gives_the_same_rows(
+    place: Place, spark: SparkSession, how: dict[str, Any]
+) -> None:
+    place.publish("x", *range(10))
+    place.run(Publications(place.documents, options=FEW))
+    other = Place(_made(place.out / "_other"), spark)
+    other.pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "covering", **how)
+    other.run(Publications(place.documents, options=FEW))
+    assert plain(other.table("deliveries")) == plain(place.table("deliveries"))
+    assert crossings(other.table("traffic")) == crossings(place.table("traffic"))
+    assert whole_batches(local_store(str(other.out))) == [0, 1]
+
+
+def test_a_stream_may_begin_without_a_subscription(place: Place, spark: SparkSession) -> None:
+    place.pipeline = Pipeline(spark, TOPOLOGY, [], "covering")
+    place.publish("x", 1)
+    place.run()
+    assert place.table("deliveries") == []
+    manifest = json.loads((place.out / "_manifest" / "batch=0.json").read_text(encoding="utf-8"))
+    assert manifest["version"] is None
+    place.change("1.jsonl", {"op": "add", "version": 1, "id": "new", "xpath": "//b"})
+    place.publish("y", 1)
+    place.run()
+    assert pairs(place.table("deliveries")) == [("y-01.xml", "new")]
+
+
 def test_a_worker_loads_a_version_once_however_many_batches(place: Place) -> None:
     place.publish("x", *range(21))
     place.run(Publications(place.documents, options=FEW))

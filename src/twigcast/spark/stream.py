@@ -43,6 +43,7 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 
 from twigcast.errors import TwigcastError, UsageError
+from twigcast.files.changes import NO_VERSION
 from twigcast.spark.arriving import arriving
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.kafka import KafkaTopic, send_deliveries
@@ -178,7 +179,7 @@ class Step:
             publications,
             partitions=self.partitions or _partitions(publications),
             is_first=choice.is_first,
-            noted={"version": record.version, "changes": list(record.files)},
+            noted={"version": _shown(record.version), "changes": list(record.files)},
         )
 
     def _made_versions(self, store: Store) -> Versions:
@@ -266,6 +267,10 @@ def _partitions(publications: Publications) -> int | None:
     """How many tasks open the few files of a batch; None for what is shared out as in any run."""
     files = len(publications.paths)
     return None if not files or files > _FEW_FILES else -(-files // _FEW_FILES_PER_TASK)
+
+
+def _shown(version: int) -> int | None:
+    return None if version == NO_VERSION else version
 
 
 def _named(store: Store) -> str | None:
