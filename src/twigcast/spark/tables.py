@@ -110,7 +110,7 @@ METRICS = _table(
         "bytes": (_COUNT, "bytes of the documents that could be read"),
         "deliveries": (_COUNT, "rows of the table deliveries"),
         "dead_letters": (_COUNT, "rows of the table dead_letters"),
-        "routes": (_COUNT, "rows of the table routes"),
+        "routes": (_COUNT, "routes of all brokers"),
         "crossings": (_COUNT, "documents over links, counted link by link"),
         "needless": (_COUNT, "of these, those that nobody behind the link had asked for"),
         "shard_visits": (_COUNT, "documents that were sent to shards, counted shard by shard"),
