@@ -19,12 +19,23 @@ Caused by: org.apache.spark.B: it went wrong
 Caused by: java.io.IOException: No space left on device
 \tat java.base"""
 
+CRASHED = """Lost task: SparkException: Python worker exited unexpectedly (crashed)
+\tat org.apache.spark.A
+Caused by: java.io.EOFException
+\tat java.base"""
+
+ABSENT = """Job aborted: IOException: Cannot run program "./env/bin/python": error=2, No such file
+\tat java.base
+Caused by: java.io.IOException: error=2, No such file"""
+
 
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
         (PythonException(WORKER), "ZeroDivisionError: the sky fell"),
         (PySparkException(JAVA), "java.io.IOException: No space left on device"),
+        (PySparkException(CRASHED), "Python worker exited unexpectedly (crashed)"),
+        (PySparkException(ABSENT), 'Cannot run program "./env/bin/python": error=2, No such file'),
         (AnalysisException("[PATH_NOT_FOUND] No /x.\nmore SQLSTATE: 42K03"), "No /x."),
         (AnalysisException("\n  plain"), "plain"),
         (PySparkException(""), "PySparkException"),

@@ -10,6 +10,9 @@ from pyspark.errors import PySparkException
 SPARK_FAILURES = (PySparkException, Py4JError)
 """Everything that Spark raises here: its own errors, and those of Java that it did not foresee."""
 
+_TELLING = re.compile(r"Cannot run program .*|Python worker exited unexpectedly \(crashed\)")
+"""What is behind these says less: that there is no such file, that a stream has ended."""
+
 
 def cause(error: BaseException) -> str:
     """The innermost cause that a failure names, as one line.
@@ -19,6 +22,9 @@ def cause(error: BaseException) -> str:
     """
     text = str(error.java_exception) if isinstance(error, Py4JJavaError) else str(error)
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\t")]
+    telling = _TELLING.search(text)
+    if telling is not None:
+        return telling[0]
     causes = [line for line in lines if line.startswith("Caused by:")]
     if "Traceback (most recent call last):" in lines:
         found = lines[-1]  # Python names the error last
