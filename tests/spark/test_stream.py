@@ -13,8 +13,10 @@ import pyarrow.parquet
 import pytest
 
 from twigcast.errors import TwigcastError, UsageError
+from twigcast.files import Subscription, SubscriptionFile
 from twigcast.spark import Pipeline, Publications
 from twigcast.spark.kafka import CONNECTOR, KafkaTopic
+from twigcast.spark.prepared import design_of, prepare
 from twigcast.spark.storage import BatchOutput, local_store, whole_batches
 from twigcast.spark.stream import Stream
 from twigcast.spark.tables import TABLES
@@ -156,6 +158,19 @@ def test_a_stream_may_begin_without_a_subscription(place: Place, spark: SparkSes
     place.publish("y", 1)
     place.run()
     assert pairs(place.table("deliveries")) == [("y-01.xml", "new")]
+
+
+def test_what_stood_before_is_not_parsed_again(spark: SparkSession) -> None:
+    first = Subscription("a", "//a"), Subscription("bad", "//["), Subscription("b", "//b")
+    second = (*first[1:], Subscription("c", "//c"))
+    design = design_of(None)
+    before = prepare(spark, SubscriptionFile(first), design)
+    after = prepare(spark, SubscriptionFile(second), design, before=before)
+    assert after.patterns[1] is before.patterns[2]
+    assert [pattern and pattern.text for pattern in after.patterns] == [None, "//b", "//c"]
+    assert [item.id for item in after.rejected] == ["bad"]
+    anew = prepare(spark, SubscriptionFile(second), design)
+    assert anew.compiled.matcher.version == after.compiled.matcher.version
 
 
 def test_a_worker_loads_a_version_once_however_many_batches(place: Place) -> None:

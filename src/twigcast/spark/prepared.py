@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 Plan: TypeAlias = Literal["fused", "hops"]
 PLANS: tuple[Plan, ...] = get_args(Plan)
 
+identity_of = id
+"""Where ``id`` is the id of a subscription."""
+
 Promise: TypeAlias = "Advertisement | Schema | bytes | str | os.PathLike[str]"
 """What is advertised: an advertisement, a schema, the bytes of a DTD, or the path of one."""
 
@@ -167,9 +170,14 @@ def prepare(
     *,
     tell: Callable[[str, int, int | None], None] = lambda *_: None,
     listener: Listener | None = None,
+    before: Prepared | None = None,
 ) -> Prepared:
-    """Check and compile subscriptions, find the routes, and share what workers need."""
+    """Check and compile subscriptions, find the routes, and share what workers need.
+
+    What stood in the version ``before`` already, the same objects, is not parsed again.
+    """
     begun = perf_counter()
+    known = {} if before is None else _by_identity(before)
     file = _at_known_brokers(file, design.tree)
     matcher = Matcher(design.engine)
     is_whole = design.plan == "fused" and design.shards == 1
@@ -177,7 +185,8 @@ def prepare(
 
     def add(id: int, xpath: str, namespaces: Mapping[str, str]) -> None:
         tell("subscriptions", id + 1, len(patterns))
-        patterns[id] = pattern = Pattern.parse(xpath, namespaces)
+        pattern = known.get(identity_of(file.subscriptions[id]))
+        patterns[id] = pattern = pattern or Pattern.parse(xpath, namespaces)
         if is_whole:
             matcher.add(id, pattern)
 
@@ -221,6 +230,12 @@ def prepare(
         brokers=brokers,
         sharded=sharded,
     )
+
+
+def _by_identity(prepared: Prepared) -> dict[int, Pattern]:
+    """The patterns by the subscriptions that they are of, which the version before keeps alive."""
+    pairs = zip(prepared.file.subscriptions, prepared.patterns, strict=True)
+    return {identity_of(item): pattern for item, pattern in pairs if pattern is not None}
 
 
 def _at_known_brokers(file: SubscriptionFile, tree: BrokerTree | None) -> SubscriptionFile:

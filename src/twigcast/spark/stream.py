@@ -192,7 +192,9 @@ class Step:
         """The subscriptions of a batch, compiled anew only if they have changed."""
         given = choice.subscriptions
         if self._prepared is None or self._prepared[0] is not given.subscriptions:
-            self._prepared = given.subscriptions, prepare(spark, given, self.design)
+            before = self._prepared[1] if self._prepared else None
+            prepared = prepare(spark, given, self.design, before=before)
+            self._prepared = given.subscriptions, prepared
         _, prepared = self._prepared
         # What of the first subscriptions is set aside, the first batch tells; what comes by the
         # feed was checked.
