@@ -16,7 +16,7 @@ whose subscriptions no worker can hold together, and the one in which documents 
 Spark's for a document. So hop 50 costs what hop 1 does.
 
 **Why not Spark's checkpoints.** The state between hops is in files that a receipt names, as the
-parts of tables are. A local checkpoint takes longer and is lost with its executor; and behind its
+parts of tables are. A local checkpoint is no quicker, and is lost with its executor; and behind its
 shuffle, Spark might put together what different attempts of one task have answered.
 
 Where workers cannot write to the output, documents travel with rows of Spark's, by a shuffle for
