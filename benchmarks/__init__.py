@@ -15,6 +15,7 @@
       deciding.py      where a router sends a document, beside the bare matcher
       subscribing.py   many subscriptions to a network of brokers
       simulation.py    one story in simulated time under every strategy
+      shards.py        which of 16 shards documents reach (shard_definitions.py)
       on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)
     report.py        medians, ratios, the table and the dated record
     overview.py      all records at a glance, and the table of the README

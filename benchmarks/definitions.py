@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from benchmarks.bars import Bar
 from benchmarks.definition import FEWER_TURNS, SETS, Definition
 from benchmarks.network_definitions import NETWORK_DEFINITIONS
+from benchmarks.shard_definitions import SHARD_DEFINITIONS
 
 
 def _times_parse(kind: str, number: str, at_most: float, engine: str = "native") -> Bar:
@@ -480,6 +481,7 @@ DEFINITIONS = (
     _news("values", (408_988, 8_766)),
     _news("branches", (3_324_098, 91_229)),
     *NETWORK_DEFINITIONS,
+    *SHARD_DEFINITIONS,
 )
 
 

@@ -43,6 +43,15 @@ HEADINGS = {
     "slowest_add_ms": "slowest add, CPU ms",
     "slowest_remove_ms": "slowest remove, CPU ms",
     "slowest_wall_ms": "slowest of both, wall ms",
+    "distinct": "different patterns",
+    "reached": "shards that a document reaches",
+    "reached_share": "… of all",
+    "needed_shards": "… that hold a match",
+    "largest_shard": "largest shard, of the mean",
+    "summary_patterns": "patterns of a summary",
+    "summary_steps": "… steps",
+    "split_s": "splitting, CPU s",
+    "summary_s": "summaries, CPU s",
     "match_us": "match, CPU µs per document",
     "links_us": "match_links, CPU µs per document",
     "documents_per_cpu_s": "documents per CPU second",
@@ -90,6 +99,7 @@ COUNTED = {
     "deciding": "links, differences, deliveries",
     "subscribing": "patterns forwarded, messages, deliveries, differences",
     "simulation": "deliveries, failures, messages",
+    "shards": "visits to shards, deliveries, differences",
 }
 """What stands in the column of counts, where it is not matches."""
 
