@@ -177,6 +177,9 @@ def test_where_nobody_listens_one_sentence_says_so(monkeypatch: pytest.MonkeyPat
         start_session(f"sc://127.0.0.1:{port}")
     with pytest.raises(UsageError, match=r"cannot connect to .*:nonsense: "):
         start_session("sc://127.0.0.1:nonsense")
+    masters = f"spark://127.0.0.1:{port},127.0.0.1:{port}"
+    with pytest.raises(UsageError, match=f"cannot reach the master {masters}: .*refused"):
+        start_session(masters)
 
 
 def test_an_embedded_spark_is_asked_for_what_java_knows(spark: SparkSession) -> None:

@@ -70,6 +70,7 @@ _QUICK = {
 }
 
 _CONNECT_PORT = 15002
+_MASTER_PORT = 7077
 _CONNECT_SECONDS_MAX = 10
 """Where nobody answers by then, nobody will; Spark itself would try for minutes."""
 
@@ -102,6 +103,8 @@ def start_session(
         master = SparkConf().get("spark.master", "local[*]") if _was_submitted() else "local[*]"
     if master.startswith("sc://"):
         return _connected(master, settings or {})
+    if master.startswith("spark://"):
+        _check_reach(master)
     folder = Path(tempfile.mkdtemp(prefix="twigcast-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     embedded = master.startswith("local")
@@ -162,12 +165,29 @@ def partitions_of(table: DataFrame) -> int | None:
     return None if is_connected_to(table.sparkSession) else table.rdd.getNumPartitions()
 
 
-def _connected(address: str, settings: Mapping[str, str]) -> SparkSession:
+def _check_reach(master: str) -> None:
+    """A :class:`UsageError` if nobody listens; of several masters one is enough."""
+    error: Exception | None = None
+    for place in master.removeprefix("spark://").split(","):
+        try:
+            _reach(f"spark://{place}", _MASTER_PORT)
+        except (OSError, ValueError) as found:
+            error = found
+        else:
+            return
+    raise UsageError(f"cannot reach the master {master}: {error}") from error
+
+
+def _reach(address: str, port: int) -> None:
     place = urlsplit(address)
+    listening = place.hostname, place.port or port
+    with socket.create_connection(listening, timeout=_CONNECT_SECONDS_MAX):
+        pass
+
+
+def _connected(address: str, settings: Mapping[str, str]) -> SparkSession:
     try:
-        port = place.port or _CONNECT_PORT
-        with socket.create_connection((place.hostname, port), timeout=_CONNECT_SECONDS_MAX):
-            pass
+        _reach(address, _CONNECT_PORT)
         spark = SparkSession.builder.remote(address).getOrCreate()
         for key, text in {**_ALWAYS, **settings}.items():
             if key.startswith("spark.sql."):  # All else was settled when that Spark was started.
@@ -205,9 +225,10 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
         else:
             gateway = None
         SparkContext(conf=conf, gateway=gateway)
+        # A cluster that lets nobody in stops the context only after a while.
+        return SparkSession.builder.getOrCreate()
     except (*SPARK_FAILURES, OSError) as error:
         raise UsageError(f"Spark did not start: {_complaint(error, log)}") from error
-    return SparkSession.builder.getOrCreate()
 
 
 def _complaint(error: Exception, log: Path) -> str:
