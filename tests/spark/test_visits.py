@@ -193,14 +193,13 @@ def _network_stage(
             for number, (broker, each) in enumerate(asked)
         )
     )
-    ways = prepared._ways(design, labels_of(file, design.tree), routes, Matcher())
+    ways, behind = prepared._ways(design, labels_of(file, design.tree), routes)
     assert ways is not None
-    followed = dict.fromkeys(text for _, _, text in rows) if len(ways.starts) > 1 else ()
     stage = stage_of(
         [Pattern.parse(each.text, each.namespaces) for _, each in asked],
         rng.randint(1, 5),
         ways=ways,
-        routes=[Pattern.parse(text) for text in followed],
+        routes=behind,
         slices=rng.randint(1, 3),
         budget=rng.choice([1, 5, 100]),
     )

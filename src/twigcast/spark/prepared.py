@@ -211,7 +211,7 @@ def prepare(
         brokers = share_tables(spark, design, patterns=patterns, labels=labels, routes=routes)
     sharded = None
     if design.shards > 1:
-        sharded = shard(spark, design, patterns=patterns, routes=routes, ways=ways)
+        sharded = shard(spark, design, patterns=patterns, routes=behind)
     seconds = {
         "subscriptions": compiled_at - begun + perf_counter() - routed_at,
         "routes": routed_at - compiled_at,

@@ -36,7 +36,6 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.files import VersionedFile, write_index
 from twigcast.language import Pattern
-from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
 from twigcast.spark import parts, tables, visits, worker
 from twigcast.spark.job import share, shared_folder, ways_here
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame, Row, SparkSession
 
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
     from twigcast.spark.job import Answer, Batches, Documents
     from twigcast.spark.prepared import Design, Prepared
     from twigcast.spark.storage import BatchOutput
-    from twigcast.spark.ways import Ways
     from twigcast.spark.writing import Writing
 
 TrafficRow: TypeAlias = tuple[object, ...]
@@ -107,12 +104,12 @@ def shard(
     design: Design,
     *,
     patterns: Sequence[Pattern | None],
-    routes: pa.Table,
-    ways: Ways | None,
+    routes: Sequence[Pattern],
 ) -> Sharded:
     """Split the subscriptions, compile shards and hub, and make them known to all workers.
 
-    ``patterns`` are by position, None where there is nothing to match.
+    ``patterns`` are by position, None where there is nothing to match; ``routes`` are those that
+    stand behind the subscriptions, as the ways count them.
     """
     known = [(place, one) for place, one in enumerate(patterns) if one is not None]
     shards: list[list[tuple[int, Pattern]]] = [[] for _ in range(design.shards)]
@@ -123,7 +120,7 @@ def shard(
         for number, pairs in enumerate(shards)
         for one in summary(one for _, one in pairs)
     ]
-    hub = _compiled(enumerate([*(one for _, one in summaries), *_routes(routes, ways)]), design)
+    hub = _compiled(enumerate([*(one for _, one in summaries), *routes]), design)
     files = tuple(_compiled(pairs, design) for pairs in shards)
     share(spark, *{file.path: file for file in (hub, *files)}.values())
     owners = np.array([number for number, _ in summaries], np.int32)
@@ -135,14 +132,6 @@ def _compiled(pairs: Iterable[tuple[int, Pattern]], design: Design) -> Versioned
     for place, pattern in pairs:
         matcher.add(place, pattern)
     return write_index(shared_folder(), matcher)
-
-
-def _routes(routes: pa.Table, ways: Ways | None) -> list[Pattern]:
-    """The routes that decide what crosses links, in the order in which the ways count them."""
-    if ways is None or len(ways.starts) == 1:
-        return []
-    texts = dict.fromkeys(map(str, routes.column("pattern").to_pylist()))
-    return [Pattern.parse(text, limits=CANONICAL_LIMITS) for text in texts]
 
 
 # What workers do.
