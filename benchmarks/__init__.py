@@ -1,7 +1,8 @@
 """Measurements that are tests: each names its workload, its engines and the right answer.
 
     definitions.py   what is measured, how many matches there must be, which bars are meant
-                     (definition.py: what each has; network_definitions.py: those of networks)
+                     (definition.py: what each has; network_definitions.py: those of networks,
+                     spark_definitions.py: those of the pipeline on Spark)
     bars.py          a figure, the bound it is meant to keep, and whether it did
     workloads.py     the expressions and documents of a definition
     engines.py       the ways to match them, in process
@@ -16,6 +17,8 @@
       subscribing.py   many subscriptions to a network of brokers
       simulation.py    one story in simulated time under every strategy
       shards.py        which of 16 shards documents reach (shard_definitions.py)
+      routes.py        what brokers ask of each other, on Spark and without
+      streaming.py     small batches of a stream on Spark, beside its own floor
       on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)
     report.py        medians, ratios, the table and the dated record
     overview.py      all records at a glance, and the table of the README

@@ -4,7 +4,8 @@ The expected numbers are part of a definition, not computed by the run. Those of
 at 1,000 and 10,000 were found by libxml2 long before this project (a run also compares every
 single answer with it). The others were found when the definition was written, with all engines
 in agreement; in each run lxml, one by one, decides a sample anew. A run whose engines find another
-number fails. Those about routers and networks are in ``network_definitions.py``.
+number fails. Those about routers and networks are in ``network_definitions.py``,
+those about the pipeline on Spark in ``spark_definitions.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from benchmarks.bars import Bar
 from benchmarks.definition import FEWER_TURNS, SETS, Definition
 from benchmarks.network_definitions import NETWORK_DEFINITIONS
 from benchmarks.shard_definitions import SHARD_DEFINITIONS
+from benchmarks.spark_definitions import SPARK_DEFINITIONS
+from benchmarks.stream_definitions import STREAM_DEFINITIONS
 
 
 def _times_parse(kind: str, number: str, at_most: float, engine: str = "native") -> Bar:
@@ -482,6 +485,8 @@ DEFINITIONS = (
     _news("branches", (3_324_098, 91_229)),
     *NETWORK_DEFINITIONS,
     *SHARD_DEFINITIONS,
+    *SPARK_DEFINITIONS,
+    *STREAM_DEFINITIONS,
 )
 
 

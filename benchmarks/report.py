@@ -43,7 +43,6 @@ HEADINGS = {
     "slowest_add_ms": "slowest add, CPU ms",
     "slowest_remove_ms": "slowest remove, CPU ms",
     "slowest_wall_ms": "slowest of both, wall ms",
-    "distinct": "different patterns",
     "reached": "shards that a document reaches",
     "reached_share": "… of all",
     "needed_shards": "… that hold a match",
@@ -73,7 +72,11 @@ HEADINGS = {
     "of_links": "router, of match_links",
     "load_s": "filling its tables, CPU s",
     "subscriptions": "subscriptions",
+    "distinct": "different patterns",
+    "covered": "of these, others cover",
     "subscriptions_per_s": "subscriptions per CPU second",
+    "batch_ms": "a batch, ms",
+    "slowest_ms": "slowest batch, ms",
     "subscribe_messages": "subscribe",
     "unsubscribe_messages": "unsubscribe",
     "advertise_messages": "advertise",
@@ -100,6 +103,8 @@ COUNTED = {
     "subscribing": "patterns forwarded, messages, deliveries, differences",
     "simulation": "deliveries, failures, messages",
     "shards": "visits to shards, deliveries, differences",
+    "routes": "routes, different patterns, covered ones; routes of the sample",
+    "streaming": "differences",
 }
 """What stands in the column of counts, where it is not matches."""
 
@@ -172,9 +177,11 @@ def verdicts(definition: Definition, measurements: Sequence[Measurement]) -> lis
 def title(definition: Definition) -> str:
     """The definition in one line."""
     drawn = "" if definition.workload.startswith("nitf/") else f", seed {definition.seed}"
+    counted = "documents" if definition.is_matched else "probes"
+    documents = f", {definition.documents:,} {counted}" if definition.documents else ""
     return (
         f"{definition.name}: {definition.subscriptions:,} subscriptions of {definition.workload}"
-        f"{drawn}, {definition.documents:,} {'documents' if definition.is_matched else 'probes'}"
+        f"{drawn}{documents}"
     )
 
 

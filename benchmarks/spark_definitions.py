@@ -1,0 +1,59 @@
+"""What is measured of the pipeline on Spark beside matching: ``routes``.
+
+The expected numbers are counts that reproduce on every machine.
+"""
+
+from __future__ import annotations
+
+from benchmarks.bars import Bar
+from benchmarks.definition import Definition
+
+
+def _routes(
+    shape: str,
+    size: str,
+    subscriptions: int,
+    *,
+    routes: tuple[int, int],
+    distinct: int,
+    covered: int,
+) -> Definition:
+    """The routes of 127 brokers; ``routes`` are those of all subscriptions, and of the sample."""
+    whole, sample = routes
+    bar = Bar(
+        says=f"spark: the routes of {subscriptions:,} subscriptions ({shape}) at 127 brokers are "
+        "found in less than 10 minutes on 2 cores",
+        engine="spark",
+        figure="real_s",
+        at_most=600,
+    )
+    return Definition(
+        name=f"news-routes-{shape}-{size}",
+        kind="routes",
+        workload=f"news/{shape}",
+        seed=1,
+        subscriptions=subscriptions,
+        documents=0,
+        engines=("spark", "two sweeps", "routers"),
+        sampled={"two sweeps": min(subscriptions, 100_000), "routers": 1_000},
+        expected={
+            "routes": whole,
+            "routes, sample": sample,
+            "distinct": distinct,
+            "covered": covered,
+        },
+        bars=(bar,) if size == "1m" else (),
+        turns=1,
+        heavy=size != "10k",
+        brokers=127,
+    )
+
+
+SPARK_DEFINITIONS = (
+    _routes("mixed", "10k", 10_000, routes=(10_090, 2_397), distinct=9_739, covered=9_738),
+    _routes(
+        "values", "100k", 100_000, routes=(1_250_233, 88_031), distinct=100_000, covered=92_108
+    ),
+)
+"""Of ``mixed`` nearly all is covered by a handful; ``values`` all ask for a value, so that brokers
+have to tell each other a good part of what they know."""
