@@ -2,7 +2,7 @@
 
     definitions.py   what is measured, how many matches there must be, which bars are meant
                      (definition.py: what each has; network_definitions.py: those of networks,
-                     spark_definitions.py: those of the pipeline on Spark)
+                     spark_definitions.py and others: those of the pipeline on Spark)
     bars.py          a figure, the bound it is meant to keep, and whether it did
     workloads.py     the expressions and documents of a definition
     engines.py       the ways to match them, in process
@@ -17,6 +17,7 @@
       subscribing.py   many subscriptions to a network of brokers
       simulation.py    one story in simulated time under every strategy
       shards.py        which of 16 shards documents reach (shard_definitions.py)
+      disseminating.py the pipeline on Spark through one broker and through many
       routes.py        what brokers ask of each other, on Spark and without
       streaming.py     small batches of a stream on Spark, beside its own floor
       on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)

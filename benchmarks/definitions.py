@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from benchmarks.bars import Bar
 from benchmarks.definition import FEWER_TURNS, SETS, Definition
+from benchmarks.dissemination_definitions import DISSEMINATION_DEFINITIONS
 from benchmarks.network_definitions import NETWORK_DEFINITIONS
 from benchmarks.shard_definitions import SHARD_DEFINITIONS
 from benchmarks.spark_definitions import SPARK_DEFINITIONS
@@ -486,6 +487,7 @@ DEFINITIONS = (
     *NETWORK_DEFINITIONS,
     *SHARD_DEFINITIONS,
     *SPARK_DEFINITIONS,
+    *DISSEMINATION_DEFINITIONS,
     *STREAM_DEFINITIONS,
 )
 
