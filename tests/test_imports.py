@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,17 @@ def skeleton(folder: Path) -> Path:
         package.mkdir()
         (package / "__init__.py").touch()
     (folder / "twigcast" / "errors.py").touch()
-    (folder / "twigcast" / "spark" / "worker.py").touch()
+    for module in _modules_of_contracts():
+        room, _, name = module.removeprefix("twigcast.").partition(".")
+        if name:
+            (folder / "twigcast" / room / f"{name}.py").touch()
     return folder
+
+
+def _modules_of_contracts() -> set[str]:
+    """What our contracts name: rooms, and single modules of rooms."""
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    return {module for rule in rules["contracts"] for module in rule.get("source_modules", ())}
 
 
 def test_rooms_import_downwards_only_and_the_core_does_no_io() -> None:
