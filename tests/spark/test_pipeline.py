@@ -382,3 +382,18 @@ def test_a_table_that_cannot_be_read_is_the_callers_mistake(
     monkeypatch.chdir(work)
     with pytest.raises(UsageError, match=complaint):
         run_batch(["//a"], publications, work / "out-mistake", spark=spark, overwrite=True)
+
+
+@pytest.mark.parametrize("name", ["o[1]", "b{x,y}", "q*?", "two words"])
+def test_a_folder_may_be_called_anything(tmp_path: Path, spark: SparkSession, name: str) -> None:
+    frame = spark.createDataFrame([("1", "<a/>")], "document string, content string")
+    run = run_batch(["/a"], frame, tmp_path / name, spark=spark)
+    assert run.table("deliveries").count() == 1
+
+
+def test_a_table_that_was_never_written_cannot_be_read(tmp_path: Path, spark: SparkSession) -> None:
+    with pytest.raises(UsageError, match="holds no finished run"):
+        read_table(spark, tmp_path / "absent", "deliveries")
+    assert not (tmp_path / "absent").exists()
+    with pytest.raises(UsageError, match="no table 'nonsense'; there are deliveries, traffic"):
+        read_table(spark, tmp_path, "nonsense")

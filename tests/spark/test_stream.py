@@ -15,6 +15,7 @@ import pytest
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Subscription, SubscriptionFile
 from twigcast.spark import Pipeline, Publications
+from twigcast.spark.job import shared_folder
 from twigcast.spark.kafka import CONNECTOR, KafkaTopic
 from twigcast.spark.prepared import design_of, prepare
 from twigcast.spark.storage import BatchOutput, local_store, whole_batches
@@ -405,3 +406,36 @@ def test_a_path_may_have_brackets(tmp_path: Path, spark: SparkSession) -> None:
     place.publish("x", 1)
     place.run()
     assert pairs(place.table("deliveries")) == [("x-01.xml", "any"), ("x-01.xml", "small")]
+
+
+def test_files_of_subscriptions_that_no_longer_stand_are_removed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    place, folder = Place(tmp_path, spark), shared_folder()
+    before = set(folder.iterdir())
+    sizes = []
+    for number in range(1, 5):
+        place.publish(f"d{number}", number)
+        place.change(
+            f"{number}.jsonl",
+            {"op": "add", "version": number, "id": number, "xpath": f"//b{number}"},
+        )
+        if number == 1:
+            stream = place.start(trigger=0)
+        stream.catch_up()
+        sizes.append(len(set(folder.iterdir()) - before))
+    stream.stop()
+    assert len(whole_batches(local_store(str(place.out)))) == 4
+    assert sizes == [sizes[0]] * 4, "what one version needs, whatever came before"
+
+
+def test_a_run_that_takes_the_place_of_a_stream_leaves_nothing_of_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, spark)
+    place.publish("d", 1, 2)
+    place.run()
+    place.pipeline.disseminate(place.documents, place.out, overwrite=True)
+    assert {path.name for path in place.out.iterdir()} == {"_manifest", *TABLES}
+    with pytest.raises(UsageError, match="not of one stream"):
+        place.start()

@@ -36,7 +36,7 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark import SparkFiles, TaskContext
+from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.spark import hop_worker, parts, tables
@@ -45,7 +45,7 @@ from twigcast.spark.hop_tables import HopTables, tables_of, write_tables
 from twigcast.spark.hop_traffic import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.hop_worker import HOP_RECEIPTS, Hop
 from twigcast.spark.hops_by_spark import HopsBySpark
-from twigcast.spark.job import share, shared_folder, ways_here
+from twigcast.spark.job import located, share, shared_folder, ways_here
 from twigcast.spark.labels import loaded_labels
 from twigcast.spark.writing import Put, attempts_folder, sums_of_receipts
 
@@ -210,8 +210,7 @@ class _Tasks:
         write_plan(plan, runs)
 
         def answer(batches: Batches) -> Batches:
-            path = SparkFiles.get(file.path.name)
-            here = HopTables(path, file.version, strategy, engine)
+            here = HopTables(located(file), file.version, strategy, engine)
 
             def visited(hop_files: Hop) -> Batches:
                 ways = ways_here(compiled)
@@ -264,7 +263,7 @@ class _Tasks:
                 folder=attempts,
                 part=part,
                 schemas=schemas,
-                labels=loaded_labels(SparkFiles.get(compiled.labels.path.name)),
+                labels=loaded_labels(located(compiled.labels)),
                 ways=ways,
             )
 

@@ -21,14 +21,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pyspark import SparkFiles
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.spark.hop_rows import ANSWERED, GOING, carry_documents, make_row_visits
 from twigcast.spark.hop_tables import HopTables
 from twigcast.spark.hop_traffic import NEEDLESS, VISITS_MAX, count_needless, with_needless
-from twigcast.spark.job import ways_here
+from twigcast.spark.job import located, ways_here
 from twigcast.spark.worker import OUTCOMES
 from twigcast.spark.writing import BySpark
 
@@ -141,7 +140,7 @@ class HopsBySpark:
         assert tree is not None
 
         def answer(batches: Batches) -> Batches:
-            here = HopTables(SparkFiles.get(file.path.name), file.version, strategy, engine)
+            here = HopTables(located(file), file.version, strategy, engine)
             yield from make_row_visits(batches, tree=tree, tables=here, hops=hops)
 
         return answer

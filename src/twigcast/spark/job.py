@@ -24,6 +24,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,6 +41,7 @@ from twigcast.files.index import write_versioned
 from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
+from twigcast.spark.session import is_embedded
 from twigcast.spark.ways import loaded_ways, ways_bytes
 
 if TYPE_CHECKING:
@@ -111,16 +113,16 @@ def documents_in_chunks(
 ) -> Documents:
     """Documents in files, one task for each chunk."""
     plan = plan_bytes(chunks)
-    carried, shared = plan, ""
+    carried, shared = plan, None
     if len(plan) > CARRIED_BYTES_MAX:
-        file = write_versioned(shared_folder(), stem="chunks", ending=".arrow", content=plan)
-        share(spark, file)
-        carried, shared = b"", file.path.name
+        carried = b""
+        shared = write_versioned(shared_folder(), stem="chunks", ending=".arrow", content=plan)
+        share(spark, shared)
     patterns, limits = tuple(publications.patterns), publications.limits
 
     def answered(answer: Answer, schema: StructType) -> DataFrame:
         def answer_chunks(batches: Batches) -> Batches:
-            place = carried or SparkFiles.get(shared)
+            place = carried if shared is None else located(shared)
             yield from answer(worker.open_chunks(batches, place, patterns=patterns, limits=limits))
 
         numbers = spark.range(0, len(chunks), 1, max(1, len(chunks)))
@@ -158,7 +160,7 @@ def receipts_of(documents: Documents, compiled: Compiled, folder: str) -> DataFr
             folder=folder,
             part=f"part-{number:05}-{uuid4()}.snappy.parquet",
             schemas=schemas,
-            labels=loaded_labels(SparkFiles.get(compiled.labels.path.name)),
+            labels=loaded_labels(located(compiled.labels)),
             ways=ways_here(compiled),
         )
 
@@ -171,7 +173,7 @@ def matching_function(compiled: Compiled) -> UserDefinedFunctionLike:
     # Spark reads the annotations to learn what kind of function this is.
     def matching_ids(contents: pa.Array) -> pa.Array:  # type: ignore[type-arg]
         matcher = _loaded(compiled)
-        names = loaded_names(SparkFiles.get(compiled.labels.path.name))
+        names = loaded_names(located(compiled.labels))
         return worker.matching_names(contents, matcher, names)
 
     made: UserDefinedFunctionLike
@@ -187,22 +189,49 @@ def _matched(documents: Batches, compiled: Compiled) -> Batches:
 
 def ways_here(compiled: Compiled) -> Ways | None:
     """The ways through the network, on a worker."""
-    return loaded_ways(SparkFiles.get(compiled.ways.path.name)) if compiled.ways else None
+    return loaded_ways(located(compiled.ways)) if compiled.ways else None
 
 
 def _loaded(compiled: Compiled) -> Matcher:
     file = compiled.matcher
-    return worker.loaded_matcher(SparkFiles.get(file.path.name), file.version, compiled.engine)
+    return worker.loaded_matcher(located(file), file.version, compiled.engine)
 
 
 def share(spark: SparkSession, *files: VersionedFile) -> None:
-    """Make files known to all workers, which find them by name (``SparkFiles.get``)."""
+    """Make files known to all workers, which find them by :func:`located`.
+
+    An embedded Spark's workers read them where they are. Everywhere else Spark gets copies, which
+    it keeps until the session ends, and ours are of no more use.
+    """
+    if is_embedded(spark):
+        _USED.update(file.path for file in files)
+        return
     spark.addArtifacts(*(str(file.path) for file in files), file=True)
+    for file in files:
+        file.path.unlink(missing_ok=True)
+
+
+def discard(*files: VersionedFile) -> None:
+    """Remove shared files that nobody here uses any more; workers keep what they have loaded."""
+    for file in files:
+        _USED[file.path] -= 1
+        if _USED[file.path] <= 0:
+            del _USED[file.path]
+            file.path.unlink(missing_ok=True)
+
+
+def located(file: VersionedFile) -> str:
+    """Where a worker finds a shared file."""
+    return str(file.path) if file.path.exists() else SparkFiles.get(file.path.name)
+
+
+_USED: Counter[Path] = Counter()
+"""How often each file was shared and not yet discarded."""
 
 
 @cache
 def shared_folder() -> Path:
-    """Where shared files lie; executors may ask for them as long as this process lives."""
+    """Where shared files lie, until they are discarded or this process ends."""
     folder = Path(tempfile.mkdtemp(prefix="twigcast-shared-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

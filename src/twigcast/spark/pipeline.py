@@ -36,6 +36,7 @@ clears up after it; one run at a time may write to a folder.
 from __future__ import annotations
 
 import atexit
+import re
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -82,6 +83,8 @@ if TYPE_CHECKING:
     from twigcast.spark.stream import Stream
     from twigcast.spark.versions import Changes
     from twigcast.spark.writing import Sums, Writing
+
+_PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
 
 _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
@@ -443,13 +446,17 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     """A table of a run or a stream, of whose batches only those count that are finished."""
     if name not in TABLES:
         raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-    store = store_of(out, spark)
-    batches = whole_batches(store)
+    local = local_path(out)
+    batches = []
+    if local is None or Path(local).is_dir():
+        store = store_of(out, spark)
+        batches = whole_batches(store)
     if not batches:
         raise UsageError(f"{out} holds no finished run")
-    base = store.location(name)
+    # To Spark a path is a pattern for many.
+    base = _PATTERN_CHARACTER.sub(r"\\\g<0>", store.location(name))
     places = [f"{base}/batch={number}" for number in batches]
-    return spark.read.option("basePath", base).parquet(*places)
+    return spark.read.option("basePath", store.location(name)).parquet(*places)
 
 
 def store_of(out: AnyPath, spark: SparkSession) -> Store:

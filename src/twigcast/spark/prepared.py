@@ -117,10 +117,16 @@ class Prepared:
     @property
     def version(self) -> str:
         """What all of it is compiled to: a hash of the content of all files."""
+        return version_of("".join(file.version for file in self.files).encode())
+
+    @property
+    def files(self) -> list[VersionedFile]:
+        """All that workers are given."""
         compiled, shards = self.compiled, self.sharded
         files = [compiled.matcher, compiled.labels, compiled.ways, self.brokers]
-        files += [] if shards is None else [shards.hub, *shards.shards]
-        return version_of("".join(file.version for file in files if file).encode())
+        if shards is not None:
+            files += dict.fromkeys((shards.hub, *shards.shards))
+        return [file for file in files if file]
 
 
 def design_of(

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import SparkFiles
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.covering import Advertisement
@@ -33,7 +32,7 @@ from twigcast.language import Pattern
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.sweeps import Turn, heard_before, passed_on, rounds, spread
 from twigcast.routing.topology import Tree
-from twigcast.spark.job import share, shared_folder
+from twigcast.spark.job import discard, located, share, shared_folder
 from twigcast.spark.progress import Progress
 from twigcast.spark.turns import OWN, PLAN, SAID, Round, plan_bytes, read_pattern, take_turns
 
@@ -111,14 +110,13 @@ def _spoken(spark: SparkSession, plan: bytes, told: Round) -> pa.Table:
     """A round on Spark: what is said over each link."""
     file = write_versioned(shared_folder(), stem="turns", ending=".arrow", content=plan)
     share(spark, file)
-    name = file.path.name
 
     def answer(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from take_turns(numbers, SparkFiles.get(name), told)
+        yield from take_turns(numbers, located(file), told)
 
     tasks = spark.range(0, len(told.tasks), 1, len(told.tasks))
     found = tasks.mapInArrow(answer, from_arrow_schema(SAID)).toArrow()
-    file.path.unlink(missing_ok=True)
+    discard(file)
     return found
 
 

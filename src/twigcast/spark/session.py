@@ -151,6 +151,11 @@ def is_connected_to(spark: SparkSession) -> bool:
     return not hasattr(spark, "sparkContext")
 
 
+def is_embedded(spark: SparkSession) -> bool:
+    """Whether all of Spark runs on this machine, started by this process."""
+    return not is_connected_to(spark) and str(spark.sparkContext.master).startswith("local")
+
+
 def cores_of(spark: SparkSession) -> int:
     """How many tasks Spark can work on at a time, as far as it knows."""
     if not is_connected_to(spark):

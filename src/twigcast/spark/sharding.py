@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from uuid import uuid4
 
 import numpy as np
-from pyspark import SparkFiles, TaskContext
+from pyspark import TaskContext
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -38,7 +38,7 @@ from twigcast.files import VersionedFile, write_index
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.spark import parts, tables, visits, worker
-from twigcast.spark.job import share, shared_folder, ways_here
+from twigcast.spark.job import located, share, shared_folder, ways_here
 from twigcast.spark.labels import loaded_labels
 from twigcast.spark.outcomes import traffic_of, traffic_row
 from twigcast.spark.session import cores_of
@@ -171,7 +171,7 @@ def _writer(prepared: Prepared, folder: str) -> Answer:
             folder=folder,
             part=f"part-{number:05}-{uuid4()}.snappy.parquet",
             schemas=schemas,
-            labels=loaded_labels(SparkFiles.get(compiled.labels.path.name)),
+            labels=loaded_labels(located(compiled.labels)),
             ways=ways_here(compiled),
         )
 
@@ -197,7 +197,7 @@ def _sharded(prepared: Prepared) -> Sharded:
 
 
 def _loaded(file: VersionedFile, engine: str) -> Matcher:
-    return worker.loaded_matcher(SparkFiles.get(file.path.name), file.version, engine)
+    return worker.loaded_matcher(located(file), file.version, engine)
 
 
 # What becomes of the answers.

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 MANIFEST = "_manifest"
 STAGING = "_staging"
 ATTEMPTS = "attempts"
+STREAM = "_stream.json"
+"""What a stream is called, in its checkpoint and in its output folder."""
+VERSIONS = "_versions"
+CHANGES = "_changes"
+"""What batches of a stream are matched with."""
 
 Existing: TypeAlias = Literal["refuse", "replace", "keep"]
 """What becomes of finished batches that are there already."""
@@ -185,6 +190,9 @@ class BatchOutput:
         """Put all tables in place of what was there before, and the manifest last."""
         replaces = self._output.existing == "replace"
         self._store.delete(MANIFEST if replaces else _manifest(self.number))
+        if replaces:
+            for name in (STREAM, VERSIONS, CHANGES):
+                self._store.delete(name)
         for table in self._output.tables:
             place = f"{table}/{_folder(self.number)}"
             self._store.delete(table if replaces else place)

@@ -46,11 +46,12 @@ from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
 from twigcast.spark.arriving import arriving
 from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.job import discard
 from twigcast.spark.kafka import KafkaTopic, send_deliveries
 from twigcast.spark.pipeline import Batch, store_of
 from twigcast.spark.prepared import Design, Prepared, prepare
 from twigcast.spark.sources import Publications
-from twigcast.spark.storage import STAGING, Output, Store, local_path, whole_batches
+from twigcast.spark.storage import STAGING, STREAM, Output, Store, local_path, whole_batches
 from twigcast.spark.tables import TABLES
 from twigcast.spark.versions import Changes, Choice, Versions, feed_of
 
@@ -71,9 +72,6 @@ _HEARD_SECONDS = 1
 _FEW_FILES_PER_TASK = 50
 _FEW_FILES = 8 * _FEW_FILES_PER_TASK
 """A task costs as much as some 50 small documents, and each leaves a file of its own."""
-
-_NAME = "_stream.json"
-"""What a stream is called, in its checkpoint and in its output folder."""
 
 
 class Stream:
@@ -195,6 +193,8 @@ class Step:
             before = self._prepared[1] if self._prepared else None
             prepared = prepare(spark, given, self.design, before=before)
             self._prepared = given.subscriptions, prepared
+            if before is not None:
+                discard(*before.files)
         _, prepared = self._prepared
         # What of the first subscriptions is set aside, the first batch tells; what comes by the
         # feed was checked.
@@ -261,7 +261,7 @@ def bind(out: Store, checkpoint: Store) -> str:
         Output(out, TABLES, existing="refuse")
     name = next(filter(None, names), None) or uuid4().hex
     for store in (checkpoint, out):
-        store.write(_NAME, json.dumps({"stream": name}).encode() + b"\n")
+        store.write(STREAM, json.dumps({"stream": name}).encode() + b"\n")
     return name
 
 
@@ -276,7 +276,7 @@ def _shown(version: int) -> int | None:
 
 
 def _named(store: Store) -> str | None:
-    return str(json.loads(store.read(_NAME))["stream"]) if store.exists(_NAME) else None
+    return str(json.loads(store.read(STREAM))["stream"]) if store.exists(STREAM) else None
 
 
 def _reason(error: BaseException) -> str:

@@ -37,7 +37,7 @@ from twigcast.files.changes import (
     read_change_file,
     waiting_files,
 )
-from twigcast.spark.storage import local_path
+from twigcast.spark.storage import CHANGES, VERSIONS, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 Changes: TypeAlias = "AnyPath | DataFrame | Callable[[], DataFrame]"
 """A folder of files, a table, or what gives the table as it is by now."""
 
-_VERSIONS = "_versions"
-_CHANGES = "_changes"
 _NAME = re.compile(r"batch=([0-9]+)\.json")
 
 
@@ -175,7 +173,7 @@ class Versions:
 
     def _latest(self, batch: int) -> VersionRecord | None:
         """The last record before a batch."""
-        found = (_NAME.fullmatch(name) for name in self._store.names(_VERSIONS))
+        found = (_NAME.fullmatch(name) for name in self._store.names(VERSIONS))
         before = [number for name in found if name and (number := int(name[1])) < batch]
         return self.recorded(max(before)) if before else None
 
@@ -240,11 +238,11 @@ class _TableFeed:
         if not rows:
             return []
         name = f"batch={batch}.jsonl"
-        self._store.write(f"{_CHANGES}/{name}", _json_lines(rows))
+        self._store.write(f"{CHANGES}/{name}", _json_lines(rows))
         return [self.again(name)]
 
     def again(self, name: str) -> ChangeFile:
-        return change_file(name, self._store.read(f"{_CHANGES}/{name}"))
+        return change_file(name, self._store.read(f"{CHANGES}/{name}"))
 
 
 def _json_lines(rows: Iterable[Row]) -> bytes:
@@ -257,4 +255,4 @@ def _json_lines(rows: Iterable[Row]) -> bytes:
 
 
 def _name(batch: int) -> str:
-    return f"{_VERSIONS}/batch={batch}.json"
+    return f"{VERSIONS}/batch={batch}.json"
