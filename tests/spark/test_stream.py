@@ -413,6 +413,7 @@ def test_files_of_subscriptions_that_no_longer_stand_are_removed(
 ) -> None:
     place, folder = Place(tmp_path, spark), shared_folder()
     before = set(folder.iterdir())
+    stream: Stream | None = None
     sizes = []
     for number in range(1, 5):
         place.publish(f"d{number}", number)
@@ -420,10 +421,10 @@ def test_files_of_subscriptions_that_no_longer_stand_are_removed(
             f"{number}.jsonl",
             {"op": "add", "version": number, "id": number, "xpath": f"//b{number}"},
         )
-        if number == 1:
-            stream = place.start(trigger=0)
+        stream = stream or place.start(trigger=0)
         stream.catch_up()
         sizes.append(len(set(folder.iterdir()) - before))
+    assert stream is not None
     stream.stop()
     assert len(whole_batches(local_store(str(place.out)))) == 4
     assert sizes == [sizes[0]] * 4, "what one version needs, whatever came before"
