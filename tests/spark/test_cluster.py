@@ -15,13 +15,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet
 import pytest
 
 from tests.spark.clusters import StandaloneCluster, Started, started, until
-from twigcast.spark import run_batch
+from twigcast.files import VersionedFile
+from twigcast.spark import job, run_batch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -183,3 +185,25 @@ def test_the_rows_are_those_of_an_embedded_spark(
 
 def test_both_workers_of_the_cluster_take_part(done: dict[str, list[int]]) -> None:
     assert done["files:fused"][1] >= 2
+
+
+class _Elsewhere:
+    """As much of a session on a cluster as sharing needs."""
+
+    def __init__(self) -> None:
+        self.sparkContext = SimpleNamespace(master="spark://host:7077")
+        self.added: list[str] = []
+
+    def addArtifacts(self, *paths: str, file: bool) -> None:  # noqa: N802 (Spark's name)
+        assert file
+        self.added += paths
+
+
+def test_what_executors_may_still_fetch_stays(tmp_path: Path) -> None:
+    path = tmp_path / "ways-1.npz"
+    path.write_bytes(b"ways")
+    file, session = VersionedFile(path, "1"), _Elsewhere()
+    job.share(session, file)  # type: ignore[arg-type]
+    job.discard(file)
+    assert session.added == [str(path)]
+    assert path.exists()

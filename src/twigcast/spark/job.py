@@ -41,7 +41,7 @@ from twigcast.files.index import write_versioned
 from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
-from twigcast.spark.session import is_embedded
+from twigcast.spark.session import is_connected_to, is_embedded
 from twigcast.spark.ways import loaded_ways, ways_bytes
 
 if TYPE_CHECKING:
@@ -200,13 +200,17 @@ def _loaded(compiled: Compiled) -> Matcher:
 def share(spark: SparkSession, *files: VersionedFile) -> None:
     """Make files known to all workers, which find them by :func:`located`.
 
-    An embedded Spark's workers read them where they are. Everywhere else Spark gets copies, which
-    it keeps until the session ends, and ours are of no more use.
+    An embedded Spark's workers read them where they are. To a Spark that is connected to they are
+    sent, and ours are of no more use. A cluster fetches them from where they are, and does so for
+    every executor that is started, even for files that nobody asks for any more: they have to stay.
     """
     if is_embedded(spark):
         _USED.update(file.path for file in files)
         return
     spark.addArtifacts(*(str(file.path) for file in files), file=True)
+    if not is_connected_to(spark):
+        _SERVED.update(file.path for file in files)
+        return
     for file in files:
         file.path.unlink(missing_ok=True)
 
@@ -214,6 +218,8 @@ def share(spark: SparkSession, *files: VersionedFile) -> None:
 def discard(*files: VersionedFile) -> None:
     """Remove shared files that nobody here uses any more; workers keep what they have loaded."""
     for file in files:
+        if file.path in _SERVED:
+            continue
         _USED[file.path] -= 1
         if _USED[file.path] <= 0:
             del _USED[file.path]
@@ -227,6 +233,9 @@ def located(file: VersionedFile) -> str:
 
 _USED: Counter[Path] = Counter()
 """How often each file was shared and not yet discarded."""
+
+_SERVED: set[Path] = set()
+"""Files that executors of a cluster may still fetch."""
 
 
 @cache
