@@ -54,6 +54,7 @@ SPARK_DEFINITIONS = (
     _routes(
         "values", "100k", 100_000, routes=(1_250_233, 88_031), distinct=100_000, covered=92_108
     ),
+    _routes("mixed", "1m", 1_000_000, routes=(107_400, 2_397), distinct=945_766, covered=945_765),
 )
 """Of ``mixed`` nearly all is covered by a handful; ``values`` all ask for a value, so that brokers
 have to tell each other a good part of what they know."""
