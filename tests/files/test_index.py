@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from twigcast.errors import UsageError
-from twigcast.files.index import read_index, version_of, write_versioned
+from twigcast.files.index import VersionedFile, read_index, version_of, write_versioned
 
 
 def test_the_version_is_in_the_name_and_follows_the_content(tmp_path: Path) -> None:
@@ -46,3 +48,16 @@ def test_a_missing_or_empty_index_is_the_callers_mistake(
         path.write_bytes(content)
     with pytest.raises(UsageError, match="cannot read the compiled matcher"):
         read_index(path)
+
+
+def test_two_threads_may_write_one_version_at_once(tmp_path: Path) -> None:
+    start = Barrier(8)
+
+    def write(_: int) -> VersionedFile:
+        start.wait()
+        return write_versioned(tmp_path, stem="x", ending=".bin", content=b"same" * 50_000)
+
+    with ThreadPoolExecutor(8) as pool:
+        files = list(pool.map(write, range(8)))
+    assert len(set(files)) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [files[0].path.name]

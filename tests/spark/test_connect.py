@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet
 import pytest
-from pyspark.sql import SparkSession as Session
 
 from tests.spark.clusters import run_driver
+from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
 from twigcast.spark import run_batch, start_session
 from twigcast.spark.session import cores_of, is_connected_to, partitions_of
@@ -170,7 +170,7 @@ def test_what_only_java_can_reach_is_out_of_reach(connected: Found) -> None:
 
 
 def test_where_nobody_listens_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Session, "getActiveSession", lambda: None)
+    hide_session(monkeypatch)
     with socket.create_server(("127.0.0.1", 0)) as place:
         port = place.getsockname()[1]
     with pytest.raises(UsageError, match=f"cannot connect to sc://127.0.0.1:{port}: .*refused"):

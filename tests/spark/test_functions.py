@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.sql import SparkSession as Session
 
+from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
 from twigcast.spark import matches, register
 
@@ -99,6 +99,6 @@ def test_a_bad_subscription_is_an_error_at_once(
 
 
 def test_matches_needs_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Session, "getActiveSession", lambda: None)
+    hide_session(monkeypatch)
     with pytest.raises(UsageError, match="no Spark session"):
         matches("content", ["//a"])

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
+from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
 from twigcast.spark import Run, pipeline, run_batch
@@ -21,7 +21,7 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail("Spark was started for nothing")
 
     monkeypatch.setattr(pipeline, "start_session", refuse)
-    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    hide_session(monkeypatch)
 
 
 Mistake = Callable[[Path], Run]
@@ -46,6 +46,7 @@ def test_a_mistake_is_found_before_spark_is_started(
     (tmp_path / "file").write_text("")
     (tmp_path / "done").mkdir()
     (tmp_path / "done" / "_manifest").mkdir()
+    (tmp_path / "done" / "_manifest" / "batch=0.json").write_text("{}")
     with pytest.raises(UsageError, match=complaint):
         mistake(tmp_path)
 
@@ -58,3 +59,10 @@ def test_ids_that_differ_only_by_type_cannot_share_a_table() -> None:
     assert file.rejected[0].reason == (
         "as text the id is that of line 1, and tables hold ids as text"
     )
+
+
+def test_ids_are_compared_whatever_their_lines() -> None:
+    given = (Subscription(7, "//a"), Subscription("7", "//b"), Subscription(7, "//c"))
+    file = pipeline.unambiguous(SubscriptionFile(given))
+    assert [item.xpath for item in file.subscriptions] == ["//a"]
+    assert len(file.rejected) == 2

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import pytest
 from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
-from pyspark.sql import SparkSession as Session
 
 import twigcast.spark
+from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
 from twigcast.spark import session, start_session
 from twigcast.spark.java import Java
@@ -73,7 +73,7 @@ def test_a_spark_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(session, "launch_gateway", launch)
     monkeypatch.setattr(SparkContext, "_gateway", None)
-    monkeypatch.setattr(Session, "getActiveSession", lambda: None)
+    hide_session(monkeypatch)
     monkeypatch.setattr(session, "find_java", lambda: Java(Path("/java"), 17, "PATH"))
     monkeypatch.setenv("JAVA_HOME", "/before")
     with pytest.raises(UsageError) as caught:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from twigcast.errors import UsageError
-from twigcast.spark.storage import BatchOutput, Output, Store, hadoop_store, local_path, local_store
+from twigcast.spark.storage import (
+    BatchOutput,
+    Output,
+    Store,
+    hadoop_store,
+    local_path,
+    local_store,
+    readable_store,
+    whole_batches,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -208,6 +217,7 @@ def test_places_elsewhere_are_told_from_paths() -> None:
     assert local_path("a/b") == "a/b"
     assert local_path(Path("a/b")) == "a/b"
     assert local_path("file:/a/b") == local_path("file:///a/b") == "/a/b"
+    assert local_path("file://localhost/a/b") == "/a/b"
     assert local_path("s3a://bucket/x") is None
     assert local_path("odd:name") == "odd:name"
 
@@ -260,3 +270,36 @@ def test_batches_lie_side_by_side_and_each_has_its_manifest(tmp_path: Path) -> N
     output.batch(9).finish({"run": "again"})
     assert (tmp_path / "metrics/batch=9/part").read_text() == "again metrics"
     assert (tmp_path / "metrics/batch=10/part").read_text() == "two metrics"
+
+
+def test_a_run_that_dies_while_it_writes_its_manifest_is_not_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", refuse)
+        with pytest.raises(OSError, match="No space"):
+            _run(tmp_path, "dead")
+    assert (tmp_path / "_manifest").exists()
+    _run(tmp_path, "alive")
+    assert (tmp_path / "deliveries/batch=0/part").read_text() == "alive deliveries"
+
+
+def test_the_folder_of_a_stream_is_not_for_runs(tmp_path: Path) -> None:
+    (tmp_path / "_stream.json").write_text("{}")
+    with pytest.raises(UsageError, match="belongs to a stream"):
+        _run(tmp_path, "one")
+    _run(tmp_path, "one", overwrite=True)
+    assert _names(tmp_path) == ["_manifest", *TABLES]
+
+
+def test_a_store_that_is_only_read_is_neither_made_nor_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(tmp_path / "there", "one")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert whole_batches(readable_store(str(tmp_path / "there"))) == [0]
+    assert whole_batches(readable_store(str(tmp_path / "absent"))) == []
+    assert _names(tmp_path) == ["there"]

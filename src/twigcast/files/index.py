@@ -21,6 +21,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from twigcast.errors import UsageError
 
@@ -66,7 +67,7 @@ def write_versioned(
         return VersionedFile(path, version)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Two writers of one version must not share the file that they write.
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    unfinished = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
     try:
         with unfinished.open("wb") as file:
             file.write(content)

@@ -25,6 +25,7 @@ from twigcast.files import compile_subscriptions
 from twigcast.matching import Matcher
 from twigcast.spark.job import matching_function, share_compiled
 from twigcast.spark.labels import labels_of
+from twigcast.spark.session import running_session
 from twigcast.spark.sources import gathered
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def matches(column: Column | str, subscriptions: Subscriptions) -> Column:
     file, a list of expressions, a mapping from id to expression, or rows or a DataFrame with
     ``id`` and ``xpath``. The column is called ``matches``.
     """
-    spark = SparkSession.getActiveSession()
+    spark = running_session()
     if spark is None:
         raise UsageError("there is no Spark session yet: start one, then call matches")
     return _function(spark, subscriptions)(column).alias("matches")

@@ -47,6 +47,7 @@ from twigcast.spark.hop_worker import HOP_RECEIPTS, Hop
 from twigcast.spark.hops_by_spark import HopsBySpark
 from twigcast.spark.job import located, share, shared_folder, ways_here
 from twigcast.spark.labels import loaded_labels
+from twigcast.spark.storage import literally
 from twigcast.spark.writing import Put, attempts_folder, sums_of_receipts
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ class _Tasks:
         def answer(batches: Batches) -> Batches:
             yield from count_needless(batches, tree)
 
-        read = spark.read.parquet(*(f"file://{path}" for path in made))
+        read = spark.read.parquet(*(literally(f"file://{path}") for path in made))
         together = read.repartition(visits // VISITS_MAX + 1, "spool", "batch")
         return [row.asDict() for row in together.mapInArrow(answer, _NEEDLESS).collect()]
 

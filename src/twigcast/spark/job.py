@@ -28,6 +28,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 from uuid import uuid4
 
@@ -41,7 +42,7 @@ from twigcast.files.index import write_versioned
 from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
-from twigcast.spark.session import is_connected_to, is_embedded
+from twigcast.spark.session import is_embedded
 from twigcast.spark.ways import loaded_ways, ways_bytes
 
 if TYPE_CHECKING:
@@ -200,42 +201,34 @@ def _loaded(compiled: Compiled) -> Matcher:
 def share(spark: SparkSession, *files: VersionedFile) -> None:
     """Make files known to all workers, which find them by :func:`located`.
 
-    An embedded Spark's workers read them where they are. To a Spark that is connected to they are
-    sent, and ours are of no more use. A cluster fetches them from where they are, and does so for
-    every executor that is started, even for files that nobody asks for any more: they have to stay.
+    An embedded Spark's workers read them where they are. Everywhere else Spark gets copies, which
+    it keeps until the session ends.
     """
-    if is_embedded(spark):
+    with _LOCK:
         _USED.update(file.path for file in files)
-        return
-    spark.addArtifacts(*(str(file.path) for file in files), file=True)
-    if not is_connected_to(spark):
-        _SERVED.update(file.path for file in files)
-        return
-    for file in files:
-        file.path.unlink(missing_ok=True)
+    if not is_embedded(spark):
+        spark.addArtifacts(*(str(file.path) for file in files), file=True)
 
 
 def discard(*files: VersionedFile) -> None:
     """Remove shared files that nobody here uses any more; workers keep what they have loaded."""
-    for file in files:
-        if file.path in _SERVED:
-            continue
-        _USED[file.path] -= 1
-        if _USED[file.path] <= 0:
-            del _USED[file.path]
-            file.path.unlink(missing_ok=True)
+    with _LOCK:
+        for file in files:
+            _USED[file.path] -= 1
+            if _USED[file.path] <= 0:
+                del _USED[file.path]
+                file.path.unlink(missing_ok=True)
 
 
 def located(file: VersionedFile) -> str:
-    """Where a worker finds a shared file."""
-    return str(file.path) if file.path.exists() else SparkFiles.get(file.path.name)
+    """Where a worker finds a shared file: Spark's copy, if there is one."""
+    copy = SparkFiles.get(file.path.name)
+    return copy if Path(copy).exists() else str(file.path)
 
 
+_LOCK = Lock()
 _USED: Counter[Path] = Counter()
 """How often each file was shared and not yet discarded."""
-
-_SERVED: set[Path] = set()
-"""Files that executors of a cluster may still fetch."""
 
 
 @cache

@@ -36,11 +36,10 @@ clears up after it; one run at a time may write to a folder.
 from __future__ import annotations
 
 import atexit
-import re
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -52,6 +51,7 @@ from pyspark.sql import SparkSession
 from twigcast import __version__
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
+from twigcast.files.archives import printable
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.hops import hops
@@ -59,10 +59,24 @@ from twigcast.spark.job import documents_in_chunks, documents_in_table
 from twigcast.spark.kafka import KafkaTopic
 from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
-from twigcast.spark.session import cores_of, is_connected_to, partitions_of, start_session
+from twigcast.spark.session import (
+    cores_of,
+    is_connected_to,
+    partitions_of,
+    running_session,
+    start_session,
+)
 from twigcast.spark.sharding import sharded
 from twigcast.spark.sources import Publications, gathered, table_of
-from twigcast.spark.storage import Output, hadoop_store, local_path, local_store, whole_batches
+from twigcast.spark.storage import (
+    Output,
+    hadoop_store,
+    literally,
+    local_path,
+    local_store,
+    readable_store,
+    whole_batches,
+)
 from twigcast.spark.tables import TABLES, arrow_of
 from twigcast.spark.writing import fused
 
@@ -83,8 +97,6 @@ if TYPE_CHECKING:
     from twigcast.spark.stream import Stream
     from twigcast.spark.versions import Changes
     from twigcast.spark.writing import Sums, Writing
-
-_PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
 
 _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
@@ -240,7 +252,7 @@ class Pipeline:
     @property
     def spark(self) -> SparkSession:
         """The session: the one given, else the active one, else a new one."""
-        self._given = self._given or SparkSession.getActiveSession() or start_session()
+        self._given = self._given or start_session()
         return self._given
 
     @property
@@ -277,7 +289,7 @@ def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
 
     Without ``spark`` a session is started, and stopped at the end.
     """
-    own = spark is None and SparkSession.getActiveSession() is None
+    own = spark is None and running_session() is None
     pipeline = Pipeline(
         spark,
         topology,
@@ -293,7 +305,7 @@ def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
     try:
         return pipeline.disseminate(publications, out, partitions=partitions, overwrite=overwrite)
     finally:
-        active = SparkSession.getActiveSession()
+        active = running_session()
         if own and active is not None:
             active.stop()
 
@@ -403,7 +415,7 @@ class Batch:
         for number, entry in enumerate(found, start=1):
             if number % _TOLD_EVERY == 0:
                 tell("documents", number, None)
-            yield entry
+            yield _renamed(entry, publications.folder_names)
         tell("documents", number, number)
 
     def _metrics(self, run: Run) -> tuple[object, ...]:
@@ -447,16 +459,13 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     if name not in TABLES:
         raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
     local = local_path(out)
-    batches = []
-    if local is None or Path(local).is_dir():
-        store = store_of(out, spark)
-        batches = whole_batches(store)
+    store = readable_store(local) if local is not None else hadoop_store(str(out), spark)
+    batches = whole_batches(store)
     if not batches:
         raise UsageError(f"{out} holds no finished run")
-    # To Spark a path is a pattern for many.
-    base = _PATTERN_CHARACTER.sub(r"\\\g<0>", store.location(name))
-    places = [f"{base}/batch={number}" for number in batches]
-    return spark.read.option("basePath", store.location(name)).parquet(*places)
+    base = store.location(name)
+    places = [f"{literally(base)}/batch={number}" for number in batches]
+    return spark.read.option("basePath", base).parquet(*places)
 
 
 def store_of(out: AnyPath, spark: SparkSession) -> Store:
@@ -476,6 +485,14 @@ def told_plainly() -> Iterator[None]:
         raise TwigcastError(f"the run did not finish: {error}") from error
 
 
+def _renamed(entry: Entry, folder_names: Mapping[str, str]) -> Entry:
+    for folder, name in folder_names.items():
+        way = entry.name.removeprefix(f"{printable(folder)}/")
+        if way != entry.name:
+            return replace(entry, name=f"{printable(name)}/{way}")
+    return entry
+
+
 def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None]:
     def tell(stage: str, done: int, total: int | None) -> None:
         if listener is not None and (done % _TOLD_EVERY == 0 or done == total):
@@ -485,7 +502,7 @@ def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None
 
 
 def _active() -> SparkSession:
-    active = SparkSession.getActiveSession()
+    active = running_session()
     if active is None:
         raise UsageError("there is no Spark session; start one to read tables")
     return active
@@ -528,8 +545,9 @@ def unambiguous(file: SubscriptionFile) -> SubscriptionFile:
     lines: dict[str, int] = {}
     kept, rejected = [], list(file.rejected)
     for item in file.subscriptions:
-        first = lines.setdefault(str(item.id), item.line)
-        if first == item.line:
+        first = lines.get(str(item.id))
+        if first is None:
+            lines[str(item.id)] = item.line
             kept.append(item)
         else:
             reason = f"as text the id is that of line {first}, and tables hold ids as text"

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
@@ -95,7 +96,7 @@ def start_session(
     ``quick`` halves the time to start and costs speed later: for tests and tiny runs. A
     :class:`UsageError` says what to install, or what Spark complained about.
     """
-    running = SparkSession.getActiveSession()
+    running = running_session()
     if running is not None:
         return running
     if master is None:
@@ -125,7 +126,7 @@ def passing_session(
     master: str | None = None, *, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
     """A session for the time of a ``with``; one that was there before is taken, and stays."""
-    before = SparkSession.getActiveSession()
+    before = running_session()
     spark = start_session(master, settings=settings)
     try:
         yield spark
@@ -137,13 +138,21 @@ def passing_session(
 @contextmanager
 def no_session_left() -> Iterator[None]:
     """Whatever session somebody starts in the body of the ``with`` is stopped at its end."""
-    before = SparkSession.getActiveSession()
+    before = running_session()
     try:
         yield
     finally:
-        active = SparkSession.getActiveSession()
+        active = running_session()
         if before is None and active is not None:
             active.stop()
+
+
+def running_session() -> SparkSession | None:
+    """The session of this process, whichever thread has started it; None if there is none."""
+    try:
+        return SparkSession.active()
+    except PySparkException:
+        return None
 
 
 def is_connected_to(spark: SparkSession) -> bool:
@@ -214,11 +223,24 @@ def _was_submitted() -> bool:
 def _prepare_environment(*, embedded: bool) -> None:
     """What Spark's start script and its workers read from the environment."""
     os.environ["JAVA_HOME"] = str(find_java().home)
+    if not _is_utf8(os.environ):
+        # To Java, files whose names it cannot read are not there.
+        os.environ["LC_ALL"] = "C.UTF-8"
     if embedded:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     else:
         # A cluster may have its Python elsewhere, and its user will have said where.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+
+
+def _is_utf8(environment: Mapping[str, str]) -> bool:
+    """Whether names of files are UTF-8 to programs that are started.
+
+    >>> _is_utf8({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}), _is_utf8({"LC_CTYPE": "C.utf8"})
+    (False, True)
+    """
+    told = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    return "utf8" in told.lower().replace("-", "")
 
 
 def _start(conf: SparkConf, log: Path) -> SparkSession:

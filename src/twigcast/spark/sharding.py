@@ -43,6 +43,7 @@ from twigcast.spark.labels import loaded_labels
 from twigcast.spark.outcomes import traffic_of, traffic_row
 from twigcast.spark.session import cores_of
 from twigcast.spark.shards import split, summary
+from twigcast.spark.storage import literally
 from twigcast.spark.writing import BySpark, Put, Sums, attempts_folder, sums_of_receipts
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ class _ByWorkers(Put):
             return sums.traffic
         folder = self._attempts / visits.CROSSINGS
         told = self._asked.sparkSession.read.parquet(
-            *(f"file://{folder}/{part}" for part in written)
+            *(literally(f"file://{folder}/{part}") for part in written)
         )
         return _together(self._tree, sums.traffic, _shared_links(told, self._tree))
 

@@ -55,7 +55,8 @@ Existing: TypeAlias = Literal["refuse", "replace", "keep"]
 _REMOVALS_MAX = 8
 """An attempt adds two files at most, and few go on when the others have ended."""
 
-_LOCAL = re.compile(r"file:(?://)?(?=/)")
+_LOCAL = re.compile(r"file:(?://(?:localhost)?)?(?=/)")
+_PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
@@ -99,7 +100,23 @@ def local_path(place: str | os.PathLike[str]) -> str | None:
 
 def local_store(path: str) -> Store:
     """A folder of this machine, made if need be; a :class:`UsageError` if it cannot be used."""
+    store = _LocalStore(path)
+    store.make()
+    return store
+
+
+def readable_store(path: str) -> Store:
+    """A folder of this machine, as it is."""
     return _LocalStore(path)
+
+
+def literally(location: str) -> str:
+    r"""A location that Spark is to read; to its readers it would be a pattern for many.
+
+    >>> print(literally("file:///out[1]"))
+    file:///out\[1\]
+    """
+    return _PATTERN_CHARACTER.sub(r"\\\g<0>", location)
 
 
 def hadoop_store(uri: str, spark: SparkSession) -> Store:
@@ -136,7 +153,11 @@ class Output:
 
     def _check_free(self) -> None:
         place = self.store.location("")
-        if self.store.exists(MANIFEST):
+        if self.store.exists(STREAM):
+            raise UsageError(
+                f"{place} belongs to a stream; choose another folder, or overwrite it (--overwrite)"
+            )
+        if self.whole_batches():
             raise UsageError(
                 f"{place} holds a finished run; choose another folder, or "
                 "overwrite it (--overwrite)"
@@ -221,13 +242,18 @@ _MANIFEST_NAME = re.compile(r"batch=([0-9]+)\.json")
 
 class _LocalStore:
     def __init__(self, path: str) -> None:
+        self._given = path
         self._path = Path(path).absolute()
+
+    def make(self) -> None:
+        """Make the folder if need be, and see whether it can be written to."""
         try:
             self._path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot make the output folder {path}: {error.strerror}") from error
+            reason = error.strerror
+            raise UsageError(f"cannot make the output folder {self._given}: {reason}") from error
         if not os.access(self._path, os.W_OK | os.X_OK):
-            raise UsageError(f"the output folder {path} cannot be written to")
+            raise UsageError(f"the output folder {self._given} cannot be written to")
 
     def location(self, name: str) -> str:
         return f"file://{self._path / name}"
@@ -322,9 +348,13 @@ class _HadoopStore:
             raise UsageError(f"cannot move {self.location(source)} to {self.location(target)}")
 
     def write(self, name: str, content: bytes) -> None:
-        stream = self._files.create(self._at(name), True)  # noqa: FBT003 (Java: overwrite)
+        unfinished = self._at(f"{name}.tmp")
+        stream = self._files.create(unfinished, True)  # noqa: FBT003 (Java: overwrite)
         stream.write(bytearray(content))
         stream.close()
+        self.delete(name)
+        if not self._files.rename(unfinished, self._at(name)):
+            raise UsageError(f"cannot write {self.location(name)}")
 
     def _at(self, name: str) -> Any:  # noqa: ANN401 (a Java object)
         return self._jvm.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))
