@@ -18,6 +18,7 @@ from twigcast.files.changes import (
     Change,
     ChangeFile,
     StandingSubscriptions,
+    change_file,
     gather_changes,
     read_change_file,
     waiting_files,
@@ -145,6 +146,16 @@ def test_a_row_that_is_no_change_is_set_aside(row: dict[str, object], reason: st
     assert line == 1
     assert reason in told
     assert [change.id for change in file.changes] == ["fine"]
+
+
+def test_versions_of_rows_that_were_set_aside_were_seen() -> None:
+    rows = (_add(1, "fine"), _add(2, "bad", "//["), {"op": "put", "version": "7"}, {"op": "add"})
+    standing = StandingSubscriptions(FIRST)
+    standing.take_up([change_file("a.jsonl", "\n".join(map(json.dumps, rows)).encode())])
+    assert (standing.version, standing.highest) == (1, 7)
+    assert standing.unversioned == {'{"op": "add"}'}
+    standing.take_up([change_file("b.jsonl", json.dumps(_add(3, "new")).encode())])
+    assert (standing.version, standing.highest) == (3, 7)
 
 
 def test_half_a_letter_in_an_id_can_still_be_written_down() -> None:

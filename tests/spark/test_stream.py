@@ -408,6 +408,61 @@ def test_a_path_may_have_brackets(tmp_path: Path, spark: SparkSession) -> None:
     assert pairs(place.table("deliveries")) == [("x-01.xml", "any"), ("x-01.xml", "small")]
 
 
+def test_relative_paths_mean_the_folder_in_which_the_stream_was_started(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place(tmp_path, spark)
+    _made(tmp_path / "beside")
+    elsewhere = _made(tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path / "beside")
+    stream = place.pipeline.stream(
+        "../documents", "../out", checkpoint="../checkpoint", changes="../changes", trigger=0
+    )
+    monkeypatch.chdir(elsewhere)
+    place.change("1.jsonl", {"op": "remove", "version": 1, "id": "small"})
+    place.publish("x", 1)
+    stream.catch_up()
+    assert not stream.wait(0)
+    assert stream.is_active
+    stream.stop()
+    assert stream.wait(0)
+    (row,) = place.table("deliveries")
+    assert (row["document"], row["subscription"]) == ("../documents/x-01.xml", "any")
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_stream_started_again_with_edited_subscriptions_tells_routes_and_rejected(
+    place: Place, spark: SparkSession
+) -> None:
+    place.publish("x", 1)
+    place.run()
+    edited = [{"id": "any", "xpath": "//other", "broker": "pole"}, {"id": "worse", "xpath": "/a["}]
+    place.pipeline = Pipeline(spark, TOPOLOGY, edited, "covering")
+    place.change("1.jsonl", {"op": "remove", "version": 1, "id": "unknown"})
+    place.publish("y", 1)
+    place.run()
+    told = [row["id"] for row in place.table("rejected") if row["batch"] == 1]
+    assert sorted(told) == ["unknown", "worse"]
+    routes = {row["pattern"] for row in place.table("routes") if row["batch"] == 1}
+    assert routes == {"//other"}
+
+
+def test_files_of_a_repeated_batch_that_are_gone_are_dead_letters(place: Place) -> None:
+    def broken() -> Any:  # noqa: ANN401
+        raise OSError("the table of changes cannot be read now")
+
+    place.publish("x", 1, 7)
+    with pytest.raises(TwigcastError, match="cannot be read now"):
+        place.run(changes=broken)
+    (place.documents / "x-01.xml").unlink()
+    place.run()
+    (letter,) = place.table("dead_letters")
+    assert letter["document"] == str(place.documents / "x-01.xml")
+    assert letter["stage"] == "read"
+    assert pairs(place.table("deliveries")) == [("x-07.xml", "any"), ("x-07.xml", "seven")]
+    assert [path.name for path in (place.out / "_versions").iterdir()] == ["batch=0.json"]
+
+
 def test_files_of_subscriptions_that_no_longer_stand_are_removed(
     spark: SparkSession, tmp_path: Path
 ) -> None:

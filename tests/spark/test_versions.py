@@ -11,7 +11,15 @@ import pytest
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, Subscription, SubscriptionFile
 from twigcast.spark.storage import local_store
-from twigcast.spark.versions import Changes, Choice, VersionRecord, Versions, feed_of
+from twigcast.spark.versions import (
+    Changes,
+    Choice,
+    VersionRecord,
+    Versions,
+    feed_of,
+    forget_paths,
+    kept_paths,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,9 +37,9 @@ class Place:
     def change(self, name: str, *rows: dict[str, object]) -> None:
         (self.feed / name).write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
-    def versions(self, changes: Changes | None = None) -> Versions:
+    def versions(self, changes: Changes | None = None, first: SubscriptionFile = FIRST) -> Versions:
         store = local_store(str(self.out))
-        return Versions(store, FIRST, feed_of(changes or self.feed, store), brokers=["north"])
+        return Versions(store, first, feed_of(changes or self.feed, store), brokers=["north"])
 
 
 @pytest.fixture
@@ -49,8 +57,7 @@ def _ids(choice: Choice) -> list[str]:
 
 def _settled(versions: Versions, batch: int) -> Choice:
     choice = versions.choose(batch)
-    versions.settle(choice, "v" + "".join(_ids(choice)))
-    return choice
+    return versions.settle(choice, "v" + "".join(_ids(choice)))
 
 
 def test_changes_count_from_the_first_batch_that_finds_them(place: Place) -> None:
@@ -76,6 +83,46 @@ def test_only_the_first_batch_of_a_version_tells_what_was_set_aside(place: Place
     assert "'nowhere'" in told.reason
     assert (second.is_first, third.is_first) == (True, False)
     assert third.subscriptions.rejected == ()
+
+
+def test_a_stream_started_again_with_other_subscriptions_tells_what_it_sets_aside(
+    place: Place,
+) -> None:
+    _settled(place.versions(), 0)
+    place.change("1.jsonl", _add(1, "b", broker="nowhere"))
+    edited = SubscriptionFile(
+        (Subscription("other", "//o"),), (Rejected("bad", 3, "//[", "expected"),)
+    )
+    versions = place.versions(first=edited)
+    second, third = _settled(versions, 1), _settled(versions, 2)
+    assert (second.is_first, second.has_other_first) == (True, True)
+    assert [item.id for item in second.subscriptions.rejected] == ["bad", "b"]
+    assert (third.is_first, third.subscriptions.rejected) == (False, ())
+    same = _settled(place.versions(first=edited), 3)
+    assert (same.is_first, same.has_other_first) == (False, False)
+    assert same.subscriptions.rejected == ()
+
+
+def test_what_is_compiled_to_something_else_is_a_version_of_its_own(place: Place) -> None:
+    _settled(place.versions(), 0)
+    versions = place.versions()
+    other = versions.settle(versions.choose(1), "with another strategy")
+    assert (other.is_first, other.has_other_first) == (True, False)
+    again = place.versions()
+    assert again.settle(again.choose(1), "with another strategy").is_first
+    assert not versions.settle(versions.choose(2), "with another strategy").is_first
+
+
+def test_paths_of_a_batch_are_on_record_until_it_is_finished(tmp_path: Path) -> None:
+    store = local_store(str(tmp_path))
+    odd = "/a/\udce9.xml"
+    assert kept_paths(store, 3, ["/a/1.xml", odd]) == ["/a/1.xml", odd]
+    assert kept_paths(store, 3, ["/a/1.xml"]) == ["/a/1.xml", odd]
+    assert kept_paths(store, 4, []) == []
+    assert len(store.names("_versions")) == 1
+    forget_paths(store, 3)
+    forget_paths(store, 3)
+    assert kept_paths(store, 3, []) == []
 
 
 @pytest.mark.parametrize("anew", [True, False])
@@ -159,7 +206,7 @@ def test_a_batch_that_was_begun_with_other_subscriptions_is_an_error(place: Plac
     assert f"{place.out}/_versions/batch=0.json" in str(told.value)
     (place.out / "_versions" / "batch=0.json").unlink()
     versions = place.versions()
-    assert versions.settle(versions.choose(0), "another").matcher_version == "another"
+    assert versions.settle(versions.choose(0), "another").record.matcher_version == "another"
 
 
 def test_a_feed_elsewhere_or_nowhere_is_one_sentence(tmp_path: Path) -> None:
@@ -188,3 +235,35 @@ def test_a_table_is_a_feed_as_well(place: Place, spark: SparkSession) -> None:
     again = _settled(place.versions(table), 2)  # type: ignore[arg-type]
     assert again.subscriptions.subscriptions == changed.subscriptions.subscriptions
     assert not again.is_first
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_rows_of_a_table_that_are_no_changes_are_set_aside_once(
+    place: Place, spark: SparkSession
+) -> None:
+    rows = [
+        ("add", "1", "b", "//b"),
+        ("add", "2", "bad", "//["),
+        ("put", "3", "neither", "//n"),
+        ("add", "two", "word", "//w"),
+        ("add", None, "nothing", "//n"),
+        ("add", "-4", "below", "//n"),
+    ]
+
+    def table() -> object:
+        return spark.createDataFrame(rows, "op string, version string, id string, xpath string")
+
+    versions = place.versions(table)  # type: ignore[arg-type]
+    first = _settled(versions, 0)
+    assert (_ids(first), first.record.version) == (["a", "b"], 1)
+    aside = {str(item.id): item.reason for item in first.subscriptions.rejected[1:]}
+    assert set(aside) == {"bad", "neither", "word", "nothing", "below"}
+    assert aside["word"] == "batch=0.jsonl: 'two' is no version: a version is a whole number"
+    for again in (versions, place.versions(table)):  # type: ignore[arg-type]
+        second = _settled(again, 1)
+        assert (second.is_first, second.subscriptions.rejected) == (False, ())
+    rows += [("add", "three", "another", "//x"), ("add", "4", "c", "//c")]
+    third = _settled(versions, 2)
+    assert _ids(third) == ["a", "b", "c"]
+    assert [item.id for item in third.subscriptions.rejected] == ["another"]

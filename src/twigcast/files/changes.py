@@ -93,6 +93,10 @@ class ChangeFile:
     digest: str
     changes: tuple[Change, ...]
     rejected: tuple[Rejected, ...] = ()
+    highest: int = NO_VERSION
+    """The highest version of any row, whether that is a change or not."""
+    unversioned: frozenset[str] = frozenset()
+    """The rows that have no version."""
 
 
 class StandingSubscriptions:
@@ -109,6 +113,10 @@ class StandingSubscriptions:
         self._mark: _Mark = (NO_VERSION, "")
         self.taken: dict[str, str] = {}
         """The files taken up, in order, and their digests."""
+        self.highest = NO_VERSION
+        """The highest version seen, in rows that were set aside, too."""
+        self.unversioned: set[str] = set()
+        """The rows seen that have no version."""
 
     @property
     def version(self) -> int:
@@ -140,6 +148,9 @@ class StandingSubscriptions:
             if problem is not None:
                 aside.append((name, problem))
         self.taken.update((name, group[name].digest) for name in sorted(group))
+        for file in group.values():
+            self.highest = max(self.highest, file.highest)
+            self.unversioned |= file.unversioned
         aside.sort(key=lambda pair: (pair[0], pair[1].line))
         return tuple(replace(item, reason=f"{name}: {item.reason}") for name, item in aside)
 
@@ -205,10 +216,21 @@ def change_file(
     digest = sha256(content).hexdigest()
     try:
         opened: BufferedReader = BufferedReader(BytesIO(content))
-        changes, rejected = gather_changes(file_rows(opened, form_of(name), limits))
+        rows = list(file_rows(opened, form_of(name), limits))
     except UsageError as error:
         return ChangeFile(name, digest, (), (Rejected(None, 1, "", str(error)),))
-    return ChangeFile(name, digest, tuple(changes), tuple(rejected))
+    changes, rejected = gather_changes(rows)
+    versions = [version_of((row.fields or {}).get("version")) for row in rows]
+    return ChangeFile(
+        name,
+        digest,
+        tuple(changes),
+        tuple(rejected),
+        highest=max((each for each in versions if each is not None), default=NO_VERSION),
+        unversioned=frozenset(
+            row.text for row, each in zip(rows, versions, strict=True) if each is None
+        ),
+    )
 
 
 def gather_changes(rows: Iterable[Row]) -> tuple[list[Change], list[Rejected]]:
@@ -232,7 +254,7 @@ def _change(row: Row) -> Change | Rejected:
     fields = row.fields
     if fields is None:
         return _rejected(row, row.problem or "the line is empty")
-    op, version, name = fields.get("op"), _version(fields.get("version")), fields.get("id")
+    op, version, name = fields.get("op"), version_of(fields.get("version")), fields.get("id")
     if not isinstance(op, str) or op not in {"add", "remove"}:
         told = f"{op!r} is neither add nor remove" if op else "there is no op"
         return _rejected(row, told)
@@ -251,7 +273,8 @@ def _change(row: Row) -> Change | Rejected:
     return Change(version, row.line, name, row.text)
 
 
-def _version(given: object) -> int | None:
+def version_of(given: object) -> int | None:
+    """What a row gives as its version, if it is one."""
     if isinstance(given, str) and _DIGITS.fullmatch(given):
         given = int(given)
     fits = isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= _VERSION_MAX

@@ -31,8 +31,6 @@ from twigcast.spark.storage import local_path
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from twigcast.files.publications import AnyPath
-
 _WHOLE_FILES = "path string, modificationTime timestamp, length long, content binary"
 
 _FILE_OPTIONS = {
@@ -79,7 +77,7 @@ def arriving(
 
 def _files(spark: SparkSession, given: Publications) -> Arriving:
     folders = sorted(_folders(given.paths), key=len, reverse=True)
-    roots = {str(Path(path).absolute()): path.rstrip("/") for path in folders}
+    roots = {_absolute(path): path.rstrip("/") for path in folders}
     frames = [_watched(spark, root, given) for root in roots]
     return Arriving(reduce(DataFrame.union, frames), lambda batch: _paths(batch, roots, given))
 
@@ -99,16 +97,20 @@ def _watched(spark: SparkSession, root: str, given: Publications) -> DataFrame:
 
 
 def _paths(batch: DataFrame, roots: dict[str, str], given: Publications) -> Publications:
-    """The files of a batch that are documents, by the paths that their folders were given."""
+    """The files of a batch that are documents.
+
+    Whoever does the batch may be in another folder than the caller was, so paths are absolute. The
+    names of documents begin as the caller has named the folder.
+    """
     selection = Selection(given.patterns, given.limits)
-    found: list[AnyPath] = []
+    found: list[str] = []
     for row in batch.collect():
         path = local_path(row["path"]) or row["path"]
         root = next(root for root in roots if path.startswith(f"{root}/"))
         way = path.removeprefix(f"{root}/")
         if selection.wants(way):
-            found.append(f"{roots[root]}/{way}")
-    return replace(given, source=sorted(map(str, found)), format=None, options={})
+            found.append(path)
+    return replace(given, source=sorted(found), format=None, options={}, folder_names=roots)
 
 
 def _table(
@@ -133,4 +135,9 @@ def _place(path: str) -> str:
     local = local_path(path)
     if local is None:
         return path
-    return f"file://{_GLOB.sub(_ESCAPED, str(Path(local).absolute()))}"
+    return f"file://{_GLOB.sub(_ESCAPED, _absolute(local))}"
+
+
+def _absolute(path: str) -> str:
+    # Spark takes `..` for the folder above by name, which it is not behind a link.
+    return str(Path(path).resolve() if ".." in Path(path).parts else Path(path).absolute())

@@ -64,7 +64,8 @@ class Publications:
     ``options`` are handed to its reader, ``content_column`` holds the documents (binary, or text)
     ``document_column`` their names and ``origin_column`` the brokers they are published at
     (``origin``, if there is such a column). For folders and archives, ``patterns`` say which files
-    are documents and ``limits`` how large they may be.
+    are documents and ``limits`` how large they may be. ``folder_names`` are what folders are called
+    in the names of documents, where that is not their path.
     """
 
     source: AnyPath | Sequence[AnyPath] | DataFrame
@@ -75,6 +76,7 @@ class Publications:
     origin_column: str | None = None
     patterns: Sequence[str] = DEFAULT_PATTERNS
     limits: PublicationLimits = DEFAULT_LIMITS
+    folder_names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def paths(self) -> list[str]:

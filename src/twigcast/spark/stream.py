@@ -11,6 +11,8 @@ that we have finished it. What a batch is matched with is on record as well
 
     in the manifests already?  ── yes ──▶ nothing to do
        │ no
+    which files?  on record, or those that Spark names, and then on record
+       │
     which subscriptions?  on record, or those that stand by now, and then on record
        │
     compile, if they are not those of the batch before
@@ -34,6 +36,7 @@ is pickled and done by the server.
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,6 +44,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
@@ -51,14 +55,29 @@ from twigcast.spark.kafka import KafkaTopic, send_deliveries
 from twigcast.spark.pipeline import Batch, store_of
 from twigcast.spark.prepared import Design, Prepared, prepare
 from twigcast.spark.sources import Publications
-from twigcast.spark.storage import STAGING, STREAM, Output, Store, local_path, whole_batches
+from twigcast.spark.storage import (
+    STAGING,
+    STREAM,
+    Output,
+    Store,
+    literally,
+    local_path,
+    whole_batches,
+)
 from twigcast.spark.tables import TABLES
-from twigcast.spark.versions import Changes, Choice, Versions, feed_of
+from twigcast.spark.versions import (
+    Changes,
+    Choice,
+    Versions,
+    feed_of,
+    forget_paths,
+    kept_paths,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from twigcast.files import Subscription, SubscriptionFile
@@ -96,13 +115,13 @@ class Stream:
         return self._step.last_run
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it ends, or for some seconds; whether it has ended.
+        """Wait until it ends, or for some seconds; whether it has ended. 0 seconds are a look.
 
         A :class:`TwigcastError` tells what made it end, if it did not mean to.
         """
+        if seconds is not None and not self._ends_within(seconds):
+            return False
         with suppress(*SPARK_FAILURES):
-            if seconds is not None and not self._query.awaitTermination(seconds):  # type: ignore[arg-type]
-                return False
             # Now and then we look up, to hear whether somebody has pressed Ctrl-C.
             while not self._query.awaitTermination(_HEARD_SECONDS):
                 pass
@@ -120,6 +139,14 @@ class Stream:
         self._is_stopped = True
         with suppress(*SPARK_FAILURES):
             self._query.stop()
+
+    def _ends_within(self, seconds: float) -> bool:
+        if seconds <= 0:
+            return not self.is_active
+        with suppress(*SPARK_FAILURES):
+            milliseconds = max(1, round(1000 * seconds))
+            return bool(self._query.awaitTermination(milliseconds / 1000))  # type: ignore[arg-type]
+        return True
 
     def _raise_failure(self) -> None:
         told = self._query.exception()
@@ -164,13 +191,15 @@ class Step:
             number, placed=lambda: self._send(spark, store, number)
         )
         if output.is_whole:
+            forget_paths(store, number)
             return
+        publications = self._arrived(frame, store, number)
         if self._versions is None:
             self._versions = self._made_versions(store)
         choice = self._versions.choose(number)
         prepared = self._compiled(spark, choice)
-        record = self._versions.settle(choice, prepared.version)
-        publications = self.publications(frame)
+        choice = self._versions.settle(choice, prepared.version)
+        record = choice.record
         batch = Batch(spark, output, self.out, progress=self.progress)
         self.last_run = batch.run(
             prepared,
@@ -179,6 +208,14 @@ class Step:
             is_first=choice.is_first,
             noted={"version": _shown(record.version), "changes": list(record.files)},
         )
+        forget_paths(store, number)
+
+    def _arrived(self, frame: DataFrame, store: Store, number: int) -> Publications:
+        """The documents of a batch; the same ones if it is repeated, though some may be gone."""
+        found = self.publications(frame)
+        if isinstance(found.source, DataFrame):
+            return found
+        return replace(found, source=kept_paths(store, number, found.paths))
 
     def _made_versions(self, store: Store) -> Versions:
         tree = self.design.tree
@@ -196,14 +233,14 @@ class Step:
             if before is not None:
                 discard(*before.files)
         _, prepared = self._prepared
-        # What of the first subscriptions is set aside, the first batch tells; what comes by the
-        # feed was checked.
-        rejected = given.rejected if choice.record.batch else prepared.rejected
+        # What of the first subscriptions is set aside, the first batch tells that has them; what
+        # comes by the feed was checked.
+        rejected = prepared.rejected if choice.has_other_first else given.rejected
         return replace(prepared, rejected=rejected)
 
     def _send(self, spark: SparkSession, store: Store, number: int) -> None:
         if self.deliveries_to is not None:
-            deliveries = spark.read.parquet(store.location(f"deliveries/batch={number}"))
+            deliveries = spark.read.parquet(literally(store.location(f"deliveries/batch={number}")))
             send_deliveries(deliveries, self.deliveries_to, batch=number)
 
 
@@ -224,14 +261,16 @@ def start_stream(
     if trigger is not None and not 0 <= trigger <= _TRIGGER_SECONDS_MAX:
         raise UsageError(f"a trigger of {trigger} s cannot be meant; give the seconds, 0 or more")
     source = arriving(spark, publications, schema=schema)
-    done = replace(step, publications=source.batch)
+    # Batches are done by somebody who may be in another folder by then.
+    changes = step.changes
+    if isinstance(changes, str | os.PathLike):
+        changes = _absolute(changes)
+    done = replace(step, publications=source.batch, out=_absolute(step.out), changes=changes)
     out = store_of(done.out, spark)
     feed_of(done.changes, out)
     bind(out, store_of(checkpoint, spark))
-    place = local_path(checkpoint)
-    writer = source.frame.writeStream.foreachBatch(done).option(
-        "checkpointLocation", str(checkpoint) if place is None else str(Path(place).absolute())
-    )
+    writer = source.frame.writeStream.foreachBatch(done)
+    writer = writer.option("checkpointLocation", _absolute(checkpoint))
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
@@ -263,6 +302,11 @@ def bind(out: Store, checkpoint: Store) -> str:
     for store in (checkpoint, out):
         store.write(STREAM, json.dumps({"stream": name}).encode() + b"\n")
     return name
+
+
+def _absolute(place: AnyPath) -> str:
+    local = local_path(place)
+    return os.fspath(place) if local is None else str(Path(local).absolute())
 
 
 def _partitions(publications: Publications) -> int | None:

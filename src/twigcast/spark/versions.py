@@ -14,8 +14,12 @@ group. ``before`` leads to the last batch that took up any, so a stream that sta
 million batches reads only the records that matter. Each file stands there with a digest: one that
 has changed since, or that is gone, is an error.
 
-A feed can be a table as well. Its new rows, those with a higher version than any before, are then
-copied into ``_changes`` first, and from there on it is like a feed in files.
+A feed can be a table as well. Its new rows, those with a higher version than any before, whether
+they counted or not, are then copied into ``_changes`` first, and from there on it is like a feed in
+files. Rows without a version are new if there was none like them before.
+
+A stream may be started again with other subscriptions. The record has a digest of the first ones,
+so the batch that comes next tells what of them is set aside.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pyspark.sql import DataFrame, functions
@@ -31,16 +36,18 @@ from pyspark.sql import DataFrame, functions
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import SubscriptionFile
 from twigcast.files.changes import (
+    NO_VERSION,
     ChangeFile,
     StandingSubscriptions,
     change_file,
     read_change_file,
+    version_of,
     waiting_files,
 )
 from twigcast.spark.storage import CHANGES, VERSIONS, local_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from pyspark.sql import Row
 
@@ -66,6 +73,8 @@ class VersionRecord:
     """The last batch before this one that took up files."""
     matcher_version: str = ""
     """What it is compiled to."""
+    first: str = ""
+    """A digest of the subscriptions that stand before the first change."""
 
 
 class Feed(Protocol):
@@ -87,11 +96,23 @@ class Choice:
     """Whether the record is from an earlier attempt at the batch."""
     subscriptions: SubscriptionFile
     """With what this batch sets aside."""
+    before: VersionRecord | None = None
+    """The record of the batch before."""
+
+    @property
+    def has_other_first(self) -> bool:
+        """Whether the batch before, if any, began with other subscriptions."""
+        return self.before is None or self.before.first != self.record.first
 
     @property
     def is_first(self) -> bool:
-        """Whether no batch before this one had the same subscriptions."""
-        return not self.record.batch or bool(self.record.files)
+        """Whether the batch before had other subscriptions; known when this one is settled."""
+        return (
+            self.before is None
+            or self.has_other_first
+            or bool(self.record.files)
+            or self.before.matcher_version != self.record.matcher_version
+        )
 
 
 class Versions:
@@ -110,6 +131,7 @@ class Versions:
     ) -> None:
         self._store = store
         self._first = first
+        self._digest = _digest(first)
         self._feed = feed
         self._brokers = brokers
         self._standing = StandingSubscriptions(first, brokers)
@@ -127,13 +149,15 @@ class Versions:
             version=self._standing.version,
             files={file.name: file.digest for file in files},
             before=None if last is None else last.batch if last.files else last.before,
+            first=self._digest,
         )
         self._last = record
-        rejected = aside if batch else (*self._first.rejected, *aside)
+        choice = Choice(record, found is not None, SubscriptionFile(()), last)
+        rejected = (*self._first.rejected, *aside) if choice.has_other_first else aside
         subscriptions = SubscriptionFile(self._standing.subscriptions, rejected)
-        return Choice(record, found is not None, subscriptions)
+        return replace(choice, subscriptions=subscriptions)
 
-    def settle(self, choice: Choice, matcher_version: str) -> VersionRecord:
+    def settle(self, choice: Choice, matcher_version: str) -> Choice:
         """Write down what a batch is going to be matched with, if that was not done before.
 
         What was begun with other subscriptions is a :class:`UsageError`.
@@ -143,13 +167,14 @@ class Versions:
             record = replace(record, matcher_version=matcher_version)
             content = json.dumps(asdict(record), indent=2).encode() + b"\n"
             self._store.write(_name(record.batch), content)
+            self._last = record
         elif record.matcher_version != matcher_version:
             raise UsageError(
                 f"batch {record.batch} was begun with other subscriptions, and was cut off: start "
                 "the stream with those again, or remove "
                 f"{self._store.location(_name(record.batch))} to begin the batch anew"
             )
-        return record
+        return replace(choice, record=record)
 
     def recorded(self, batch: int) -> VersionRecord | None:
         """The record of a batch, if there is one."""
@@ -198,6 +223,24 @@ class Versions:
         return file
 
 
+def kept_paths(store: Store, batch: int, found: Sequence[str]) -> list[str]:
+    """The paths of a batch's files: those on record, else those found, and then on record.
+
+    Spark passes over files of a repeated batch that are gone by now, and nobody would know of them.
+    """
+    name = _paths_name(batch)
+    if store.exists(name):
+        return list(json.loads(store.read(name)))
+    if found:
+        store.write(name, json.dumps(found).encode() + b"\n")
+    return list(found)
+
+
+def forget_paths(store: Store, batch: int) -> None:
+    """Remove that record: the batch is finished."""
+    store.delete(_paths_name(batch))
+
+
 def feed_of(changes: Changes | None, store: Store) -> Feed | None:
     """A feed out of what a caller says; a :class:`UsageError` for what cannot be one."""
     if changes is None:
@@ -233,25 +276,42 @@ class _TableFeed:
         self._store = store
 
     def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:
-        version = functions.col("version").cast("long")
-        rows = self._table().where(version > functions.lit(standing.version)).collect()
-        if not rows:
+        version = functions.col("version").try_cast("long")
+        is_new = version.isNull() | (version < 0) | (version > functions.lit(standing.highest))
+        lines = _json_lines(self._table().where(is_new).collect())
+        new = [line for line in lines if line not in standing.unversioned]
+        if not new:
             return []
         name = f"batch={batch}.jsonl"
-        self._store.write(f"{CHANGES}/{name}", _json_lines(rows))
+        self._store.write(f"{CHANGES}/{name}", "".join(f"{line}\n" for line in new).encode())
         return [self.again(name)]
 
     def again(self, name: str) -> ChangeFile:
         return change_file(name, self._store.read(f"{CHANGES}/{name}"))
 
 
-def _json_lines(rows: Iterable[Row]) -> bytes:
+def _json_lines(rows: Iterable[Row]) -> list[str]:
     """Rows as lines; a table has no order, so at one version removals come first, then ids."""
     fields = [row.asDict(recursive=True) for row in rows]
-    fields.sort(
-        key=lambda row: (int(row["version"]), row.get("op") != "remove", str(row.get("id")))
-    )
-    return b"".join(json.dumps(row, default=str).encode() + b"\n" for row in fields)
+    fields.sort(key=_place)
+    return [json.dumps(row, default=str) for row in fields]
+
+
+def _place(row: Mapping[str, object]) -> tuple[int, bool, str]:
+    version = version_of(row.get("version"))
+    return NO_VERSION if version is None else version, row.get("op") != "remove", str(row.get("id"))
+
+
+def _digest(first: SubscriptionFile) -> str:
+    digest = sha256(repr(first.rejected).encode("utf-8", "surrogatepass"))
+    for item in first.subscriptions:
+        said = item.id, item.xpath, item.subscriber, item.broker, sorted(item.namespaces.items())
+        digest.update(repr(said).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _paths_name(batch: int) -> str:
+    return f"{VERSIONS}/batch={batch}.paths.json"
 
 
 def _name(batch: int) -> str:
