@@ -42,7 +42,7 @@ from twigcast.files.index import write_versioned
 from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names
-from twigcast.spark.session import is_embedded
+from twigcast.spark.session import is_connected_to, is_embedded
 from twigcast.spark.ways import loaded_ways, ways_bytes
 
 if TYPE_CHECKING:
@@ -201,11 +201,14 @@ def _loaded(compiled: Compiled) -> Matcher:
 def share(spark: SparkSession, *files: VersionedFile) -> None:
     """Make files known to all workers, which find them by :func:`located`.
 
-    An embedded Spark's workers read them where they are. Everywhere else Spark gets copies, which
-    it keeps until the session ends.
+    An embedded Spark's workers read them where they are. To a Spark that is connected to they are
+    sent. A cluster fetches them from where they are, and does so for every executor that is
+    started, even what nobody asks for any more: it is a user that never goes.
     """
+    is_fetched = not is_embedded(spark) and not is_connected_to(spark)
     with _LOCK:
-        _USED.update(file.path for file in files)
+        for file in files:
+            _USED[file.path] += 1 + is_fetched
     if not is_embedded(spark):
         spark.addArtifacts(*(str(file.path) for file in files), file=True)
 
@@ -228,7 +231,7 @@ def located(file: VersionedFile) -> str:
 
 _LOCK = Lock()
 _USED: Counter[Path] = Counter()
-"""How often each file was shared and not yet discarded."""
+"""How many users each shared file has."""
 
 
 @cache
