@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -27,7 +28,7 @@ from twigcast.matching import Matcher
 from twigcast.routing import Topology
 from twigcast.routing.events import BrokerId, Publication
 from twigcast.routing.standing import Answer
-from twigcast.routing.strategy import Strategy, covering, flooding, piggyback
+from twigcast.routing.strategy import Strategy, advertised, covering, flooding, piggyback
 from twigcast.routing.sweeps import spread
 from twigcast.spark import hop_tables
 from twigcast.spark.brokers import BrokerTree
@@ -55,15 +56,9 @@ from twigcast.spark.ways import ways_of
 from twigcast.spark.worker import BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX, match_batches
 
 SCHEMAS = {table: parquet_schema(TABLES[table]) for table in (DELIVERIES, DEAD_LETTERS)}
-FIELDS: Mapping[str, pa.DataType] = {
-    "document": pa.string(),
-    "content": pa.binary(),
-    "origin": pa.string(),
-}
-TYPES = pa.schema(FIELDS)
 
-Document = tuple[str, bytes | None, str | None]
-"""Name, content and origin."""
+Document = tuple[str, bytes | str | None, str | None]
+"""Name, content and origin; a batch has text or bytes."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +135,8 @@ class Stage:
 
     # Two plans.
 
-    def fused(self, documents: Sequence[Document]) -> Found:
-        outcomes = match_batches(batches(documents, 1), self.matcher, ways=self.ways)
+    def fused(self, documents: Sequence[Document], count: int = 1) -> Found:
+        outcomes = match_batches(batches(documents, count), self.matcher, ways=self.ways)
         (receipt,) = self._written(outcomes, "fused")
         links: dict[int, tuple[int, ...]] = {
             each.pop("link"): tuple(each.values()) for each in receipt["traffic"]
@@ -254,12 +249,16 @@ class Stage:
 def batches(documents: Sequence[Document], count: int) -> list[pa.RecordBatch]:
     share = -(-len(documents) // count)
     runs = [documents[start : start + share] for start in range(0, len(documents), share)]
-    return [
-        pa.RecordBatch.from_pylist(
-            [dict(zip(TYPES.names, one, strict=True)) for one in run], schema=TYPES
-        )
-        for run in runs
-    ]
+    return [_batch(run) for run in runs]
+
+
+def _batch(documents: Sequence[Document]) -> pa.RecordBatch:
+    names, contents, origins = zip(*documents, strict=True)
+    kind = pa.string() if any(isinstance(each, str) for each in contents) else pa.binary()
+    return pa.RecordBatch.from_arrays(
+        [pa.array(names, pa.string()), pa.array(contents, kind), pa.array(origins, pa.string())],
+        ["document", "content", "origin"],
+    )
 
 
 def drawn_stage(folder: Path, strategy: Strategy, rng: Random) -> tuple[Stage, list[Document]]:
@@ -297,6 +296,42 @@ def test_both_plans_give_the_same_under(strategy: Strategy, tmp_path: Path) -> N
     assert expected.dead_letters
     for tasks in (1, 3):
         assert stage.hops(documents, tasks) == expected
+
+
+ENCODINGS = ("UTF-16", "US-ASCII", "ISO-8859-1", "UTF-8")
+
+
+@pytest.mark.parametrize("strategy", [covering(), *ANNOTATING], ids=str)
+def test_text_was_decoded_already_whatever_it_declares(strategy: Strategy, tmp_path: Path) -> None:
+    asked = [("B3", Pattern.parse(each)) for each in ("/a[b = 'é']", "//b", "/a[b = 'Ã©']")]
+    stage = Stage(tmp_path, line(3), asked, strategy)
+    documents: list[Document] = []
+    for encoding in ENCODINGS:
+        text = f'<?xml version="1.0" encoding="{encoding}"?><a><b>é</b></a>'
+        encoded = text.encode(encoding, "xmlcharrefreplace")
+        documents += [(f"{encoding}, decoded", text, None), (encoding, encoded, None)]
+    documents.sort(key=lambda document: isinstance(document[1], str))
+    expected = stage.fused(documents, 2)
+    assert not expected.dead_letters
+    received = {(row[0], row[2]) for row in expected.deliveries}
+    assert received == {(name, which) for name, _, _ in documents for which in ("0", "1")}
+    hashes = {row[0]: row[1] for row in expected.deliveries}
+    for name, content, _ in documents:
+        published = content.encode() if isinstance(content, str) else content
+        assert hashes[name] == sha256(published or b"").hexdigest()
+    assert stage.hops(documents, 2) == expected
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_text_is_held_to_what_is_advertised_whatever_it_declares(
+    encoding: str, tmp_path: Path
+) -> None:
+    asked = [("B2", Pattern.parse("/a[b = 'nobody has this']"))]
+    stage = Stage(tmp_path, line(2), asked, advertised(), {"B1": 0})
+    declared = f'<?xml version="1.0" encoding="{encoding}"?>'
+    for plan in (stage.fused, stage.hops):
+        assert plan([("kept", f"{declared}<a><b>é</b></a>", None)]).traffic == {}
+        assert plan([("departs", f"{declared}<a><z>é</z></a>", None)]).traffic.keys() == {0}
 
 
 def test_an_undecided_pair_is_a_dead_letter_and_its_document_goes_on(

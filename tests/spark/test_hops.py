@@ -207,6 +207,29 @@ def test_where_workers_cannot_write_the_tables_are_the_same(
         assert getattr(run, name) == getattr(other, name)
 
 
+@pytest.mark.parametrize("strategy", ["covering", "piggyback"])
+def test_text_was_decoded_already_whatever_it_declares(
+    strategy: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encodings = ("UTF-16", "US-ASCII", "ISO-8859-1", "UTF-8")
+    rows = [(name, f'<?xml version="1.0" encoding="{name}"?><m><c>é</c></m>') for name in encodings]
+    documents = spark.createDataFrame(rows, "document string, content string").coalesce(1)
+    asked = [{"id": n, "xpath": "/m[c = 'é']", "broker": at} for n, at in enumerate(BROKERS[-2:])]
+    expected = {(name, str(n)) for name in encodings for n in range(2)}
+
+    def received(plan: str, out: str) -> set[tuple[str, str]]:
+        network = Pipeline(spark, TOPOLOGY, asked, strategy, plan=plan)
+        run = network.disseminate(documents, tmp_path / out, partitions=1)
+        assert (run.bytes, run.dead_letters) == (sum(len(row[1].encode()) for row in rows), 0)
+        found = pq.read_table(tmp_path / out / "deliveries").to_pylist()
+        return {(row["document"], row["subscription"]) for row in found}
+
+    assert received("fused", "fused") == expected
+    assert received("hops", "written by workers") == expected
+    monkeypatch.setattr(pipeline, "local_store", lambda path: hadoop_store(f"file://{path}", spark))
+    assert received("hops", "written by Spark") == expected
+
+
 def test_nothing_published_gives_empty_tables(spark: SparkSession, tmp_path: Path) -> None:
     network = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "flooding", plan="hops")
     (tmp_path / "nothing").mkdir()

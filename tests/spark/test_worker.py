@@ -19,12 +19,14 @@ from twigcast.spark.sources import gathered
 from twigcast.spark.worker import (
     DOCUMENTS,
     OUTCOMES,
+    REFUSAL,
     decide_array,
     loaded_matcher,
     loads,
     match_batches,
     matching_names,
     open_chunks,
+    readable,
 )
 
 Row = Mapping[str, object]
@@ -134,6 +136,39 @@ def test_text_was_decoded_already_so_its_declared_encoding_does_not_count(kind: 
     assert rows["x"]["matches"] == rows["y"]["matches"] == [0]
     assert rows["x"]["document_hash"] == sha256(text.encode()).hexdigest()
     assert rows["z"]["stage"] == "read"
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@pytest.mark.parametrize("encoding", ["UTF-16", "US-ASCII", "ISO-8859-1", "klingon"])
+def test_text_is_refused_where_its_mistake_is_whatever_it_declares(
+    encoding: str, kind: object
+) -> None:
+    texts = [
+        f'<?xml version="1.0" encoding="{encoding}"?>{rest}'
+        for rest in ("<a>é\n\n<b></a>", "<a><b></a>")
+    ]
+    plain = [text.replace(f'encoding="{encoding}"', " " * (11 + len(encoding))) for text in texts]
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array(["0", "1"]), pa.array(texts, kind)], ["document", "content"]
+    )
+    rows = _outcomes([batch], _matcher("/a"))
+    expected = _outcomes(
+        [_documents({str(n): text.encode() for n, text in enumerate(plain)})], _matcher("/a")
+    )
+    for name, text in enumerate(texts):
+        row, other = rows[str(name)], expected[str(name)]
+        assert [row[each] for each in REFUSAL.names] == [other[each] for each in REFUSAL.names]
+        assert row["document_hash"] == sha256(text.encode()).hexdigest()
+    assert (rows["0"]["stage"], rows["0"]["line"]) == ("parse", 3)
+
+
+def test_text_that_is_no_unicode_is_refused_alone() -> None:
+    contents = [b"<a>\xe9</a>", b"<?xml version='1.0' encoding='latin-1'?><a>\xe9</a>", b"<a/>"]
+    text = pa.array(contents, pa.binary()).view(pa.string())
+    batch = pa.RecordBatch.from_arrays([pa.array(["0", "1", "2"]), text], ["document", "content"])
+    rows = _outcomes([batch], _matcher("/a"))
+    assert [rows[name]["matches"] for name in "012"] == [None, None, [0]]
+    assert readable(text).to_pylist() == contents
 
 
 def test_bytes_keep_their_declared_encoding() -> None:

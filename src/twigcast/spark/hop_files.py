@@ -40,7 +40,11 @@ _SPOOLED: Mapping[str, pa.DataType] = {
     "content": pa.binary(),
 }
 SPOOLED = pa.schema(_SPOOLED)
-"""Documents in a spool."""
+"""Documents in a spool.
+
+``content`` is to be read by what it declares (``worker.readable``); ``document_hash`` and ``bytes``
+are those of the document as it was published.
+"""
 
 _REFERENCE: Mapping[str, pa.DataType] = {
     "spool": pa.binary(),

@@ -23,7 +23,7 @@ from twigcast.spark.hop_answers import Visited, answers_to
 from twigcast.spark.hop_files import NOWHERE, SPOOLED, VISITS
 from twigcast.spark.hop_worker import outcomes_of, without_ways
 from twigcast.spark.ways import lists_of
-from twigcast.spark.worker import OUTCOMES, match_batches
+from twigcast.spark.worker import OUTCOMES, match_batches, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -63,18 +63,18 @@ def carry_documents(
         (outcomes,) = match_batches([batch], nobody, ways=ways)
         rows = len(outcomes)
         crossed = pc.fill_null(pc.list_value_length(outcomes.column("crossed")), 0)
-        readable = np.asarray(outcomes.column("stage").is_null())
-        origins = outcomes.column("origin").filter(pa.array(readable))
+        read = np.asarray(outcomes.column("stage").is_null())
+        origins = outcomes.column("origin").filter(pa.array(read))
         yield pa.RecordBatch.from_arrays(
             [
                 *without_ways(outcomes).columns,
                 pa.repeat(pa.scalar(spool, pa.binary()), rows),
                 pa.repeat(pa.scalar(number, pa.int32()), rows),
                 pa.array(np.arange(rows, dtype=np.int32)),
-                batch.column("content").cast(pa.binary()),
+                readable(batch.column("content")),
                 pc.greater(crossed, pa.scalar(0)),
                 *(pa.repeat(pa.scalar(NOWHERE, pa.int32()), rows) for _ in range(3)),
-                _onward(np.flatnonzero(readable), origins, [None] * len(origins), rows),
+                _onward(np.flatnonzero(read), origins, [None] * len(origins), rows),
             ],
             schema=ANSWERED,
         )

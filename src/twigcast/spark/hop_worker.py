@@ -45,6 +45,7 @@ from twigcast.spark.worker import (
     REFUSAL,
     arrays_of,
     match_batches,
+    readable,
     worker_name,
 )
 
@@ -195,7 +196,7 @@ def spool_documents(
             read = outcomes.column("stage").is_null()
             kept = outcomes.filter(read)
             if len(kept):
-                content = batch.column("content").cast(pa.binary()).filter(read)
+                content = readable(batch.column("content").filter(read))
                 named = [kept.column(name) for name in SPOOLED.names if name != "content"]
                 number = file.write(pa.RecordBatch.from_arrays([*named, content], schema=SPOOLED))
                 hop.ahead.add(_first_visits(kept, spool, number))

@@ -38,6 +38,7 @@ import pyarrow.compute as pc
 from twigcast.errors import DocumentError
 from twigcast.files import open_entries, read_index
 from twigcast.language import Document
+from twigcast.language.document import encoded
 from twigcast.spark.chunks import read_chunk
 from twigcast.spark.ways import UNKNOWN, crossings, departures, lists_of
 
@@ -152,13 +153,14 @@ def match_batches(
     """
     for batch in batches:
         given = batch.column("content")
-        contents = _as_bytes(given).to_pylist()
+        contents = given.cast(pa.binary()).to_pylist()
+        read = readable(given).to_pylist() if is_text(given.type) else contents
         hashes = [None if content is None else sha256(content).hexdigest() for content in contents]
         names = map(_name, batch.column("document").to_pylist(), hashes)
         decided = decide_array(given, matcher)
         errors = decided.column("error").to_pylist()
-        refusals = list(map(refusal_of, contents, _texts(batch, "refusal"), errors))
-        way = _routed(decided, batch, contents, refusals=refusals, ways=ways)
+        refusals = list(map(refusal_of, read, _texts(batch, "refusal"), errors))
+        way = _routed(decided, batch, read, refusals=refusals, ways=ways)
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(names, pa.string()),
@@ -232,6 +234,33 @@ def _below(lists: Column, end: int) -> Column:
     return lists_of(offsets, positions.filter(kept), np.asarray(lists.is_null()))
 
 
+def readable(given: Column) -> Column:
+    """Contents as bytes that can be read on their own, by what they declare.
+
+    Text was decoded already, whatever it declares. As bytes it is UTF-8, and has to say so.
+    """
+    contents: Column = given.cast(pa.binary())
+    if not is_text(given.type):
+        return contents
+    texts = contents.to_pylist()
+    return pa.array([None if text is None else _redeclared(text) for text in texts], pa.binary())
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether contents of that type are text, and not bytes."""
+    return kind in {pa.string(), pa.large_string(), pa.string_view()}
+
+
+def _redeclared(text: bytes) -> bytes:
+    try:
+        content = encoded(text.decode())
+    except UnicodeDecodeError:  # Spark does not check what it calls a string.
+        return text
+    # With blanks at the end of a declaration that has become shorter, what follows stays in place,
+    # and with it the columns that errors tell.
+    return content.replace(b"?>", b" " * (len(text) - len(content)) + b"?>", 1)
+
+
 def decide_array(given: Column, matcher: Matcher) -> pa.RecordBatch:
     """What ``Matcher.match_batch`` answers, also when a document makes it fail as a whole."""
     try:
@@ -267,7 +296,7 @@ def refusal_of(content: bytes | None, unread: str | None, error: str | None) -> 
     """The refusal behind an error of the matcher, in full; None if there is none.
 
     The matcher's batch tells errors as text only. Refused documents are few, so they are simply
-    read once more to learn line and column.
+    read once more to learn line and column; ``content`` is what :func:`readable` gives.
     """
     if content is None:
         return Refusal("read", unread or "there is no content (null)")
@@ -292,10 +321,6 @@ def _name(name: str | None, digest: str | None) -> str:
     if name:
         return name
     return f"sha256:{digest}" if digest else "unnamed"
-
-
-def _as_bytes(given: Column) -> Column:
-    return given.cast(pa.binary())
 
 
 def arrays_of(rows: Sequence[tuple[object, ...] | None], schema: pa.Schema) -> list[Column]:
