@@ -268,10 +268,11 @@ def test_without_any_subscription_broken_documents_are_found_all_the_same() -> N
     check(stage, batch)
 
 
-def test_text_that_was_decoded_stays_text() -> None:
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
+def test_text_that_was_decoded_stays_text(kind: pa.DataType) -> None:
     stage = stage_of(PATTERNS, 2)
     text = f'<?xml version="1.0" encoding="UTF-16"?>{_document("a").decode()}'
-    batch = pa.RecordBatch.from_pydict({"document": ["a"], "content": [text]})
+    batch = pa.RecordBatch.from_pydict({"document": ["a"], "content": pa.array([text], kind)})
     assert _pairs(_rows(stage.answers(batch)), "matches")
     check(stage, batch)
 

@@ -35,7 +35,15 @@ from twigcast.matching import Matcher
 from twigcast.spark import parts
 from twigcast.spark.parts import DEAD_LETTERS, DELIVERIES, DeadLetters, Deliveries, Part
 from twigcast.spark.ways import crossings, lists_of
-from twigcast.spark.worker import OUTCOMES, Refusal, decide_array, loads, match_batches, worker_name
+from twigcast.spark.worker import (
+    OUTCOMES,
+    Refusal,
+    decide_array,
+    is_text,
+    loads,
+    match_batches,
+    worker_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -211,7 +219,7 @@ def _visits(contents: Column, outcomes: pa.RecordBatch, hub: Hub) -> pa.RecordBa
         "visits": pa.array(visits[documents], pa.int32()),
         "is_first": pa.array(is_first),
         "content": pc.if_else(pa.array(shards != NO_SHARD), sent, None),
-        "decoded": pa.array(np.full(len(documents), pa.types.is_string(contents.type))),
+        "decoded": pa.array(np.full(len(documents), is_text(contents.type))),
     }
     columns = [
         told[name] if name in told else outcomes.column(name).take(documents)
