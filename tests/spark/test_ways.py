@@ -171,6 +171,7 @@ def test_trees_may_be_long_or_wide(strategy: Strategy, shape: dict[str, Any]) ->
 
 def test_what_no_origin_is_known_for_is_refused_and_the_rest_goes_on() -> None:
     matcher, ways = _ways(line(2), covering(), [("B2", _plain("//a"))], {}, _no_routes())
+    assert ways.origins([None, "", "B2", "B9"]).tolist() == [0, 0, 1, -1]
     rows = [("one", b"<a/>", None), ("two", b"<a/>", "B9"), ("three", b"<a", "B9")]
     batch = pa.RecordBatch.from_pylist(
         [dict(zip(("document", "content", "origin"), row, strict=True)) for row in rows]

@@ -98,7 +98,7 @@ class Ways:
 
     def origins(self, names: Sequence[str | None]) -> NDArray[np.int32]:
         """The brokers that documents begin at; UNKNOWN for names of none."""
-        numbers = (self.origin if name is None else self.tree.number(name) for name in names)
+        numbers = (self.tree.number(name) if name else self.origin for name in names)
         return np.array([UNKNOWN if n is None else n for n in numbers], np.int32)
 
 
