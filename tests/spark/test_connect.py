@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.timeout(600)]
 
 CONNECTED = """
-import json, sys
+import json, os, sys
 from pathlib import Path
 from twigcast import UsageError
 from twigcast.spark import (
@@ -63,7 +63,10 @@ found["tables"] = [
 for name, chosen in {"hops": {"plan": "hops"}, "shards": {"shards": 2}}.items():
     run_batch(*arguments, folder / name, topology=TOPOLOGY, strategy="covering", **chosen)
 pipeline = Pipeline(spark, TOPOLOGY, folder / "subscriptions.csv", "covering")
-stream = pipeline.stream(folder / "feed", folder / "stream", checkpoint=folder / "checkpoint")
+os.chdir(folder)  # The server is in another one.
+same = [("add", 1, "never", "//c", "north")]
+changes = spark.createDataFrame(same, ["op", "version", "id", "xpath", "broker"])
+stream = pipeline.stream("feed", "stream", checkpoint="checkpoint", changes=changes)
 found["stream"] = stream.wait()
 try:
     run_batch(*arguments, "hdfs://nowhere/out")

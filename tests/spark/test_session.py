@@ -81,6 +81,24 @@ def test_a_spark_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -
     assert str(caught.value) == "Spark did not start: Exception: Master must be local"
 
 
+@pytest.mark.parametrize(
+    ("locale", "expected"),
+    [
+        ({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, "C.UTF-8"),
+        ({}, "C.UTF-8"),
+        ({"LC_CTYPE": "C.UTF-8", "LANG": "C"}, None),
+        ({"LC_ALL": "de_DE.utf8"}, "de_DE.utf8"),
+    ],
+)
+def test_java_reads_names_of_files_as_utf8(
+    monkeypatch: pytest.MonkeyPatch, locale: dict[str, str], expected: str | None
+) -> None:
+    monkeypatch.setattr(session, "find_java", lambda: Java(Path("/java"), 17, "PATH"))
+    monkeypatch.setattr(os, "environ", dict(locale))
+    session._prepare_environment(embedded=False)
+    assert os.environ.get("LC_ALL") == expected
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
