@@ -57,6 +57,9 @@ if TYPE_CHECKING:
 _KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
 
+_WORDS_MAX = 1 << 22
+"""Words of bits (32 MB) that are put together at once."""
+
 UNKNOWN = -1
 """Instead of the number of a broker that is not in the topology."""
 
@@ -82,6 +85,17 @@ class Ways:
     towards: str = "all"
     refuses: bool = False
     """Whether documents that depart from what is advertised are refused, and not flooded."""
+
+    @cached_property
+    def words(self) -> NDArray[np.uint64]:
+        """Of each route a bit for each link, set for those that it leads over."""
+        routes, links = len(self.starts) - 1, len(self.tree.links)
+        words = np.zeros((routes, links // 64 + 1), np.uint64)
+        for route in range(routes):
+            bits = np.zeros(64 * words.shape[1], np.uint8)
+            bits[self.said[self.starts[route] : self.starts[route + 1]]] = 1
+            words[route] = np.packbits(bits).view(np.uint64)
+        return words
 
     @cached_property
     def subscriptions(self) -> int:
@@ -221,21 +235,35 @@ def _sent(
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Flags:
     """Which brokers documents come to, if they follow the routes that match."""
-    documents, positions = pairs
-    routes = positions - ways.subscriptions
-    counts = ways.starts[routes + 1] - ways.starts[routes]
-    ends = np.cumsum(counts)
-    # All places of all lists, one list behind the other.
-    places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
-        ways.starts[routes] - (ends - counts), counts
-    )
-    led = np.zeros((len(ways.tree.links), len(here)), np.bool_)
-    led[ways.said[places], np.repeat(documents, counts)] = True
+    led = _led(ways, len(here), *pairs)
     sent = np.zeros((len(ways.tree.names), len(here)), np.bool_)
     sent[walk.order[0]] = here
     for broker in walk.order[1:]:
         sent[broker] = sent[walk.parents[broker]] & led[walk.links[broker]]
     return sent
+
+
+def _led(
+    ways: Ways, count: int, documents: NDArray[np.int64], positions: NDArray[np.int64]
+) -> Flags:
+    """Over which links the routes that match lead documents, wherever these are."""
+    links = len(ways.tree.links)
+    led = np.zeros((links, count), np.bool_)
+    if not len(documents):
+        return led
+    order = np.argsort(documents, kind="stable")
+    documents, routes = documents[order], positions[order] - ways.subscriptions
+    begins = np.flatnonzero(np.diff(documents, prepend=-1))
+    # Where one document's routes would take too much room at once, they are taken in pieces.
+    for some in np.array_split(begins, len(routes) * ways.words.shape[1] // _WORDS_MAX + 1):
+        if len(some):
+            after = begins[np.searchsorted(begins, some[-1]) + 1 :][:1]
+            end = int(after[0]) if len(after) else len(routes)
+            rows = ways.words[routes[some[0] : end]]
+            found = np.bitwise_or.reduceat(rows, some - some[0], axis=0)
+            bits = np.unpackbits(found.view(np.uint8), axis=1, count=links)
+            led[:, documents[some]] = bits.T.astype(np.bool_)
+    return led
 
 
 def _lists(flags: Flags, answered: Flags) -> Column:
