@@ -19,14 +19,13 @@ other attempt uses, and count only if its receipt does. Readers map them.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from twigcast.spark.parts import PartFile
 from twigcast.spark.worker import BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Piece(NamedTuple):
         return self.rows * _DOCUMENT_WORK + self.bytes
 
 
-class ArrowPart:
+class ArrowPart(PartFile):
     """An Arrow file, opened with its first batch; ``batches`` have been written so far."""
 
     def __init__(self, path: str, schema: pa.Schema) -> None:
@@ -111,18 +110,6 @@ class ArrowPart:
         self._writer.write_batch(batch)
         self.batches += 1
         return self.batches - 1
-
-    def close(self) -> None:
-        """Make the file whole."""
-        if self._writer is not None:
-            self._writer.close()
-
-    def abandon(self) -> None:
-        """Remove what there is of the file."""
-        if self._writer is not None:
-            Path(self._path).unlink(missing_ok=True)
-            with suppress(OSError, pa.ArrowException):  # What failed before may fail again.
-                self._writer.close()
 
 
 class Ahead:

@@ -149,7 +149,26 @@ class TrafficSums:
         ]
 
 
-class Part:
+class PartFile:
+    """A file that a worker writes; it is opened when there is something to write."""
+
+    _path: str
+    _writer: pq.ParquetWriter | pa.RecordBatchFileWriter | None
+
+    def close(self) -> None:
+        """Make the file whole."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def abandon(self) -> None:
+        """Remove what there is of the file."""
+        if self._writer is not None:
+            Path(self._path).unlink(missing_ok=True)
+            with suppress(OSError, pa.ArrowException):  # What failed before may fail again.
+                self._writer.close()
+
+
+class Part(PartFile):
     """One Parquet file, opened with its first row group; ``rows`` have been written so far.
 
     The schema's metadata goes into the file, Spark's description of the columns among it.
@@ -180,18 +199,6 @@ class Part:
             )
         self._writer.write_table(table, row_group_size=max(1, len(table)))
         self.rows += len(table)
-
-    def close(self) -> None:
-        """Make the file whole."""
-        if self._writer is not None:
-            self._writer.close()
-
-    def abandon(self) -> None:
-        """Remove what there is of the file."""
-        if self._writer is not None:
-            Path(self._path).unlink(missing_ok=True)
-            with suppress(OSError, pa.ArrowException):  # What failed before may fail again.
-                self._writer.close()
 
 
 class Deliveries:
