@@ -1,0 +1,1 @@
+"""Programs that the Makefile calls; they need nothing but Python."""
