@@ -280,7 +280,7 @@ def project_of(root: Path) -> dict[str, Any]:
 
 
 def digest_of_dependencies(root: Path) -> str:
-    """Changes with everything that decides what is installed, and with the place of the checkout."""
+    """Changes with all that decides what is installed, and with the place of the checkout."""
     decisive = {
         "project": project_of(root),
         "extras": EXTRAS,

@@ -67,7 +67,8 @@ def test_about_tells_the_version_of_the_kernel(twigcast: Twigcast) -> None:
 def test_about_tells_how_to_get_the_kernel(twigcast: Twigcast) -> None:
     lines = {line.split()[0]: line for line in twigcast("about").stdout.splitlines()}
     assert lines["kernel"].split()[1] == "missing"
-    assert "make setup" in lines["kernel"]
+    assert "engine streaming, 30 to 300 times slower" in lines["kernel"]
+    assert "pip install ./kernel" in lines["kernel"]
     assert lines["twigcast"].endswith("engine streaming")
 
 
@@ -75,7 +76,7 @@ def test_about_tells_how_to_get_the_kernel(twigcast: Twigcast) -> None:
 def test_about_tells_what_is_missing_and_how_to_get_it(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = about.Part("pyspark", None, "needed for run: pip install 'twigcast[spark]'")
+    absent = about.Part("pyspark", None, "needed for run: pip install '.[spark]'")
     monkeypatch.setattr(about, "_package", lambda *_names, extra: absent)  # noqa: ARG005
     result = twigcast("about", "--json")
     parts = {part["name"]: part for part in map(json.loads, result.stdout.splitlines())}
@@ -89,7 +90,7 @@ def test_about_tells_what_is_missing_and_how_to_get_it(
 def test_a_package_that_is_not_installed_is_missing() -> None:
     part = about._package("no-such-package-at-all", "nothing", extra="spark")
     assert part.version is None
-    assert "pip install 'twigcast[spark]'" in part.note
+    assert "pip install '.[spark]' in a checkout" in part.note
 
 
 def test_a_sound_set_up_passes_and_the_slow_check_is_left_out(twigcast: Twigcast) -> None:
@@ -112,7 +113,8 @@ def test_the_kernel_is_optional(twigcast: Twigcast) -> None:
     found = results(twigcast)
     assert (found["kernel"], found["a match"]) == ("skipped", "ok")
     result = twigcast("doctor")
-    assert "skipped   kernel          not installed, so matching is slower" in result.stdout
+    assert "skipped   kernel          not installed: engine streaming, 30 to 300" in result.stdout
+    assert "pip install ./kernel" in result.stdout
     assert result.exit_code == 0
 
 

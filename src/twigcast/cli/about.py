@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from twigcast import __version__
+from twigcast.cli.engine_note import slow_engine
 from twigcast.cli.options import AsJson
 from twigcast.cli.speaking import write, write_json
 from twigcast.errors import UsageError
@@ -61,8 +62,7 @@ def _kernel() -> Part:
 
     found = version()
     if found is None:
-        advice = "optional, makes matching many times faster: make setup builds it, where Rust is"
-        return Part("kernel", None, advice)
+        return Part("kernel", None, slow_engine() or "")
     return Part("kernel", found, "the engine native: reads and matches documents")
 
 
@@ -73,7 +73,8 @@ def _package(name: str, purpose: str, *, extra: str) -> Part:
     try:
         return Part(name, version(name), f"for {purpose}")
     except PackageNotFoundError:
-        return Part(name, None, f"needed for {purpose}: pip install 'twigcast[{extra}]'")
+        advice = f"pip install '.[{extra}]' in a checkout of Twigcast"
+        return Part(name, None, f"needed for {purpose}: {advice}")
 
 
 def _java() -> Part:

@@ -16,6 +16,7 @@ from typing import Annotated, Final
 
 import typer
 
+from twigcast.cli.engine_note import slow_engine
 from twigcast.cli.options import AsJson
 from twigcast.cli.progress import Bar
 from twigcast.cli.speaking import REFUSED, write, write_json
@@ -112,7 +113,7 @@ def _kernel() -> str:
 
     found = version()
     if found is None:
-        raise Skipped("not installed, so matching is slower; make setup builds it, where Rust is")
+        raise Skipped(f"not installed: {slow_engine()}")
     matcher = Matcher(engine="native")
     matcher.add(1, "/shop/item[price > 10]/@id")
     matcher.add(2, "//item[not(price)]")
@@ -153,7 +154,10 @@ def _packages(*, needed: bool) -> str:
         from importlib.metadata import version
 
         return f"pyspark {version('pyspark')}, pyarrow {version('pyarrow')}"
-    advice = f"{', '.join(missing)} not installed; run and demo need: pip install 'twigcast[spark]'"
+    advice = (
+        f"{', '.join(missing)} not installed; run and demo need the extra spark: "
+        "pip install '.[spark]' in a checkout of Twigcast"
+    )
     raise UsageError(advice) if needed else Skipped(advice)
 
 
