@@ -34,6 +34,11 @@ _NO_CONNECTION = re.compile(
     r"NewConnectionError|NameResolutionError|ConnectTimeout|Max retries exceeded|ConnectionError"
     r"|Temporary failure in name resolution|Network is unreachable"
 )
+_BOILERPLATE = re.compile(
+    r"\s*($|note: This|hint: See|× |╰─>|error: (metadata-generation-failed|subprocess-exited)"
+    r"|\[end of output\]|Failed to build|ERROR: Failed building)"
+)
+"""What pip writes below every failed build; the reason stands above it."""
 _NO_ROOM = re.compile(r"No space left on device")
 
 
@@ -112,12 +117,15 @@ class PipProgress:
             return "the package index cannot be reached"
         if self.package_missing is not None:
             return f"there is no {self.package_missing} for this Python and platform"
-        errors = [line.strip() for line in self._lines if re.match(r"\s*(ERROR|error):", line)]
+        errors = [line for line in self._telling() if re.match(r"(ERROR|error):", line)]
         return errors[-1] if errors else "see above"
 
     def last_lines(self) -> list[str]:
-        """The end of pip's output."""
-        return list(self._lines)[-LINES_SHOWN:]
+        """The end of pip's output, down to the reason why it failed."""
+        return self._telling()[-LINES_SHOWN:]
+
+    def _telling(self) -> list[str]:
+        return [line.strip() for line in self._lines if not _BOILERPLATE.match(line)]
 
     def _first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         return next(filter(None, map(pattern.search, self._lines)), None)

@@ -66,3 +66,19 @@ def test_a_failure_has_its_reason_in_a_line(line: str, reason: str) -> None:
 def test_without_a_connection_no_package_is_called_missing() -> None:
     progress, _ = fed("NameResolutionError", "ERROR: No matching distribution found for x")
     assert progress.package_missing is None
+
+
+def test_the_last_lines_end_with_the_reason() -> None:
+    progress, _ = fed(
+        "      error: invalid command 'bdist_wheel'",
+        "      [end of output]",
+        "  note: This error originates from a subprocess, and is likely not a problem with pip.",
+        "error: metadata-generation-failed",
+        "",
+        "× Encountered error while generating package metadata.",
+        "╰─> See above for output.",
+        "note: This is an issue with the package mentioned above, not pip.",
+        "hint: See above for details.",
+    )
+    assert progress.last_lines() == ["error: invalid command 'bdist_wheel'"]
+    assert progress.failure == "error: invalid command 'bdist_wheel'"
