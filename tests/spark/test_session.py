@@ -104,7 +104,9 @@ def test_without_the_extra_one_sentence_says_what_to_install(
 ) -> None:
     monkeypatch.setattr(twigcast.spark, "find_spec", lambda _: None)
     monkeypatch.delitem(vars(twigcast.spark), "run_batch", raising=False)
-    with pytest.raises(UsageError, match=r"needs pyspark, pyarrow, pandas.*twigcast\[spark\]"):
+    with pytest.raises(
+        UsageError, match=r"needs pyspark, pyarrow, pandas.*pip install '\.\[spark\]'"
+    ):
         _ = twigcast.spark.run_batch
 
 

@@ -1,7 +1,7 @@
 """The data pipeline on PySpark: documents by the million against standing subscriptions.
 
     Pipeline(spark, "topology.toml", "subscriptions.csv", "covering").disseminate("feed/", "out/")
-    run_batch("subscriptions.csv", "feed/", "out/")        the same in one call, into tables
+    run_batch("subscriptions.csv", "feed/", "out/")        the same in one call
     pipeline.stream("feed/", "out/", checkpoint="done/")   the same for what keeps arriving
     read_table(spark, "out/", "deliveries")                what it has written
     matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
@@ -24,6 +24,7 @@ says what to install. In reading order:
     storage, writing        putting tables in place
     progress, failures      telling how far it is, and what went wrong
     pipeline, functions     the two faces
+    result                  what a run gives back
     arriving, kafka         what keeps arriving, and where deliveries are sent
     versions, stream        batch by batch, with subscriptions that come and go
     parameters              grids of experiments
@@ -41,8 +42,9 @@ if TYPE_CHECKING:
     from twigcast.spark.functions import matches, register
     from twigcast.spark.kafka import KafkaTopic
     from twigcast.spark.parameters import grid
-    from twigcast.spark.pipeline import Pipeline, Run, read_table, run_batch
+    from twigcast.spark.pipeline import Pipeline, run_batch
     from twigcast.spark.progress import Progress
+    from twigcast.spark.result import Run, read_table
     from twigcast.spark.session import start_session
     from twigcast.spark.sources import Publications
     from twigcast.spark.stream import Stream
@@ -67,11 +69,11 @@ _HOME = {
     "Pipeline": "pipeline",
     "Progress": "progress",
     "Publications": "sources",
-    "Run": "pipeline",
+    "Run": "result",
     "Stream": "stream",
     "grid": "parameters",
     "matches": "functions",
-    "read_table": "pipeline",
+    "read_table": "result",
     "register": "functions",
     "run_batch": "pipeline",
     "start_session": "session",
@@ -88,7 +90,7 @@ def __getattr__(name: str) -> object:
     if missing:
         raise UsageError(
             f"twigcast.spark.{name} needs {', '.join(missing)}: "
-            "install Twigcast with its extra, pip install 'twigcast[spark]'"
+            "install them from a checkout of Twigcast, pip install '.[spark]'"
         )
     value: object = getattr(import_module(f"twigcast.spark.{_HOME[name]}"), name)
     globals()[name] = value

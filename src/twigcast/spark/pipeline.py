@@ -39,7 +39,7 @@ import atexit
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -59,11 +59,11 @@ from twigcast.spark.job import documents_in_chunks, documents_in_table
 from twigcast.spark.kafka import KafkaTopic
 from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
+from twigcast.spark.result import Run, html_table
 from twigcast.spark.session import (
     cores_of,
     is_connected_to,
     partitions_of,
-    running_session,
     start_session,
 )
 from twigcast.spark.sharding import sharded
@@ -71,11 +71,8 @@ from twigcast.spark.sources import Publications, gathered, table_of
 from twigcast.spark.storage import (
     Output,
     hadoop_store,
-    literally,
     local_path,
     local_store,
-    readable_store,
-    whole_batches,
 )
 from twigcast.spark.tables import TABLES, arrow_of
 from twigcast.spark.writing import fused
@@ -102,56 +99,17 @@ _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
 
 
-@dataclass(frozen=True)
-class Run:
-    """How a run went; the fields are explained in the table ``metrics``."""
-
-    run: str
-    out: str
-    batch: int
-    started: datetime
-    strategy: str
-    plan: str
-    shards: int
-    brokers: int
-    subscriptions: int
-    rejected: int
-    documents: int
-    bytes: int
-    deliveries: int
-    dead_letters: int
-    routes: int
-    crossings: int
-    needless: int
-    shard_visits: int
-    annotation_bytes: int
-    engine: str
-    matcher_version: str
-    matcher_loads: int
-    workers: int
-    partitions: int
-    seconds: Mapping[str, float]
-
-    @property
-    def all_accepted(self) -> bool:
-        """Whether no subscription was rejected and nothing became a dead letter."""
-        return not self.rejected and not self.dead_letters
-
-    def table(self, name: str) -> DataFrame:
-        """One of the tables that it wrote, in the active Spark session."""
-        return read_table(_active(), self.out, name)
-
-
 class Pipeline:
     """Documents through a network of brokers: who asked for what where, and how brokers route.
 
-    ``topology`` is the path of a topology file, its dictionary, or None for one broker.
-    ``subscriptions`` are a file or anything that :data:`~twigcast.spark.sources.Subscriptions`
-    names. ``strategy`` is a name or a value of :mod:`twigcast.routing.strategy`, ``plan`` is
-    ``fused`` or ``hops``. Documents are published at ``origin``, by default the first broker,
-    unless their table says otherwise. ``advertisements`` are schemas by broker, for strategies that
-    ask for them. ``progress`` is called with a :class:`~twigcast.spark.progress.Progress` now and
-    then.
+    ``spark`` is a session; without one the running session is used, or a new one is started when
+    it is needed, and stays for the results to be read. ``topology`` is the path of a topology file,
+    its dictionary, or None for one broker. ``subscriptions`` are a file or anything that
+    :data:`~twigcast.spark.sources.Subscriptions` names. ``strategy`` is a name or a value of
+    :mod:`twigcast.routing.strategy`, ``plan`` is ``fused`` or ``hops``. Documents are published at
+    ``origin``, by default the first broker, unless their table says otherwise. ``advertisements``
+    are schemas by broker, for strategies that ask for them. ``progress`` is called with a
+    :class:`~twigcast.spark.progress.Progress` now and then.
 
     A :class:`UsageError` is for what makes everything impossible, such as a topology in two parts.
     Bad subscriptions and documents end in tables.
@@ -159,9 +117,9 @@ class Pipeline:
 
     def __init__(  # noqa: PLR0913 (all that can be chosen, by name)
         self,
-        spark: SparkSession | None,
-        topology: Topology | Mapping[str, object] | AnyPath | None,
-        subscriptions: Subscriptions,
+        spark: SparkSession | None = None,
+        topology: Topology | Mapping[str, object] | AnyPath | None = None,
+        subscriptions: Subscriptions = (),
         strategy: Strategy | str = "best",
         *,
         plan: str = "fused",
@@ -267,12 +225,40 @@ class Pipeline:
         tell = _telling(self._progress)
         return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
 
+    def __repr__(self) -> str:
+        told = self._described()
+        brokers, asked = told["brokers"], told["subscriptions"]
+        return (
+            f"<Pipeline: {asked} subscription{'' if asked == '1' else 's'}, "
+            f"{'one broker' if brokers == '1' else f'{brokers} brokers'}, {told['strategy']}, "
+            f"plan {told['plan']}, {told['state']}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table(self._described())
+
+    def _described(self) -> dict[str, str]:
+        """What can be told without compiling anything and without starting Spark."""
+        design = self.design
+        given = len(self._file.subscriptions) + len(self._file.rejected)
+        ready = self._prepared
+        return {
+            "subscriptions": f"{given:,}",
+            "brokers": f"{len(design.tree.names) if design.tree else 1:,}",
+            "strategy": str(design.strategy),
+            "plan": design.plan,
+            "shards": f"{design.shards:,}",
+            "state": "not compiled" if ready is None else f"compiled, engine {ready.engine}",
+        }
+
 
 def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
     subscriptions: Subscriptions,
     publications: Publications | AnyPath | Sequence[AnyPath] | DataFrame,
-    out: AnyPath,
+    out: AnyPath | None = None,
     *,
+    partitions: int | None = None,
+    overwrite: bool = False,
     spark: SparkSession | None = None,
     topology: Topology | Mapping[str, object] | AnyPath | None = None,
     strategy: Strategy | str = "best",
@@ -281,15 +267,13 @@ def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
     engine: str = "auto",
     origin: str | None = None,
     advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
-    partitions: int | None = None,
-    overwrite: bool = False,
     progress: Listener | None = None,
 ) -> Run:
-    """Disseminate publications in one call; see :class:`Pipeline` for the arguments.
+    """Make a :class:`Pipeline` and :meth:`~Pipeline.disseminate`, in one call.
 
-    Without ``spark`` a session is started, and stopped at the end.
+    Behind the subscriptions stands what :meth:`~Pipeline.disseminate` takes; what describes the
+    :class:`Pipeline` follows by name. All of it means the same there, and so does the result.
     """
-    own = spark is None and running_session() is None
     pipeline = Pipeline(
         spark,
         topology,
@@ -302,12 +286,7 @@ def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
         advertisements=advertisements,
         progress=progress,
     )
-    try:
-        return pipeline.disseminate(publications, out, partitions=partitions, overwrite=overwrite)
-    finally:
-        active = running_session()
-        if own and active is not None:
-            active.stop()
+    return pipeline.disseminate(publications, out, partitions=partitions, overwrite=overwrite)
 
 
 class Batch:
@@ -454,20 +433,6 @@ def _plan(
     return fused(spark, output, documents, prepared)
 
 
-def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
-    """A table of a run or a stream, of whose batches only those count that are finished."""
-    if name not in TABLES:
-        raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-    local = local_path(out)
-    store = readable_store(local) if local is not None else hadoop_store(str(out), spark)
-    batches = whole_batches(store)
-    if not batches:
-        raise UsageError(f"{out} holds no finished run")
-    base = store.location(name)
-    places = [f"{literally(base)}/batch={number}" for number in batches]
-    return spark.read.option("basePath", base).parquet(*places)
-
-
 def store_of(out: AnyPath, spark: SparkSession) -> Store:
     """The folder of tables at a place, wherever that is."""
     local = local_path(out)
@@ -499,13 +464,6 @@ def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None
             listener(Progress(stage, done, total))
 
     return tell
-
-
-def _active() -> SparkSession:
-    active = running_session()
-    if active is None:
-        raise UsageError("there is no Spark session; start one to read tables")
-    return active
 
 
 def _temporary_folder() -> str:

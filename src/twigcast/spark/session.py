@@ -209,7 +209,7 @@ def _connected(address: str, settings: Mapping[str, str]) -> SparkSession:
     except ImportError as error:
         raise UsageError(
             f"{address} needs packages that are not there: "
-            "install Twigcast with its extra, pip install 'twigcast[spark,connect]'"
+            "install them from a checkout of Twigcast, pip install '.[spark,connect]'"
         ) from error
     except (*SPARK_FAILURES, OSError, ValueError) as error:
         raise UsageError(f"cannot connect to {address}: {cause(error)}") from error

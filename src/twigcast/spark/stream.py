@@ -82,8 +82,8 @@ if TYPE_CHECKING:
 
     from twigcast.files import Subscription, SubscriptionFile
     from twigcast.files.publications import AnyPath
-    from twigcast.spark.pipeline import Run
     from twigcast.spark.progress import Listener
+    from twigcast.spark.result import Run
 
 _TRIGGER_SECONDS_MAX = 7 * 24 * 3600
 _HEARD_SECONDS = 1
@@ -100,6 +100,10 @@ class Stream:
         self._query = query
         self._step = step
         self._is_stopped = False
+
+    def __repr__(self) -> str:
+        state = "running" if self.is_active else "ended"
+        return f"<Stream: {state}, tables in {self._step.out}>"
 
     @property
     def is_active(self) -> bool:

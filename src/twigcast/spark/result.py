@@ -1,0 +1,111 @@
+"""What a run gives back: its sums, and its tables."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from twigcast.errors import UsageError
+from twigcast.spark.session import running_session
+from twigcast.spark.storage import (
+    hadoop_store,
+    literally,
+    local_path,
+    readable_store,
+    whole_batches,
+)
+from twigcast.spark.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from twigcast.files.publications import AnyPath
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """How a run went; the fields are explained in the table ``metrics``."""
+
+    run: str
+    out: str
+    batch: int
+    started: datetime
+    strategy: str
+    plan: str
+    shards: int
+    brokers: int
+    subscriptions: int
+    rejected: int
+    documents: int
+    bytes: int
+    deliveries: int
+    dead_letters: int
+    routes: int
+    crossings: int
+    needless: int
+    shard_visits: int
+    annotation_bytes: int
+    engine: str
+    matcher_version: str
+    matcher_loads: int
+    workers: int
+    partitions: int
+    seconds: Mapping[str, float]
+
+    @property
+    def all_accepted(self) -> bool:
+        """Whether no subscription was rejected and nothing became a dead letter."""
+        return not self.rejected and not self.dead_letters
+
+    def table(self, name: str) -> DataFrame:
+        """One of the tables that it wrote, in the active Spark session."""
+        active = running_session()
+        if active is None:
+            raise UsageError("there is no Spark session; start one to read tables")
+        return read_table(active, self.out, name)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Run: {self.documents:,} documents, {self.deliveries:,} deliveries, "
+            f"{self.crossings:,} crossings, {self.dead_letters:,} dead letters, "
+            f"{self.rejected:,} rejected, tables in {self.out}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return html_table({name: _shown(value) for name, value in asdict(self).items()})
+
+
+def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
+    """A table of a run or a stream, of whose batches only those count that are finished."""
+    if name not in TABLES:
+        raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+    local = local_path(out)
+    store = readable_store(local) if local is not None else hadoop_store(str(out), spark)
+    batches = whole_batches(store)
+    if not batches:
+        raise UsageError(f"{out} holds no finished run")
+    base = store.location(name)
+    places = [f"{literally(base)}/batch={number}" for number in batches]
+    return spark.read.option("basePath", base).parquet(*places)
+
+
+def html_table(rows: Mapping[str, str]) -> str:
+    """Names and values as a table for notebooks.
+
+    >>> html_table({"strategy": "<best>"})
+    '<table><tr><th>strategy</th><td>&lt;best&gt;</td></tr></table>'
+    """
+    lines = (
+        f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows.items()
+    )
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{step} {took:.1f}" for step, took in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value)
