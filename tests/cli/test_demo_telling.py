@@ -75,8 +75,8 @@ def test_a_network_is_drawn_with_lines_as_wide_as_their_traffic() -> None:
     }
     assert widths == {"band": ["15.0"] * 3, "line": ["15.00", "3.75"]}
     titles = [title.text for title in drawing.iter("title")]
-    assert "hub → a<b: 20 of 20 documents, 2.0 MB" in titles
-    assert "hub → d: 0 of 20 documents, 0.0 MB" in titles
+    assert "hub → a<b: 20 crossings, 2.0 MB" in titles
+    assert "hub → d: 0 crossings, 0.0 MB" in titles
     assert "c: 7 copies handed over" in titles
 
 
@@ -131,7 +131,13 @@ def a_run() -> Run:
         matcher_loads=1,
         workers=1,
         partitions=1,
-        seconds={"matching": 2.0},
+        seconds={
+            "subscriptions": 0.25,
+            "routes": 0.5,
+            "listing": 0.125,
+            "matching": 2.0,
+            "writing": 0.375,
+        },
     )
 
 
@@ -144,6 +150,7 @@ def story(tmp_path: Path) -> Story:
         subscribers=2,
         deliveries=9,
         received={"Fen & Co": 7, "Lake Post": 1},
+        delivered={"Fen & Co": 8, "Lake Post": 1},
         held={"Fen & Co": 2, "Lake Post": 1},
         receivers={0: 13, 1: 6, 2: 1},
         by_subscription={"s1": frozenset({"x"})},
@@ -159,6 +166,7 @@ def story(tmp_path: Path) -> Story:
             subscribers=("Fen & Co", "Lake Post"),
         ),
         topology=Topology.of({"links": [["Hub", "Fen"], ["Hub", "Lake"]]}),
+        start_up_s=9.0,
         run=a_run(),
         tally=tally,
         links={("Hub", "Fen"): Carried(7, 350_000, 0), ("Hub", "Lake"): Carried(1, 50_000, 0)},
@@ -185,6 +193,18 @@ def words(page: str) -> str:
     return " ".join("".join(map(str, body.itertext())).split())
 
 
+def table(page: str, first_heading: str) -> list[list[str]]:
+    """The rows below the headings of the table whose first heading is this one."""
+    for found in elements(page):
+        rows = [
+            [" ".join("".join(map(str, cell.itertext())).split()) for cell in row]
+            for row in found.iter("tr")
+        ]
+        if found.tag == "table" and rows[0][0] == first_heading:
+            return rows[1:]
+    raise AssertionError(f"no table begins with {first_heading}")
+
+
 def test_the_page_needs_nothing_from_elsewhere(story: Story) -> None:
     page = report(story)
     found = elements(page)
@@ -196,17 +216,17 @@ def test_the_page_needs_nothing_from_elsewhere(story: Story) -> None:
 def test_every_picture_of_the_page_says_what_it_shows(story: Story) -> None:
     pictures = [element for element in elements(report(story)) if element.tag == "svg"]
     told_by = [picture.get("aria-label") or picture.get("aria-hidden") for picture in pictures]
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     assert all(told_by)
 
 
 def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: Story) -> None:
     page = report(story)
     text = words(page)
-    assert "20.0%of what flooding sends over links" in text
+    assert "20.0%of the crossings of flooding" in text
     assert "2 dead letters, no rejected subscription" in text
-    assert "8 of them crossed links, none needlessly" in text
-    assert "13 documents interested nobody." in text
+    assert "there were 8 crossings, none needless" in text
+    assert "13 of the 20 documents matched no subscription." in text
     assert "the same 9 deliveries came out" in text
     assert "//a[. < 3][b]" in text
     assert "<d>.xml" in text
@@ -231,12 +251,126 @@ def test_the_page_does_without_a_near_miss(story: Story) -> None:
 
 def test_the_screen_tells_the_traffic_of_each_strategy(story: Story, tmp_path: Path) -> None:
     lines = list(told(story, tmp_path / "report.html"))
-    start = lines.index("How much traffic each strategy needed")
-    assert [line.split() for line in lines[start + 2 : start + 4]] == [
+    start = lines.index("What each strategy sent over links")
+    assert [line.split() for line in lines[start + 3 : start + 6]] == [
+        ["strategy", "crossings", "needless", "MB", "routes"],
         ["flooding", "40", "80.0%", "2.0", "0"],
         ["best", "8", "none", "0.4", "4"],
     ]
-    assert lines[start + 4] == "  The same 9 deliveries each time."
+    assert lines[start + 6] == "  The same 9 deliveries under every strategy."
+
+
+def test_each_word_stands_for_one_number(story: Story, tmp_path: Path) -> None:
+    numbers: dict[str, set[str]] = {}
+    counted = re.compile(
+        r"(?<![\d.,])([\d,]+) (documents(?! a second)|deliveries|subscriptions|subscribers|brokers)"
+    )
+    lines = list(told(story, tmp_path / "report.html"))
+    for text in ("\n".join(lines), words(report(story))):
+        for number, word in counted.findall(text):
+            numbers.setdefault(word, set()).add(number)
+    assert numbers == {
+        "documents": {"20", str(story.comparison.documents)},
+        "deliveries": {"9"},
+        "subscriptions": {"3"},
+        "subscribers": {"2"},
+        "brokers": {"3"},
+    }
+
+
+def test_the_rows_of_who_received_what_add_up(story: Story, tmp_path: Path) -> None:
+    lines = list(told(story, tmp_path / "report.html"))
+    start = lines.index("Who received what") + 3
+    assert lines[start].split() == ["subscriber", "subscriptions", "deliveries", "copies"]
+    rows = [list(map(int, line.split()[-3:])) for line in lines[start + 1 : start + 3]]
+    total = lines[start + 3].split()
+    assert total == ["all", "2", *(str(sum(column)) for column in zip(*rows, strict=True))]
+    assert total[2:] == ["3", str(story.run.deliveries), str(story.tally.copies)]
+    shown = table(report(story), "subscriber")
+    assert shown[-1] == ["all 2", "3", "9", "8"]
+
+
+def test_start_up_is_told_apart_from_work(story: Story, tmp_path: Path) -> None:
+    lines = list(told(story, tmp_path / "report.html"))
+    start = lines.index("How long it took") + 1
+    told_times = [line.split("  ", maxsplit=1)[1].split() for line in lines[start : start + 3]]
+    assert [row[:3] for row in told_times] == [
+        ["start-up", "9.0", "s"],
+        ["compiling", "0.8", "s"],
+        ["matching", "2.5", "s"],
+    ]
+    assert lines[start + 2].endswith(": 125.00 ms a document"), "2.5 s, 20 documents, no start-up"
+    rows = table(report(story), "step")
+    assert [row[:2] for row in rows] == [
+        ["start-up", "9.0"],
+        ["compiling", "0.8"],
+        ["matching", "2.5"],
+    ]
+    found = sums(story, tmp_path / "report.html")
+    assert found["seconds"] == {"start_up": 9.0, "compiling": 0.75, "matching": 2.5}
+
+
+def style_of(page: str, *, narrow: bool) -> str:
+    """The style sheet as it applies to a telephone (or to everything)."""
+    (style,) = (element.text or "" for element in elements(page) if element.tag == "style")
+    blocks = re.findall(r"@media \((\w+-width): [^)]*\) \{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", style)
+    assert {"min-width", "max-width"} <= set(blocks)
+    if narrow:
+        style = re.sub(r"@media \(min-width: [^)]*\) \{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", style)
+    return style
+
+
+def test_nothing_on_the_page_is_wider_than_a_telephone(story: Story) -> None:
+    page = report(story)
+    metas = [e for e in elements(page) if e.tag == "meta" and e.get("name") == "viewport"]
+    assert [meta.get("content") for meta in metas] == ["width=device-width, initial-scale=1"]
+    style = style_of(page, narrow=True)
+    pixels = {"px": 1, "rem": 16, "em": 16}
+    widths = [
+        float(number) * pixels[unit]
+        for number, unit in re.findall(r"(?<!max-)width:\s*([\d.]+)(px|rem|em)", style)
+    ]
+    assert widths
+    assert max(widths) <= 360
+    sized = [e for e in elements(page) if e.tag in {"svg", "table", "div", "pre"}]
+    assert not any({"width", "height"} & set(element.attrib) for element in sized)
+
+
+def test_every_table_can_be_scrolled_and_every_picture_scales(story: Story) -> None:
+    found = elements(report(story))
+    tables = [element for element in found if element.tag == "table"]
+    assert len(tables) == 3
+    for element in tables:
+        parent = element.getparent()
+        assert parent is not None
+        assert "wide" in (parent.get("class") or "").split()
+        assert parent.get("aria-label")
+    assert ".wide { overflow-x: auto; }" in style_of(report(story), narrow=True)
+    pictures = [element for element in found if element.tag == "svg"]
+    assert all(picture.get("viewBox") for picture in pictures)
+
+
+def test_a_telephone_has_the_network_as_a_list(story: Story) -> None:
+    page = report(story)
+    narrow = style_of(page, narrow=True)
+    assert re.search(r"\.network \{[^}]*display: none", narrow)
+    assert re.search(r"\.network-list \{[^}]*display: block", narrow)
+    (shown,) = (element for element in elements(page) if element.get("class") == "network-list")
+    assert float((shown.get("viewBox") or "").split()[2]) <= 360
+    assert [text.text for text in shown.iter("text")] == [
+        "Hub",
+        "Fen",
+        "7 copies",
+        "Lake",
+        "1 copy",
+        "bars: crossings to the broker, of 20 documents",
+    ]
+
+
+def test_on_a_telephone_each_figure_of_a_strategy_has_its_label(story: Story) -> None:
+    labelled = [cell.get("data-label") for cell in elements(report(story)) if cell.tag == "td"]
+    labels = [label for label in labelled if label]
+    assert labels == ["crossings", "needless", "MB", "routes"] * len(story.traffic)
 
 
 def test_as_one_object_it_tells_the_same(story: Story, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ import socket
 import sys
 import tempfile
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -47,6 +48,7 @@ from twigcast.spark.java import find_java
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _ALWAYS = {
@@ -133,6 +135,20 @@ def passing_session(
     finally:
         if before is None:
             spark.stop()
+
+
+def start_workers(spark: SparkSession) -> None:
+    """Have the Python workers started and their modules imported, one for each core.
+
+    Else the first run would wait for it, and its seconds would be no measure of its work.
+    """
+    cores = cores_of(spark)
+    spark.range(0, cores, 1, cores).mapInArrow(_imported, "id long").collect()
+
+
+def _imported(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import_module("twigcast.spark.job")
+    yield from batches
 
 
 @contextmanager

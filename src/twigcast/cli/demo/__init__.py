@@ -1,4 +1,4 @@
-"""``twigcast demo``: a news feed and its readers at many brokers, on Spark, in a minute or two.
+"""``twigcast demo``: a news feed and its subscribers at many brokers, on Spark, in a minute or two.
 
 In reading order:
 
@@ -38,7 +38,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="Equal seeds give equal feeds.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """A news feed and its readers at a tree of brokers, end to end on Spark.
+    """A news feed and its subscribers at a tree of brokers, end to end on Spark.
 
     Makes a feed, subscriptions and a topology, runs the pipeline, prints who received what, how
     much traffic each strategy needed and why one subscription did not match, and writes

@@ -1,7 +1,8 @@
 """A histogram and bars as inline SVG: a few shapes and words, no library, sharp at any size.
 
 Colours are those of the page, by CSS classes, so that the plot follows light and dark. The letters
-are sized for a plot of about 440 pixels, half of a wide page and all of a narrow one.
+are sized for a plot of about 440 pixels, half of a wide page; on a telephone, where a plot has
+some 320, the page makes them larger.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ documents or expressions is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import islice
@@ -15,7 +15,7 @@ from string import Template
 from twigcast import __version__
 from twigcast.cli.demo.comparison import Comparison
 from twigcast.cli.demo.near_miss import NearMiss
-from twigcast.cli.demo.network_drawing import network_drawing
+from twigcast.cli.demo.network_drawing import network_drawing, network_list
 from twigcast.cli.demo.plot import Bar, bars, histogram
 from twigcast.cli.demo.story import Story
 from twigcast.cli.demo.tally import Tally
@@ -28,8 +28,8 @@ _ROWS_SHOWN = 10
 
 _NEAR_MISS = """<section>
     <h2>Why one subscription did not match</h2>
-    <p><b>$subscriber</b> has the subscription <code>$id</code>: <code>$xpath</code>. It received
-    $received, but not <code>$document</code>. Why?</p>
+    <p><b>$subscriber</b> has the subscription <code>$id</code>: <code>$xpath</code>. It had
+    $received, but not of <code>$document</code>. Why?</p>
     <pre>$explanation</pre>
   </section>"""
 
@@ -43,7 +43,7 @@ def report(story: Story) -> str:
         **_traffic(story),
         **_speeds(story.comparison),
         "rows": "\n".join(_rows(story.tally)),
-        "plot": histogram(story.tally.receivers, across="receivers", upwards="documents"),
+        "plot": histogram(story.tally.receivers, across="subscribers", upwards="documents"),
         "unwanted": escape(unwanted_words(story.tally)),
         "near_miss": _near_miss(story.near_miss, story.tally),
         "engine": escape(run.engine),
@@ -66,9 +66,14 @@ def _sums(story: Story) -> dict[str, str]:
         "subscriptions": f"{run.subscriptions:,}",
         "subscribers": f"{tally.subscribers:,}",
         "copies": f"{tally.copies:,}",
-        "deliveries": counted(tally.deliveries, "delivery", "deliveries"),
+        "deliveries": f"{tally.deliveries:,}",
         "share": f"{share:.1%}",
-        "seconds": f"{run.seconds['matching']:.1f}",
+        "most": escape(story.most.strategy),
+        "start_up": f"{story.start_up_s:.1f}",
+        "compiling": f"{story.compiling_s:.1f}",
+        "matching": f"{story.matching_s:.1f}",
+        "document_ms": f"{story.document_ms:.2f}",
+        "routes": f"{run.routes:,}",
         "workers": counted(run.workers, "worker process", "worker processes"),
         "dead_letters": _none_or(run.dead_letters, "dead letter"),
         "rejected": _none_or(run.rejected, "rejected subscription"),
@@ -77,33 +82,32 @@ def _sums(story: Story) -> dict[str, str]:
 
 def _network(story: Story) -> dict[str, str]:
     run = story.run
-    drawing = network_drawing(
-        story.topology, story.links, story.tally.by_broker, documents=run.documents
-    )
+    shown = story.topology, story.links, story.tally.by_broker
     return {
-        "network": drawing,
+        "network": network_drawing(*shown, documents=run.documents),
+        "network_list": network_list(*shown, documents=run.documents),
         "newsroom": escape(story.topology.brokers[0]),
         "brokers": f"{run.brokers:,}",
         "strategy": escape(run.strategy),
         "crossings": f"{run.crossings:,}",
-        "needless": f"{run.needless:,} needlessly" if run.needless else "none needlessly",
+        "needless": f"{run.needless:,} of them needless" if run.needless else "none needless",
     }
 
 
 def _traffic(story: Story) -> dict[str, str]:
     traffic = story.traffic
-    documents = [Bar(one.strategy, one.crossings, one.needless) for one in traffic]
+    crossings = [Bar(one.strategy, one.crossings, one.needless) for one in traffic]
     routes = [Bar(one.strategy, one.routes) for one in traffic]
     return {
-        "traffic_plot": bars(documents, across="documents over links by strategy"),
+        "traffic_plot": bars(crossings, across="crossings by strategy"),
         "routes_plot": bars(routes, across="routes by strategy"),
         "traffic_rows": "\n".join(
             f'<tr class="{"chosen" if one is story.chosen else "other"}">'
             f"<td><code>{escape(one.strategy)}</code></td><td>{escape(one.idea)}</td>"
-            f'<td class="number">{one.crossings:,}</td>'
-            f'<td class="number">{needless_words(one)}</td>'
-            f'<td class="number">{one.bytes / 1e6:,.1f}</td>'
-            f'<td class="number">{one.routes:,}</td></tr>'
+            f'<td class="number" data-label="crossings">{one.crossings:,}</td>'
+            f'<td class="number" data-label="needless">{needless_words(one)}</td>'
+            f'<td class="number" data-label="MB">{one.bytes / 1e6:,.1f}</td>'
+            f'<td class="number" data-label="routes">{one.routes:,}</td></tr>'
             for one in traffic
         ),
     }
@@ -138,26 +142,29 @@ def _rows(tally: Tally) -> Iterator[str]:
     most = max(tally.received.values(), default=0) or 1
     for subscriber, number in islice(tally.received.items(), _ROWS_SHOWN):
         meter = f'class="meter" style="--share:{number / most:.1%}"'
-        yield (
-            f"<tr><td {meter}>{escape(subscriber)}</td>"
-            f'<td class="number">{tally.held[subscriber]:,}</td>'
-            f'<td class="number">{number:,}</td></tr>'
-        )
+        yield f"<tr><td {meter}>{escape(subscriber)}</td>{_cells(tally, [subscriber])}</tr>"
     others = list(tally.received)[_ROWS_SHOWN:]
     if others:
-        held = sum(tally.held[subscriber] for subscriber in others)
-        received = sum(tally.received[subscriber] for subscriber in others)
-        yield (
-            f'<tr class="others"><td>{counted(len(others), "other")}</td>'
-            f'<td class="number">{held:,}</td><td class="number">{received:,}</td></tr>'
-        )
+        name = counted(len(others), "other")
+        yield f'<tr class="others"><td>{name}</td>{_cells(tally, others)}</tr>'
+    everybody = list(tally.received)
+    yield f'<tr class="all"><td>all {len(everybody):,}</td>{_cells(tally, everybody)}</tr>'
+
+
+def _cells(tally: Tally, subscribers: Sequence[str]) -> str:
+    """What some subscribers have in all: subscriptions, deliveries, copies."""
+    sums = (
+        sum(numbers.get(one, 0) for one in subscribers)
+        for numbers in (tally.held, tally.delivered, tally.received)
+    )
+    return "".join(f'<td class="number">{number:,}</td>' for number in sums)
 
 
 def unwanted_words(tally: Tally) -> str:
     """How many documents nobody asked for, as a sentence."""
     if not tally.unwanted:
-        return "Every document found a reader."
-    return f"{counted(tally.unwanted, 'document')} interested nobody."
+        return "Every document matched a subscription."
+    return f"{tally.unwanted:,} of the {tally.documents:,} documents matched no subscription."
 
 
 def _near_miss(miss: NearMiss | None, tally: Tally) -> str:
@@ -168,7 +175,7 @@ def _near_miss(miss: NearMiss | None, tally: Tally) -> str:
         subscriber=escape(miss.subscription.subscriber or "Somebody"),
         id=escape(str(miss.subscription.id)),
         xpath=escape(miss.subscription.xpath),
-        received=counted(received, "document"),
+        received=counted(received, "delivery", "deliveries"),
         document=escape(miss.document),
         explanation=_lines(miss.explanation.text.splitlines()),
     )

@@ -7,9 +7,11 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from twigcast.cli.demo.comparison import compare
@@ -20,7 +22,14 @@ from twigcast.cli.demo.report import report
 from twigcast.cli.demo.screen import sums, told
 from twigcast.cli.demo.story import Story
 from twigcast.cli.demo.tally import read_tally
-from twigcast.cli.demo.traffic import COMPARED, Traffic, carried_by_link, measure, traffic_of
+from twigcast.cli.demo.traffic import (
+    COMPARED,
+    Traffic,
+    advertised,
+    carried_by_link,
+    measure,
+    traffic_of,
+)
 from twigcast.cli.progress import Bar
 from twigcast.cli.speaking import write, write_json
 from twigcast.cli.writing import new_file
@@ -37,7 +46,7 @@ _SAMPLE = 20
 """Documents that are matched one expression after the other: enough for a ratio."""
 
 _MAIN = "best"
-_MAIN_IDEA = "Twigcast: the covering set, by default"
+_MAIN_IDEA = "the default: covering, and advertisements where there are any"
 
 
 def run_demo(
@@ -51,8 +60,8 @@ def run_demo(
     with Bar() as bar:
         bar.show("drawing a feed", 0, None)
         feed = write_feed(out, documents=documents, subscriptions=subscriptions, seed=seed)
-        run, traffic = _disseminated(feed, out / "tables", bar)
-        story = _story(feed, run, traffic, bar, seed=seed)
+        result = _disseminated(feed, out / "tables", bar)
+        story = _story(feed, result, bar, seed=seed)
     with new_file(page) as binary:
         binary.write(report(story).encode("utf-8"))
     if as_json:
@@ -62,27 +71,47 @@ def run_demo(
             write(line)
 
 
-def _disseminated(feed: Feed, tables: Path, bar: Bar) -> tuple[Run, tuple[Traffic, ...]]:
-    """The run that leaves tables behind, and the traffic of all strategies, its own last."""
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What Spark gave."""
+
+    start_up_s: float
+    run: Run
+    """The run that leaves tables behind."""
+    traffic: tuple[Traffic, ...]
+    """That of all strategies; the run's own is the last."""
+
+
+def _disseminated(feed: Feed, tables: Path, bar: Bar) -> _Result:
     from twigcast.spark import Pipeline
-    from twigcast.spark.session import passing_session
+    from twigcast.spark.session import passing_session, start_workers
 
     def progress(now: Progress) -> None:
         bar.show(now.stage, now.done, now.total)
 
     bar.show("starting Spark", 0, None)
-    with passing_session():
-        pipeline = Pipeline(None, feed.topology, feed.subscriptions, _MAIN, progress=progress)
+    begun = perf_counter()
+    with passing_session() as spark:
+        start_workers(spark)
+        start_up_s = perf_counter() - begun
+        pipeline = Pipeline(
+            spark,
+            feed.topology,
+            feed.subscriptions,
+            _MAIN,
+            advertisements=advertised(),
+            progress=progress,
+        )
         run = pipeline.disseminate(feed.documents, tables, overwrite=True)
         others = []
         for number, strategy in enumerate(COMPARED):
             bar.show(f"comparing strategies: {strategy}", number, len(COMPARED))
             others.append(measure(feed, run, strategy))
-    return run, (*others, traffic_of(run, _MAIN_IDEA))
+    return _Result(start_up_s, run, (*others, traffic_of(run, _MAIN_IDEA)))
 
 
-def _story(feed: Feed, run: Run, traffic: tuple[Traffic, ...], bar: Bar, *, seed: int) -> Story:
-    tables = Path(run.out)
+def _story(feed: Feed, result: _Result, bar: Bar, *, seed: int) -> Story:
+    tables = Path(result.run.out)
     bar.show("looking for a near miss", 0, None)
     file = read_subscriptions(feed.subscriptions)
     held = Counter(one.subscriber or "" for one in file.subscriptions)
@@ -94,10 +123,11 @@ def _story(feed: Feed, run: Run, traffic: tuple[Traffic, ...], bar: Bar, *, seed
     return Story(
         feed=feed,
         topology=country(),
-        run=run,
+        start_up_s=result.start_up_s,
+        run=result.run,
         tally=tally,
         links=carried_by_link(tables),
-        traffic=traffic,
+        traffic=result.traffic,
         near_miss=near_miss,
         comparison=comparison,
         commands=tuple(_commands(feed, near_miss)),

@@ -25,6 +25,8 @@ class Story:
 
     feed: Feed
     topology: Topology
+    start_up_s: float
+    """Until Java, Spark and its workers were there; none of it is in the seconds of the run."""
     run: Run
     tally: Tally
     links: Mapping[tuple[str, str], Carried]
@@ -36,6 +38,21 @@ class Story:
     commands: tuple[str, ...]
     spark_version: str
     seed: int
+
+    @property
+    def compiling_s(self) -> float:
+        """From subscriptions to what workers need: the matcher and the routes."""
+        return self.run.seconds["subscriptions"] + self.run.seconds["routes"]
+
+    @property
+    def matching_s(self) -> float:
+        """From documents in a file to finished tables."""
+        return sum(self.run.seconds[step] for step in ("listing", "matching", "writing"))
+
+    @property
+    def document_ms(self) -> float:
+        """What of the matching fell to one document, all workers together."""
+        return 1000 * self.matching_s / self.run.documents
 
     @property
     def chosen(self) -> Traffic:

@@ -1,7 +1,7 @@
 """Who received what: sums over the deliveries of a run.
 
 A *delivery* is a document and a subscription that it satisfies. A subscriber may have several
-subscriptions that ask for one document, and yet receives it once: that is a *copy*.
+subscriptions that one document satisfies, and yet receives it once: that is a *copy*.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ class Tally:
     subscribers: int
     deliveries: int
     received: Mapping[str, int]
-    """Documents by subscriber, most first; all subscribers are in it."""
+    """Copies by subscriber, most first; all subscribers are in it."""
+    delivered: Mapping[str, int]
+    """Deliveries by subscriber; those without any are not in it."""
     held: Mapping[str, int]
     """Subscriptions by subscriber."""
     receivers: Mapping[int, int]
@@ -35,12 +37,12 @@ class Tally:
 
     @property
     def copies(self) -> int:
-        """Documents handed to subscribers."""
+        """Documents handed to subscribers, each once to each of them."""
         return sum(self.received.values())
 
     @property
     def unwanted(self) -> int:
-        """Documents that nobody asked for."""
+        """Documents that match no subscription."""
         return self.receivers.get(0, 0)
 
 
@@ -65,6 +67,7 @@ def read_tally(tables: Path, feed: Feed, held: Mapping[str, int]) -> Tally:
         subscribers=len(feed.subscribers),
         deliveries=len(rows),
         received=dict(sorted(received.items(), key=lambda item: (-item[1], item[0]))),
+        delivered=Counter(subscriber for _, _, subscriber, _ in rows),
         held=held,
         receivers=dict(sorted(receivers.items())),
         by_subscription={name: frozenset(found) for name, found in by_subscription.items()},

@@ -1,10 +1,10 @@
 """How much traffic each strategy of the papers needs, for the very same deliveries.
 
 Each strategy is run over the whole feed, on the same Spark, and asked three things: how many
-documents crossed links (and how many of those crossings nobody needed), how many bytes that were,
-and how many *routes* the brokers had to keep for it. Cheap tables make for much traffic and the
-other way round, which is what the papers are about. That everybody received the same is checked,
-row by row.
+*crossings* there were (one document over one link; needless if nobody behind the link had asked for
+it), how many bytes that were, and how many *routes* the brokers had to keep for it. Cheap tables
+make for much traffic and the other way round, which is what the papers are about. That everybody
+received the same is checked, row by row.
 """
 
 from __future__ import annotations
@@ -21,9 +21,18 @@ from twigcast.errors import TwigcastError
 from twigcast.files.schemas import shipped_schema
 
 if TYPE_CHECKING:
+    from twigcast.language import Schema
     from twigcast.spark import Run
 
-__all__ = ["COMPARED", "Carried", "Traffic", "carried_by_link", "measure", "traffic_of"]
+__all__ = [
+    "COMPARED",
+    "Carried",
+    "Traffic",
+    "advertised",
+    "carried_by_link",
+    "measure",
+    "traffic_of",
+]
 
 COMPARED: Final = {
     "flooding": "nothing: every document goes everywhere",
@@ -69,8 +78,9 @@ def measure(feed: Feed, main: Run, strategy: str) -> Traffic:
     """
     from twigcast.spark import Pipeline
 
-    promised = {NEWSROOM: shipped_schema("news")}
-    pipeline = Pipeline(None, feed.topology, feed.subscriptions, strategy, advertisements=promised)
+    pipeline = Pipeline(
+        None, feed.topology, feed.subscriptions, strategy, advertisements=advertised()
+    )
     with TemporaryDirectory(prefix="twigcast-demo-") as folder:
         run = pipeline.disseminate(feed.documents, folder)
         if _pairs(Path(folder)) != _pairs(Path(main.out)):
@@ -78,6 +88,11 @@ def measure(feed: Feed, main: Run, strategy: str) -> Traffic:
                 f"{strategy} and {main.strategy} disagree on the demo: please report this"
             )
         return traffic_of(run, COMPARED[strategy])
+
+
+def advertised() -> dict[str, Schema]:
+    """What the newsroom has advertised, for strategies that make use of it."""
+    return {NEWSROOM: shipped_schema("news")}
 
 
 def traffic_of(run: Run, idea: str) -> Traffic:
