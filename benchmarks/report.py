@@ -109,6 +109,7 @@ COUNTED = {
     "disseminating": "deliveries",
     "routes": "routes, different patterns, covered ones; routes of the sample",
     "streaming": "differences",
+    "programs": "deliveries",
 }
 """What stands in the column of counts, where it is not matches."""
 

@@ -1,12 +1,14 @@
-"""What is measured of the pipeline on Spark beside matching: ``routes``.
+"""What is measured of the pipeline on Spark beside matching: ``routes`` and ``programs``.
 
 The expected numbers are counts that reproduce on every machine.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from benchmarks.bars import Bar
-from benchmarks.definition import Definition
+from benchmarks.definition import FEWER_TURNS, Definition
 
 
 def _routes(
@@ -49,7 +51,26 @@ def _routes(
     )
 
 
+def _programs(expected: Mapping[int, int]) -> Definition:
+    """``match`` and ``run`` from call to exit; deliveries by the number of documents."""
+    return Definition(
+        name="news-programs-3k",
+        kind="programs",
+        workload="news/values",
+        seed=1,
+        subscriptions=3_000,
+        documents=max(expected),
+        engines=tuple(
+            f"{verb}, {size:,} documents" for size in expected for verb in ("match", "run")
+        ),
+        expected={f"{size:,} documents": deliveries for size, deliveries in expected.items()},
+        turns=FEWER_TURNS,
+        heavy=True,
+    )
+
+
 SPARK_DEFINITIONS = (
+    _programs({2_000: 233_189, 10_000: 1_153_823, 20_000: 2_307_559, 40_000: 4_612_898}),
     _routes("mixed", "10k", 10_000, routes=(10_090, 2_397), distinct=9_739, covered=9_738),
     _routes(
         "values", "100k", 100_000, routes=(1_250_233, 88_031), distinct=100_000, covered=92_108
