@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.test_readme import strategies
 from twigcast.cli.demo.comparison import compare
 from twigcast.cli.demo.country import DESKS, NEWSROOM, REGIONS, country
 from twigcast.cli.demo.feed import Feed, write_feed
@@ -232,6 +233,19 @@ def test_a_small_demo_tells_who_received_what(twigcast: Twigcast, tmp_path: Path
     command = re.search(r"  twigcast (explain .*)", result.stdout)
     assert command is not None
     assert twigcast(*shlex.split(command[1])).stdout.startswith("no match: ")
+
+
+@pytest.mark.deep
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.usefixtures("spark")
+def test_the_table_of_the_readme_is_that_of_the_demo(twigcast: Twigcast) -> None:
+    result = twigcast("demo")
+    assert result.exit_code == 0, result.stderr
+    rows = [line.split() for line in result.stdout.splitlines()]
+    start = rows.index(["strategy", "crossings", "needless", "MB", "routes"]) + 1
+    shown = {name: figures for name, *figures in rows[start : start + len(COMPARED) + 1]}
+    assert shown == strategies()
 
 
 def _needed_links(out: Path) -> tuple[int, int]:
