@@ -18,13 +18,11 @@ from twigcast.cli.demo.near_miss import NearMiss
 from twigcast.cli.demo.network_drawing import network_drawing, network_list
 from twigcast.cli.demo.plot import Bar, bars, histogram
 from twigcast.cli.demo.story import Story
-from twigcast.cli.demo.tally import Tally
+from twigcast.cli.demo.tally import SUBSCRIBERS_SHOWN, Tally
 from twigcast.cli.demo.traffic import Traffic
 from twigcast.cli.speaking import counted
 
 __all__ = ["needless_words", "report", "unwanted_words"]
-
-_ROWS_SHOWN = 10
 
 _NEAR_MISS = """<section>
     <h2>Why one subscription did not match</h2>
@@ -140,10 +138,10 @@ def _lines(texts: Iterable[str]) -> str:
 
 def _rows(tally: Tally) -> Iterator[str]:
     most = max(tally.received.values(), default=0) or 1
-    for subscriber, number in islice(tally.received.items(), _ROWS_SHOWN):
+    for subscriber, number in islice(tally.received.items(), SUBSCRIBERS_SHOWN):
         meter = f'class="meter" style="--share:{number / most:.1%}"'
         yield f"<tr><td {meter}>{escape(subscriber)}</td>{_cells(tally, [subscriber])}</tr>"
-    others = list(tally.received)[_ROWS_SHOWN:]
+    others = list(tally.received)[SUBSCRIBERS_SHOWN:]
     if others:
         name = counted(len(others), "other")
         yield f'<tr class="others"><td>{name}</td>{_cells(tally, others)}</tr>'

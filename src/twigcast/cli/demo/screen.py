@@ -18,12 +18,10 @@ from textwrap import indent
 
 from twigcast.cli.demo.report import needless_words, unwanted_words
 from twigcast.cli.demo.story import Story
-from twigcast.cli.demo.tally import Tally
+from twigcast.cli.demo.tally import SUBSCRIBERS_SHOWN, Tally
 from twigcast.cli.speaking import counted
 
 __all__ = ["sums", "told"]
-
-_ROWS_SHOWN = 8
 
 
 def told(story: Story, page: Path) -> Iterator[str]:
@@ -71,9 +69,9 @@ def _table(tally: Tally) -> Iterator[str]:
         return f"  {name:<{width}}  {held:>13,}  {delivered:>10,}  {received:>8,}"
 
     yield f"  {'subscriber':<{width}}  subscriptions  deliveries    copies"
-    for subscriber in islice(tally.received, _ROWS_SHOWN):
+    for subscriber in islice(tally.received, SUBSCRIBERS_SHOWN):
         yield row(subscriber, [subscriber])
-    others = list(tally.received)[_ROWS_SHOWN:]
+    others = list(tally.received)[SUBSCRIBERS_SHOWN:]
     if others:
         yield row(counted(len(others), "other"), others)
     yield row(everybody, list(tally.received))
