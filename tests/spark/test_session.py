@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+import pyarrow as pa
 import pytest
 from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -19,6 +20,8 @@ from twigcast.spark import session, start_session
 from twigcast.spark.java import Java
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 QUIET = """
@@ -64,6 +67,21 @@ def test_a_session_has_the_measured_settings_and_is_the_only_one(spark: SparkSes
     }
     assert {key: spark.conf.get(key) for key in settings} == settings
     assert spark.sparkContext.uiWebUrl is None
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_started_workers_have_imported_what_a_run_needs(spark: SparkSession) -> None:
+    cores = session.cores_of(spark)
+
+    def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        is_there = "twigcast.spark.job" in sys.modules
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"is_there": [is_there] * batch.num_rows})
+
+    session.start_workers(spark)
+    rows = spark.range(0, cores, 1, cores).mapInArrow(look, "is_there boolean").collect()
+    assert [row["is_there"] for row in rows] == [True] * cores
 
 
 def test_a_spark_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
