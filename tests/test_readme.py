@@ -117,7 +117,8 @@ def test_the_table_of_strategies_has_the_default_and_adds_up() -> None:
 def test_spark_pays_from_where_it_was_measured_to() -> None:
     records = sorted((ROOT / "benchmarks" / "records").glob("*-news-programs-3k.json"))
     assert records, "python -m benchmarks news-programs-3k"
-    measurements = json.loads(records[-1].read_text(encoding="utf-8"))["measurements"]
+    record = json.loads(records[-1].read_text(encoding="utf-8"))
+    measurements = record["measurements"]
     spent: dict[tuple[str, int], list[float]] = {}
     for one in measurements:
         verb = one["engine"].split(",")[0]
@@ -132,3 +133,6 @@ def test_spark_pays_from_where_it_was_measured_to() -> None:
     )
     (told,) = re.findall(r"cross at about \*\*([\d,]+) documents\*\*", text())
     assert int(told.replace(",", "")) == pytest.approx(crossing, rel=0.15)
+    maker = re.sub(r"\(R\)| Processor", "", record["machine"]["processor"])
+    assert f"{record['machine']['cores']} cores of an {maker}" in text()
+    assert f"(benchmarks/records/{records[-1].stem}.md)" in text()

@@ -109,9 +109,10 @@ def _compared(story: Story) -> Iterator[str]:
     yield f"  libxml2, one by one  {comparison.one_by_one:>9,.0f} documents a second"
     times = f"{comparison.ratio:.1f} times as many, same answers"
     yield f"  Twigcast             {comparison.matcher:>9,.0f} documents a second, {times}"
-    yield f"  {counted(comparison.documents, 'document')} that were matched before; no file is"
-    yield "  opened and nothing written. For a feed of this size `twigcast match` is done sooner"
-    yield "  than Spark has started; the README says from which size on Spark pays."
+    sample = counted(comparison.documents, "document")
+    yield f"  Taken on {sample} that were matched before; no file is opened, nothing is written."
+    yield "  `twigcast match` does small feeds sooner than Spark starts; the README says from"
+    yield "  which size on Spark pays."
 
 
 def sums(story: Story, page: Path) -> dict[str, object]:
