@@ -12,6 +12,8 @@ from statistics import median
 
 import pytest
 
+from tools.readme import examples
+
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 
@@ -21,10 +23,6 @@ LINES_MAX = 220
 
 def text() -> str:
     return README.read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", text(), re.DOTALL | re.MULTILINE)
 
 
 def strategies() -> dict[str, list[str]]:
@@ -39,14 +37,15 @@ def strategies() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("place", [0, 1], ids=["the eight lines", "a network"])
 def test_lines_print_what_stands_below_them(place: int) -> None:
+    example = examples()[place]
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(blocks("python")[place], "README.md", "exec"), {})  # noqa: S102
-    assert printed.getvalue() == blocks("text")[place]
+        exec(compile(example.code, "README.md", "exec"), {})  # noqa: S102
+    assert printed.getvalue() == example.output
 
 
 def test_the_eight_lines_are_eight_and_need_no_spark() -> None:
-    first = blocks("python")[0]
+    first = examples()[0].code
     assert len(first.splitlines()) <= 8
     assert "spark" not in first
 

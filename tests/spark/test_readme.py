@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.test_readme import blocks
+from tools.readme import FEED_TABLE, examples, write_files
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -17,16 +17,8 @@ def test_the_lines_for_a_network_tell_what_crossed_its_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "feed").mkdir()
-    (tmp_path / "feed" / "dear.xml").write_text("<trade><price>120</price></trade>")
-    (tmp_path / "feed" / "cheap.xml").write_text("<trade><price>80</price></trade>")
-    (tmp_path / "subscriptions.csv").write_text(
-        "id,broker,xpath\ndear,oslo,//trade[price > 100]\nany,rome,/trade\n"
-    )
-    (tmp_path / "offices.toml").write_text(
-        'links = [["london", "berlin"], ["berlin", "oslo"], ["berlin", "rome"]]'
-    )
-    (lines,) = (block for block in blocks("python") if "import Pipeline" in block)
+    write_files(tmp_path)
+    (lines,) = (one.code for one in examples() if "import Pipeline" in one.code)
     exec(compile(lines, "README.md", "exec"), {})  # noqa: S102
     printed = capfd.readouterr().out
     assert "3 deliveries, 5 crossings of links, 0 needless" in printed
@@ -41,10 +33,8 @@ def test_the_lines_for_a_column_show_who_asked(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    content = "<feed><trade urgent='1'><price>120</price></trade></feed>"
-    rows = spark.createDataFrame([(1, content)], ["id", "content"])
-    rows.write.parquet((tmp_path / "feed.parquet").as_uri())
-    (lines,) = (block for block in blocks("python") if "import matches" in block)
+    exec(FEED_TABLE, {})  # noqa: S102
+    (lines,) = (one.code for one in examples() if "import matches" in one.code)
     lines = lines.replace('"feed.parquet"', f'"{(tmp_path / "feed.parquet").as_uri()}"')
     exec(compile(lines, "README.md", "exec"), {})  # noqa: S102
     assert "[urgent, expensive]" in capfd.readouterr().out
