@@ -322,3 +322,61 @@ def test_any_bytes_give_an_answer_or_a_usage_error(
         return
     lines = [item.line for item in file.subscriptions]
     assert lines == sorted(lines)
+
+
+def test_a_namespace_line_binds_a_prefix_for_the_lines_below_it(write: Write) -> None:
+    lines = ["//a", "# namespace p = urn:p", "//p:a", " #namespace q=urn:q?x=1", "//q:a", ""]
+    lines += ["# namespace p = urn:other", "//p:b"]
+    file = read_subscriptions(write("s.txt", "\n".join(lines)))
+    assert file.rejected == ()
+    assert [(one.id, dict(one.namespaces)) for one in file.subscriptions] == [
+        (1, {}),
+        (3, {"p": "urn:p"}),
+        (5, {"p": "urn:p", "q": "urn:q?x=1"}),
+        (8, {"p": "urn:other", "q": "urn:q?x=1"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", " p", " p urn:p", " = urn:p", " p =", " 1p = urn:p", " p = urn:p urn:q"],
+)
+def test_a_namespace_line_that_binds_nothing_is_named(write: Write, line: str) -> None:
+    file = read_subscriptions(write("s.txt", f"//a\n# namespace{line}\n//b\n"))
+    assert _reasons(file) == {2: "write # namespace PREFIX = URI"}
+    assert _ids(file) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "line", ["# namespaces are told below", "# namespace of the feed is told below", "# p = urn:p"]
+)
+def test_a_sentence_about_namespaces_is_a_comment(write: Write, line: str) -> None:
+    file = read_subscriptions(write("s.txt", f"{line}\n//b\n"))
+    assert (_ids(file), file.rejected) == ([2], ())
+    assert file.subscriptions[0].namespaces == {}
+
+
+_OWN = '{"p":"urn:own","q":"urn:q"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.csv", "id,xpath,namespaces\n1,//p:a,\n2,//p:a,p=urn:own q=urn:q\n"),
+        ("s.jsonl", f'{{"id":1,"xpath":"//p:a"}}\n{{"id":2,"xpath":"//p:a","namespaces":{_OWN}}}'),
+        ("s.txt", "//p:a\n# namespace p = urn:own\n# namespace q = urn:q\n//p:a"),
+    ],
+)
+def test_prefixes_for_all_give_way_to_those_of_a_subscription(
+    write: Write, name: str, text: str
+) -> None:
+    file = read_subscriptions(write(name, text), namespaces={"p": "urn:p", "r": "urn:r"})
+    of_all, own = (one.namespaces for one in file.subscriptions)
+    assert of_all == {"p": "urn:p", "r": "urn:r"}
+    assert own == {"p": "urn:own", "q": "urn:q", "r": "urn:r"}
+
+
+def test_subscriptions_that_write_the_same_namespaces_share_them(write: Write) -> None:
+    file = read_subscriptions(write("s.txt", "# namespace p = urn:p\n//p:a\n//p:b\n"))
+    first, second = file.subscriptions
+    assert first.namespaces is second.namespaces

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ _RECORD_LINES_MAX = 50
 """Expressions are written over a few lines at most; more is a quote that was never closed."""
 
 _UNCLOSED = "the line is not CSV: a quote is opened and never closed"
+
+PREFIX = re.compile(r"[^\W\d][\w.\-]*")
+"""A namespace prefix is a name without a colon."""
+
+_NAMESPACE_LINE = re.compile(r"\s*#\s*namespace(?:\s+(?P<binding>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +66,39 @@ def decoded_lines(file: BinaryIO, *, line_bytes_max: int, file_bytes_max: int) -
 def text_rows(lines: Iterator[Row]) -> Iterator[Row]:
     """One expression per line, whose number is its id; blank lines and comments are skipped.
 
-    >>> lines = [Row(1, "# prices"), Row(2, ""), Row(3, "//price")]
+    The comment ``# namespace p = uri`` binds a prefix for all lines below it, until another one
+    binds the same prefix anew. One that binds nothing is a row with a problem.
+
+    >>> lines = [Row(1, "# namespace s = urn:shop"), Row(2, ""), Row(3, "//s:price")]
     >>> [row.fields for row in text_rows(iter(lines))]
-    [{'id': 3, 'xpath': '//price'}]
+    [{'id': 3, 'xpath': '//s:price', 'namespaces': 's=urn:shop'}]
     """
+    namespaces: dict[str, str] = {}
+    bound: dict[str, object] = {}
     for row in lines:
+        text = row.text
         if row.problem is not None:
             yield row
-        elif row.text.strip() and not row.text.lstrip().startswith("#"):
+        elif (binding := _namespace_line(text)) is not None:
+            prefix, equals, uri = (part.strip() for part in binding.partition("="))
+            if equals and PREFIX.fullmatch(prefix) and uri and not uri.split()[1:]:
+                namespaces[prefix] = uri
+                bound = {"namespaces": " ".join(f"{p}={u}" for p, u in namespaces.items())}
+            else:
+                yield Row(row.line, text, problem="write # namespace PREFIX = URI")
+        elif text.strip() and not text.lstrip().startswith("#"):
             # Spaces in front stay, so that a column counts as an editor counts it.
-            yield Row(row.line, row.text, {"id": row.line, "xpath": row.text.rstrip()})
+            yield Row(row.line, text, {"id": row.line, "xpath": text.rstrip(), **bound})
+
+
+def _namespace_line(text: str) -> str | None:
+    """What a comment binds, if it is meant to: a sentence about namespaces is a comment."""
+    found = _NAMESPACE_LINE.fullmatch(text)
+    if found is None:
+        return None
+    binding = found["binding"] or ""
+    words = binding.split()
+    return binding if "=" in binding or len(words) <= len(("PREFIX", "URI")) else None
 
 
 def json_rows(lines: Iterator[Row]) -> Iterator[Row]:

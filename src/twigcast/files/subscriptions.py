@@ -8,7 +8,8 @@ Three forms are read, told apart by the end of the file's name:
 ``.jsonl`` ``.ndjson``  an object per line with the same names; ids are whole numbers or
 ``.json``               text and keep their type, ``namespaces`` is an object
 anything else           one expression per line, whose id is the 1-based number of the line;
-                        blank lines and lines beginning with ``#`` count but are skipped
+                        blank lines and lines beginning with ``#`` count but are skipped;
+                        ``# namespace p = uri`` binds a prefix for the lines below it
 ======================  ==================================================================
 
 Texts are UTF-8, with or without a byte-order mark. Reading does not look into the expressions:
@@ -30,14 +31,13 @@ fields of :class:`SubscriptionLimits`.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from twigcast.errors import PatternError, UsageError
-from twigcast.files.rows import Row, csv_rows, decoded_lines, json_rows, text_rows
+from twigcast.files.rows import PREFIX, Row, csv_rows, decoded_lines, json_rows, text_rows
 
 if TYPE_CHECKING:
     import os
@@ -50,9 +50,6 @@ _FORMS: Mapping[str, Form] = {".csv": "csv", ".jsonl": "json", ".ndjson": "json"
 
 _NO_NAMESPACES: Mapping[str, str] = {}
 """Shared by the many subscriptions that have none."""
-
-_PREFIX = re.compile(r"[^\W\d][\w.\-]*")
-"""A namespace prefix is a name without a colon."""
 
 _TEXT_KEPT_MAX = 1000
 """How much of an unreadable line its rejection repeats."""
@@ -109,16 +106,18 @@ def read_subscriptions(
     *,
     form: Form | None = None,
     limits: SubscriptionLimits = DEFAULT_LIMITS,
+    namespaces: Mapping[str, str] = _NO_NAMESPACES,
 ) -> SubscriptionFile:
     """The subscriptions of a file, in file order, and the lines that could not be read.
 
-    ``form`` overrides what the end of the name says. A file that cannot be read at all (absent,
-    over the size limit, UTF-16, CSV without its two columns) is a :class:`UsageError`.
+    ``form`` overrides what the end of the name says. ``namespaces`` are prefixes that every
+    expression may use; what the file itself binds goes before. A file that cannot be read at all
+    (absent, over the size limit, UTF-16, CSV without its two columns) is a :class:`UsageError`.
     """
     form = form or form_of(path)
     try:
         with Path(path).open("rb") as file:
-            return gather_subscriptions(file_rows(file, form, limits))
+            return gather_subscriptions(file_rows(file, form, limits), namespaces)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
@@ -142,14 +141,17 @@ def file_rows(
     return _rows(form, lines)
 
 
-def gather_subscriptions(rows: Iterable[Row]) -> SubscriptionFile:
+def gather_subscriptions(
+    rows: Iterable[Row], namespaces: Mapping[str, str] = _NO_NAMESPACES
+) -> SubscriptionFile:
     """Subscriptions out of rows of fields; a row whose id is taken names the line that has it."""
     subscriptions: list[Subscription] = []
     rejected: list[Rejected] = []
     first_lines: dict[SubscriptionId, int] = {}
+    prefixes = _Prefixes(namespaces)
     for row in rows:
         try:
-            subscription = _subscription(row, first_lines)
+            subscription = _subscription(row, first_lines, prefixes)
         except _RowError as error:
             rejected.append(_rejected(row, str(error)))
         else:
@@ -181,6 +183,25 @@ class _RowError(Exception):
     """What is wrong with one row; never leaves this file."""
 
 
+class _Prefixes:
+    """The namespaces of subscriptions: those of all, and in front of them those of each.
+
+    Neighbours mostly write the same, and then share one mapping.
+    """
+
+    def __init__(self, of_all: Mapping[str, str]) -> None:
+        self._of_all = of_all
+        self._last: tuple[object, Mapping[str, str]] = (None, of_all)
+
+    def of(self, given: object) -> Mapping[str, str]:
+        if not given:
+            return self._of_all
+        if given != self._last[0]:
+            own = _namespaces(given)
+            self._last = (given, {**self._of_all, **own} if self._of_all else own)
+        return self._last[1]
+
+
 def _skip_mark(file: BufferedReader) -> None:
     """Step over the byte-order mark of UTF-8, and refuse that of UTF-16."""
     start = file.peek(3)
@@ -200,7 +221,9 @@ def _rows(form: Form, lines: Iterator[Row]) -> Iterator[Row]:
             return json_rows(lines)
 
 
-def _subscription(row: Row, first_lines: Mapping[SubscriptionId, int]) -> Subscription:
+def _subscription(
+    row: Row, first_lines: Mapping[SubscriptionId, int], prefixes: _Prefixes
+) -> Subscription:
     if row.fields is None:
         raise _RowError(row.problem or "the line is empty")
     subscription = Subscription(
@@ -208,7 +231,7 @@ def _subscription(row: Row, first_lines: Mapping[SubscriptionId, int]) -> Subscr
         xpath=_xpath(row.fields.get("xpath")),
         subscriber=_name("subscriber", row.fields.get("subscriber")),
         broker=_name("broker", row.fields.get("broker")),
-        namespaces=_namespaces(row.fields.get("namespaces")),
+        namespaces=prefixes.of(row.fields.get("namespaces")),
         line=row.line,
     )
     if subscription.id in first_lines:
@@ -274,7 +297,7 @@ def _namespaces(given: object) -> Mapping[str, str]:
     )
     namespaces: dict[str, str] = {}
     for prefix, uri in bindings:
-        if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
+        if not isinstance(prefix, str) or not PREFIX.fullmatch(prefix):
             raise _RowError(f"bad namespaces: {prefix!r} is no prefix")
         if not isinstance(uri, str) or not uri:
             raise _RowError(f"bad namespaces: the prefix {prefix!r} has no URI")
