@@ -30,6 +30,7 @@ The rules:
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -118,6 +119,21 @@ def list_documents(
                 yield entry
 
 
+def list_files(folder: AnyPath, *, patterns: Sequence[str] = DEFAULT_PATTERNS) -> Iterator[Entry]:
+    """The files of a folder that are documents or archives by their names, none of them opened."""
+    return _Folder(os.fspath(folder), Selection(patterns, DEFAULT_LIMITS)).files("")
+
+
+def list_members(
+    found: Entry,
+    *,
+    patterns: Sequence[str] = DEFAULT_PATTERNS,
+    limits: PublicationLimits = DEFAULT_LIMITS,
+) -> Iterator[Entry]:
+    """A file of :func:`list_files` itself, or the members of a zip archive."""
+    return _readable_members(found, Selection(patterns, limits))
+
+
 def open_entries(
     entries: Iterable[Entry],
     *,
@@ -129,21 +145,48 @@ def open_entries(
 
     An archive stays open as long as entries of it follow one another.
     """
+    for _, name, content in opened_entries(entries, patterns=patterns, limits=limits, stdin=stdin):
+        yield name, content
+
+
+def opened_entries(
+    entries: Iterable[Entry],
+    *,
+    patterns: Sequence[str] = DEFAULT_PATTERNS,
+    limits: PublicationLimits = DEFAULT_LIMITS,
+    stdin: BinaryIO | None = None,
+) -> Iterator[tuple[Entry, str, Content]]:
+    """The same, with the entry that each document comes from."""
     selection = Selection(patterns, limits)
     with _OpenArchive() as archive:
         for entry in entries:
+            name = entry.name
             match entry.kind:
                 case Kind.REFUSED:
                     assert entry.refusal is not None
-                    yield entry.name, entry.refusal
+                    yield entry, name, entry.refusal
                 case Kind.FILE:
-                    yield entry.name, _read_file(entry, limits)
+                    yield entry, name, _read_file(entry, limits)
                 case Kind.STDIN:
-                    yield entry.name, bounded_read(stdin or sys.stdin.buffer, entry.name, limits)
+                    yield entry, name, bounded_read(stdin or sys.stdin.buffer, name, limits)
                 case Kind.ZIP_MEMBER:
-                    yield entry.name, archive.read(entry, limits)
+                    yield entry, name, archive.read(entry, limits)
                 case Kind.TAR:
-                    yield from read_tar(Path(entry.path), entry.name, selection)
+                    for member, content in read_tar(Path(entry.path), name, selection):
+                        yield entry, member, content
+
+
+def file_name(entry: Entry, name: str) -> str:
+    """What a document of an entry is called without the way to it, in folders or an archive.
+
+    >>> file_name(Entry(Kind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml")
+    'Oh!.xml'
+    """
+    if entry.kind is Kind.STDIN:
+        return "stdin.xml"
+    if entry.kind is not Kind.FILE:
+        name = name.removeprefix(f"{printable(entry.path)}!")
+    return re.split(r"[/\\]", name)[-1] or name
 
 
 def _list_path(path: str, selection: Selection) -> Iterator[Entry]:
@@ -153,7 +196,8 @@ def _list_path(path: str, selection: Selection) -> Iterator[Entry]:
     try:
         status = Path(path).stat()
         if stat.S_ISDIR(status.st_mode):
-            yield from _Folder(path, selection).entries("")
+            for found in _Folder(path, selection).files(""):
+                yield from _readable_members(found, selection)
         elif stat.S_ISREG(status.st_mode):
             found = Entry(_kind_by_content(path), printable(path), path, size=status.st_size)
             yield from _members(found, selection)
@@ -173,6 +217,14 @@ def _members(found: Entry, selection: Selection) -> Iterator[Entry]:
         yield Entry(kind, member.name, found.path, member.number, member.size, member.refusal)
 
 
+def _readable_members(found: Entry, selection: Selection) -> Iterator[Entry]:
+    """The same, where a file that went away meanwhile is the error of that file alone."""
+    try:
+        yield from _members(found, selection)
+    except OSError as error:
+        yield _unreadable(found.path, error)
+
+
 class _Folder:
     """A folder and all below it, in the order of names."""
 
@@ -181,8 +233,8 @@ class _Folder:
         self._real = os.path.realpath(path)
         self._selection = selection
 
-    def entries(self, way: str) -> Iterator[Entry]:
-        """What there is below ``way``, which is empty or ends with a slash."""
+    def files(self, way: str) -> Iterator[Entry]:
+        """What there is below ``way``, which is empty or ends with a slash; archives as one."""
         folder = self._full(way)
         try:
             found = sorted(os.scandir(folder), key=lambda item: item.name)
@@ -200,7 +252,7 @@ class _Folder:
             return
         if item.is_dir():
             if not item.is_symlink():
-                yield from self.entries(f"{way}/")
+                yield from self.files(f"{way}/")
             elif not self._leads_inside(item):
                 # One that leads inside is read where it leads.
                 yield _refused(self._full(way), _LEADS_OUT)
@@ -215,8 +267,7 @@ class _Folder:
             # Opening a pipe would wait for ever.
             yield _refused(path, "it is no regular file")
         else:
-            found = Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
-            yield from _members(found, self._selection)
+            yield Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
 
     def _leads_inside(self, item: os.DirEntry[str]) -> bool:
         real = os.path.realpath(item.path)

@@ -1,0 +1,88 @@
+"""Files as they arrive in folders, each once, and none that is still being written.
+
+Whoever watches looks again and again (:meth:`Arrivals.look`), with a pause between. A file is
+*settled* when two looks in a row found it with the same size and the same time of change; then it
+is handed out. A file that changes later is a new arrival. Hidden files, and those whose name fits
+no pattern, are not seen: a writer that pauses for longer than the looks are apart writes under
+such a name, and renames the file when it is complete.
+
+Only files that are still there are remembered, and ``WATCHED_FILES_MAX`` of them at most.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
+
+from twigcast.files.publications import (
+    DEFAULT_LIMITS,
+    DEFAULT_PATTERNS,
+    Entry,
+    Kind,
+    list_files,
+    list_members,
+)
+
+if TYPE_CHECKING:
+    from twigcast.files.archives import PublicationLimits
+    from twigcast.files.publications import AnyPath
+
+__all__ = ["WATCHED_FILES_MAX", "Arrivals"]
+
+WATCHED_FILES_MAX = 1_000_000
+"""Some 200 bytes each are remembered. Files beyond are not seen until others are gone."""
+
+_Sight: TypeAlias = int
+"""Size, time of change and number of a file, as one number."""
+
+
+class Arrivals:
+    """The files of folders, each handed out once it has settled."""
+
+    def __init__(
+        self,
+        folders: Iterable[AnyPath],
+        *,
+        patterns: Sequence[str] = DEFAULT_PATTERNS,
+        limits: PublicationLimits = DEFAULT_LIMITS,
+    ) -> None:
+        self._folders = list(folders)
+        self._patterns = patterns
+        self._limits = limits
+        self._seen: dict[str, tuple[_Sight, bool]] = {}
+        self.overflowing = False
+        """Whether there are more files than can be watched."""
+
+    def look(self) -> Iterator[Entry]:
+        """What has settled since the last look, in the order of names."""
+        before, self._seen = self._seen, {}
+        found = (each for folder in self._folders for each in self._files(folder))
+        settled: list[Entry] = []
+        for each in islice(found, WATCHED_FILES_MAX):
+            sight = _sight(each)
+            if sight is None:
+                continue
+            last, handed_out = before.get(each.name, (None, False))
+            fresh = last == sight and not handed_out
+            self._seen[each.name] = (sight, last == sight)
+            if fresh:
+                settled.append(each)
+        self.overflowing = next(found, None) is not None
+        for each in settled:
+            yield from list_members(each, patterns=self._patterns, limits=self._limits)
+
+    def _files(self, folder: AnyPath) -> Iterator[Entry]:
+        return list_files(folder, patterns=self._patterns)
+
+
+def _sight(found: Entry) -> _Sight | None:
+    """What a file looks like; None if it has gone."""
+    if found.kind is Kind.REFUSED:
+        return hash(str(found.refusal))
+    try:
+        status = os.stat(found.path)  # noqa: PTH116 (the path is text, and there are many)
+    except OSError:
+        return None
+    return hash((status.st_size, status.st_mtime_ns, status.st_ino))
