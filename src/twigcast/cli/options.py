@@ -6,7 +6,17 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = ["AsJson", "Documents", "Engine", "FileNames", "Subscriptions"]
+from twigcast.cli.completion import complete_engine
+
+__all__ = [
+    "AsJson",
+    "Documents",
+    "Engine",
+    "ExitCode",
+    "FileNames",
+    "ResidualCostMax",
+    "Subscriptions",
+]
 
 Subscriptions: TypeAlias = Annotated[
     str,
@@ -36,7 +46,30 @@ FileNames: TypeAlias = Annotated[
 ]
 
 Engine: TypeAlias = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="What decides: auto, streaming or lxml.")
+    str,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="What decides: auto, native, streaming or lxml.",
+        autocompletion=complete_engine,
+    ),
+]
+
+ExitCode: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--exit-code", help="End with exit code 1 if the answer is no.", show_default=False
+    ),
+]
+
+ResidualCostMax: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--residual-cost-max",
+        metavar="N",
+        min=1,
+        help="Steps that one expression may cost on one document (10000000).",
+    ),
 ]
 
 AsJson: TypeAlias = Annotated[

@@ -22,7 +22,6 @@ import sys
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from twigcast import __version__
 from twigcast.cli import (
@@ -40,6 +39,7 @@ from twigcast.cli import (
     run,
     simulate,
 )
+from twigcast.cli.help import Verb, VerbGroup
 from twigcast.cli.speaking import REFUSED, USAGE, complain
 from twigcast.errors import TwigcastError, UsageError
 
@@ -65,7 +65,7 @@ _ORDER = (
 )
 
 
-class Verbs(TyperGroup):
+class Verbs(VerbGroup):
     """The verbs, with the errors of all of them turned into sentences and exit codes."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (typer keeps the type to itself)
@@ -125,30 +125,36 @@ def _example(*lines: str) -> str:
     return "\b\n" + "\n".join([word, *(f"  {line}" for line in lines)])
 
 
-app.command("match", epilog=_example(*match.EXAMPLES))(match.match)
-app.command("explain", epilog=_example(*explain.EXAMPLES))(explain.explain)
-app.command("check", epilog=_example(*check.EXAMPLES))(check.check)
-app.command("covers", epilog=_example(*covers.EXAMPLES))(covers.covers)
-app.command("aggregate", epilog=_example(*aggregate.EXAMPLES))(aggregate.aggregate)
-app.command("advertise", epilog=_example(*advertise.EXAMPLES))(advertise.advertise)
+app.command("match", cls=Verb, epilog=_example(*match.EXAMPLES))(match.match)
+app.command("explain", cls=Verb, epilog=_example(*explain.EXAMPLES))(explain.explain)
+app.command("check", cls=Verb, epilog=_example(*check.EXAMPLES))(check.check)
+app.command("covers", cls=Verb, epilog=_example(*covers.EXAMPLES))(covers.covers)
+app.command("aggregate", cls=Verb, epilog=_example(*aggregate.EXAMPLES))(aggregate.aggregate)
+app.command("advertise", cls=Verb, epilog=_example(*advertise.EXAMPLES))(advertise.advertise)
 
 _generate = typer.Typer(
-    help="Draw patterns or documents from a DTD, or a topology.", no_args_is_help=True
+    cls=VerbGroup,
+    help="Draw patterns or documents from a DTD, or a topology.",
+    no_args_is_help=True,
 )
-_generate.command("patterns", epilog=_example(*generate.PATTERN_EXAMPLES))(generate.patterns)
-_generate.command("documents", epilog=_example(*generate.DOCUMENT_EXAMPLES))(generate.documents)
-_generate.command("topology", epilog=_example(*generate_topology.EXAMPLES))(
+_generate.command("patterns", cls=Verb, epilog=_example(*generate.PATTERN_EXAMPLES))(
+    generate.patterns
+)
+_generate.command("documents", cls=Verb, epilog=_example(*generate.DOCUMENT_EXAMPLES))(
+    generate.documents
+)
+_generate.command("topology", cls=Verb, epilog=_example(*generate_topology.EXAMPLES))(
     generate_topology.topology
 )
 app.add_typer(
     _generate, name="generate", epilog=_example(*generate.EXAMPLES, generate_topology.EXAMPLES[0])
 )
 
-app.command("run", epilog=_example(*run.EXAMPLES))(run.run)
-app.command("simulate", epilog=_example(*simulate.EXAMPLES))(simulate.simulate)
-app.command("demo", epilog=_example(*demo.EXAMPLES))(demo.demo)
-app.command("about", epilog=_example(*about.EXAMPLES))(about.about)
-app.command("doctor", epilog=_example(*doctor.EXAMPLES))(doctor.doctor)
+app.command("run", cls=Verb, epilog=_example(*run.EXAMPLES))(run.run)
+app.command("simulate", cls=Verb, epilog=_example(*simulate.EXAMPLES))(simulate.simulate)
+app.command("demo", cls=Verb, epilog=_example(*demo.EXAMPLES))(demo.demo)
+app.command("about", cls=Verb, epilog=_example(*about.EXAMPLES))(about.about)
+app.command("doctor", cls=Verb, epilog=_example(*doctor.EXAMPLES))(doctor.doctor)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from twigcast.cli.completion import complete_plan, complete_strategy
 from twigcast.cli.speaking import say
 from twigcast.errors import UsageError
 
@@ -55,7 +56,11 @@ TopologyFile: TypeAlias = Annotated[
 ]
 StrategyName: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="How brokers route, such as 'prefix(depth=3)'; else best."),
+    typer.Option(
+        metavar="NAME",
+        help="How brokers route, such as 'prefix(depth=3)'; else best.",
+        autocompletion=complete_strategy,
+    ),
 ]
 Origin: TypeAlias = Annotated[
     str | None,
@@ -68,7 +73,9 @@ Advertised: TypeAlias = Annotated[
 PlanName: TypeAlias = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="fused: all brokers in each worker; hops: broker after broker."
+        metavar="NAME",
+        help="fused: all brokers in each worker; hops: broker after broker.",
+        autocompletion=complete_plan,
     ),
 ]
 Shards: TypeAlias = Annotated[

@@ -3,17 +3,23 @@
 What a user asked for goes to standard output, plain, as text or as one JSON object per line.
 Everything else (complaints, progress, hints, sums) goes to standard error, so that it is seen even
 when the output goes into a file or another program. Complaints are one sentence each, and a flood
-of them is cut short: the rest is counted.
+of them is cut short: the rest is counted. Long work ends with one line of sums.
+
+Colour is for terminals, and :func:`painted` alone decides: none in pipes and files, none where
+``NO_COLOR`` is set or the terminal is dumb, and never in JSON.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 import unicodedata
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from twigcast.errors import DocumentError
@@ -22,13 +28,17 @@ __all__ = [
     "COMPLAINTS_MAX",
     "REFUSED",
     "USAGE",
+    "Colour",
+    "clock",
     "complain",
     "complain_of_all",
     "counted",
+    "painted",
     "pointed_at",
     "quoted",
     "reason_of",
     "say",
+    "say_sums",
     "write",
     "write_json",
 ]
@@ -49,6 +59,27 @@ _SHOWN_AFTER = 40
 """How much of a long expression is shown around the place of an error."""
 
 
+class Colour(StrEnum):
+    """What a colour means, and the number that terminals know it by."""
+
+    GOOD = "32"
+    BAD = "31"
+    DOUBT = "33"
+
+
+def painted(text: str, colour: Colour, stream: TextIO | None = None) -> str:
+    """The text, in colour if the stream is a terminal that shows any; else standard output."""
+    shown = (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+    if not shown or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def clock() -> float:
+    """A time to measure from."""
+    return time.perf_counter()
+
+
 def write(text: str) -> None:
     """A line of what the user asked for."""
     print(text)
@@ -66,7 +97,12 @@ def say(text: str = "") -> None:
 
 def complain(text: str) -> None:
     """A line that says what is wrong, and who says so."""
-    say(f"twigcast: {text}")
+    say(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {text}")
+
+
+def say_sums(text: str, *, since: float) -> None:
+    """The last line of long work: what came of it, and how long it took."""
+    say(f"{text} in {clock() - since:,.1f} s")
 
 
 def complain_of_all(texts: Iterable[str], *, hint: str) -> int:
