@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("place")
 def test_figures_are_told_of_the_network_its_links_and_its_brokers(twigcast: Twigcast) -> None:
-    result = twigcast("simulate", "t.toml")
+    result = twigcast("simulate", "t.toml", "--details")
     assert result.exit_code == 0
     whole, links, brokers = result.stdout.split("\n\n")
     figures = dict(line.split("  ", 1) for line in whole.splitlines())
@@ -48,7 +48,7 @@ def test_figures_are_told_of_the_network_its_links_and_its_brokers(twigcast: Twi
     assert figures["strategy"] == "covering"
     assert figures["deliveries"] == "4 (0 missed, 0 unexpected, 0 repeated)"
     assert figures["crossings"] == "2 (0.0 % needless, 0 more flooded)"
-    assert figures["messages"].startswith("6 subscribe, 0 unsubscribe, 0 advertise")
+    assert figures["messages"].startswith("6 subscribe, 2 publish")
     assert figures["network usage"] == "21.000 ms per subscription, 20.000 ms per document"
     assert links.splitlines()[0].split()[:3] == ["from", "to", "documents"]
     assert [line.split()[:4] for line in links.splitlines()[1:2]] == [["north", "south", "2", "0"]]
@@ -57,12 +57,23 @@ def test_figures_are_told_of_the_network_its_links_and_its_brokers(twigcast: Twi
 
 @pytest.mark.usefixtures("place")
 def test_all_options_are_said_first_and_repeat_the_run(twigcast: Twigcast, place: Path) -> None:
-    first = twigcast("simulate", "t.toml", "--seed", "9")
+    first = twigcast("simulate", "t.toml", "--seed", "9", "--details")
     options, _, drawn = first.stderr.partition("\n# brokers: 3\n")
     assert tomllib.loads(options)["run"]["seed"] == 9
     assert "# publishers: publisher 1 at north" in drawn
     (place / "again.toml").write_text(options)
-    assert twigcast("simulate", "again.toml").stdout == first.stdout
+    assert twigcast("simulate", "again.toml", "--details").stdout == first.stdout
+
+
+def test_a_scenario_fits_on_a_screen_unless_details_are_asked_for(twigcast: Twigcast) -> None:
+    newsroom = str(Path(__file__).parents[2] / "examples" / "newsroom.toml")
+    for more in ((), ("--strategy", "flooding", "--strategy", "covering", "--strategy", "prefix")):
+        result = twigcast("simulate", newsroom, *more)
+        lines = (result.stdout + result.stderr).splitlines()
+        assert len(lines) < 24
+        assert max(map(len, lines)) <= 80
+        assert lines[-1].endswith("; --details has options, links and brokers")
+    assert len(twigcast("simulate", newsroom, "--details").output.splitlines()) > 100
 
 
 @pytest.mark.usefixtures("place")
@@ -99,7 +110,7 @@ def test_what_annotations_did_is_told_where_there_are_any(twigcast: Twigcast) ->
     assert told["annotations"].strip().endswith("bytes with 2 documents, 0 ignored")
     assert told["patterns skipped"].strip() == "4"
     assert told["before reading"].strip() == "0 documents sent on, 2 not read at all"
-    both = twigcast("simulate", "t.toml", *annotated, "--strategy", "covering").stdout
+    both = twigcast("simulate", "t.toml", *annotated, "--strategy", "covering", "--details").stdout
     header, first, second = both.splitlines()
     assert header.endswith("annotations kB  skipped  sent unread")
     assert first.split()[-2:] == ["4", "0"]

@@ -1,8 +1,9 @@
 """``twigcast simulate``: a network in simulated time, and what came of it.
 
-The scenario says what there is and what happens. Every option, given or not, is printed first, on
-standard error, as a scenario that repeats the run; then come the figures, as tables for people or
-as an object for each strategy. Several strategies are played the same story, and make one table.
+The scenario says what there is and what happens. What is printed fits a screen: the figures, and
+the busiest links; several strategies are played the same story, and make one table. ``--details``
+adds all options, given or not, as a scenario that repeats the run (on standard error, first), and
+the tables of links and brokers. ``--json`` is an object for each strategy, with all of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twigcast.cli.completion import complete_strategy
 from twigcast.cli.options import AsJson
 from twigcast.cli.progress import Bar
 from twigcast.cli.speaking import (
@@ -40,7 +42,10 @@ EXAMPLES = (
 )
 
 _ROWS_MAX = 12
-"""Links and brokers that are shown; who has more wants the busiest of them."""
+"""Links and brokers that the details show; who has more wants the busiest of them."""
+
+_BUSIEST = 3
+"""Links that fit on a screen of 24 lines, below the figures."""
 
 
 def simulate(
@@ -58,12 +63,19 @@ def simulate(
         typer.Option(
             metavar="NAME",
             help="Instead of the one in the scenario, such as 'prefix(depth=3)' (repeatable).",
+            autocompletion=complete_strategy,
         ),
     ] = None,
     draw: Annotated[
         str | None,
         typer.Option(metavar="FILE.svg", help="Draw the network; a picture for each strategy."),
     ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="All options, links and brokers as well.", show_default=False
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play a scenario in simulated time, and tell what came of it.
@@ -79,7 +91,7 @@ def simulate(
     with Bar() as bar:
         bar.show("drawing the workload", 0, None)
         told = tell(read)
-        if not as_json:
+        if details and not as_json:
             say(options_text(read.options))
             _say_drawn(told.drawn)
         runs = []
@@ -93,8 +105,8 @@ def simulate(
         if path is not None:
             _draw(path, read, told.story, results)
     if not as_json:
-        _write_tables(runs)
-        _say_seconds(runs)
+        _write_tables(runs, details=details)
+        _say_seconds(runs, details=details)
     if sum([_complain(results) for results in runs]):
         raise typer.Exit(REFUSED)
 
@@ -122,10 +134,11 @@ def _say_drawn(drawn: object) -> None:
     say()
 
 
-def _say_seconds(runs: Sequence[Results]) -> None:
+def _say_seconds(runs: Sequence[Results], *, details: bool) -> None:
     seconds = sum(results.real_seconds for results in runs)
     events = sum(results.events for results in runs)
-    say(f"{counted(events, 'event')} in {seconds:.1f} s")
+    more = "" if details else "; --details has options, links and brokers"
+    say(f"{counted(events, 'event')} in {seconds:.1f} s{more}")
 
 
 def _complain(results: Results) -> bool:
@@ -147,8 +160,11 @@ def _complain(results: Results) -> bool:
 # Tables.
 
 
-def _write_tables(runs: Sequence[Results]) -> None:
+def _write_tables(runs: Sequence[Results], *, details: bool) -> None:
     if len(runs) > 1:
+        if not details:
+            _write_aligned([_COMPARED_BRIEFLY, *map(_compared_briefly, runs)])
+            return
         rows = [_COMPARED, *map(_compared, runs)]
         if any(results.carried for results in runs):
             carried = [_COMPARED_CARRIED, *map(_compared_carried, runs)]
@@ -158,11 +174,24 @@ def _write_tables(runs: Sequence[Results]) -> None:
     (results,) = runs
     _write_aligned(_figures(results), numbers_from=2)
     write("")
+    if not details:
+        _write_aligned(_busiest_links(results), numbers_from=2)
+        return
     _write_aligned(_by_link(results), numbers_from=2)
     write("")
     _write_aligned(_by_broker(results))
 
 
+_KINDS = "subscribe", "unsubscribe", "advertise", "unadvertise", "publish"
+_COMPARED_BRIEFLY = (
+    "strategy",
+    "deliveries",
+    "missed",
+    "crossings",
+    "needless",
+    "messages",
+    "routes",
+)
 _COMPARED = (
     "strategy",
     "deliveries",
@@ -180,6 +209,19 @@ _COMPARED = (
     "response ms",
 )
 _COMPARED_CARRIED = ("annotations kB", "skipped", "sent unread")
+
+
+def _compared_briefly(results: Results) -> tuple[str, ...]:
+    """What fits in 80 columns; messages are those that brokers tell each other routes by."""
+    numbers = (
+        results.delivered,
+        results.missed,
+        results.crossings,
+        results.needless,
+        sum(results.total(kind) for kind in _KINDS if kind != "publish"),
+        results.routes,
+    )
+    return results.strategy, *(f"{number:,}" for number in numbers)
 
 
 def _compared(results: Results) -> tuple[str, ...]:
@@ -216,7 +258,7 @@ def _figures(results: Results) -> list[tuple[str, str]]:
     share = f"{100 * results.needless / results.crossings:.1f} %" if results.crossings else "none"
     times = (response.mean, response.median, response.percentile_95, response.longest)
     mean, median, late, longest = (f"{1000 * seconds:,.3f}" for seconds in times)
-    kinds = "subscribe", "unsubscribe", "advertise", "unadvertise", "publish"
+    messages = [f"{total:,} {kind}" for kind in _KINDS if (total := results.total(kind))]
     failed = f"{results.missed:,} missed, {results.unexpected:,} unexpected"
     per_subscription = f"{usage.per_subscription_ms:,.3f} ms per subscription"
     set_up = f"of these {results.set_up_seconds:,.3f} to set up"
@@ -226,7 +268,7 @@ def _figures(results: Results) -> list[tuple[str, str]]:
         "documents": f"{results.publications:,}",
         "deliveries": f"{results.delivered:,} ({failed}, {results.repeated:,} repeated)",
         "crossings": f"{results.crossings:,} ({share} needless, {results.flooded:,} more flooded)",
-        "messages": ", ".join(f"{results.total(kind):,} {kind}" for kind in kinds),
+        "messages": ", ".join(messages) or "none",
         "lost with links": f"{results.lost:,}",
         "bytes": f"{sum(results.bytes.values()):,}",
         "network usage": f"{per_subscription}, {usage.per_publication_ms:,.3f} ms per document",
@@ -248,6 +290,23 @@ def _carried(carried: Carried) -> dict[str, str]:
         "patterns skipped": f"{carried.skipped:,}",
         "before reading": unread,
     }
+
+
+def _busiest_links(results: Results) -> list[tuple[str, ...]]:
+    """The few links that carry most."""
+    header = "busiest from", "to", "documents", "needless", "messages", "bytes"
+    busiest = sorted(results.documents, key=lambda link: -results.bytes[link])
+    rows = [
+        (
+            *link,
+            f"{results.documents[link].crossings:,}",
+            f"{results.documents[link].needless:,}",
+            f"{sum(results.messages[link][kind] for kind in _KINDS if kind != 'publish'):,}",
+            f"{results.bytes[link]:,}",
+        )
+        for link in busiest[:_BUSIEST]
+    ]
+    return [header, *rows]
 
 
 def _by_link(results: Results) -> list[tuple[str, ...]]:
