@@ -118,3 +118,12 @@ def test_pairs_are_asked_under_a_dtd_too(twigcast: Twigcast, tmp_path: Path) -> 
     (tmp_path / "stocks.dtd").write_text(STOCKS)
     words = ("covers", "--pairs", "-", "--dtd", "stocks.dtd")
     assert twigcast(*words, stdin=b"/stocks/stock/price\t//price\n").stdout == "1\n"
+
+
+def test_no_is_an_exit_code_where_it_is_asked_for(twigcast: Twigcast, tmp_path: Path) -> None:
+    assert twigcast("covers", "//a", "//b").exit_code == 0
+    assert twigcast("covers", "//a", "//b", "--exit-code").exit_code == 1
+    assert twigcast("covers", "//a", "//a/b", "--exit-code").exit_code == 0
+    (tmp_path / "pairs.tsv").write_text("//a\t//a/b\n//a\t//b\n")
+    assert twigcast("covers", "--pairs", "pairs.tsv").exit_code == 0
+    assert twigcast("covers", "--pairs", "pairs.tsv", "--exit-code").exit_code == 1

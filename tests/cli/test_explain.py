@@ -95,3 +95,40 @@ def test_several_documents_or_none_are_a_matter_of_usage(
     assert several.exit_code == none.exit_code == 2
     assert "name one, as ./broken.xml" in several.stderr
     assert "no document in empty" in none.stderr
+
+
+def test_a_rule_of_a_file_is_explained_with_its_own_prefixes(twigcast: Twigcast) -> None:
+    result = twigcast("explain", "--rule", "ns", "subs.csv", "good.xml")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "no match: //s:item")
+    line = twigcast("explain", "--rule", "3", "subs.txt", "good.xml", "--json")
+    assert json.loads(line.stdout)["rule"] == "3"
+    assert json.loads(line.stdout)["xpath"] == "//item"
+
+
+@pytest.mark.parametrize(
+    ("file", "rule", "told"),
+    [
+        ("subs.csv", "99", "subs.csv has no rule 99; there are b, a, ns"),
+        ("subs.csv", "nss", "subs.csv has no rule nss; did you mean ns?"),
+        ("subs.txt", "2", "subs.txt has no rule 2; there are 1, 3, 4, 5"),
+        ("subs.jsonl", "7", "subs.jsonl has the id 7 as a number and as text"),
+    ],
+)
+def test_a_rule_that_is_not_there_is_a_matter_of_usage(
+    twigcast: Twigcast, file: str, rule: str, told: str
+) -> None:
+    result = twigcast("explain", "--rule", rule, file, "good.xml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"twigcast: {told}")
+
+
+def test_a_rule_that_is_no_expression_is_refused_at_its_column(twigcast: Twigcast) -> None:
+    result = twigcast("explain", "--rule", "4", "subs.txt", "good.xml")
+    assert result.exit_code == 1
+    assert "column 5" in result.stderr
+
+
+def test_no_is_an_exit_code_where_it_is_asked_for(twigcast: Twigcast) -> None:
+    assert twigcast("explain", "//nothing", "good.xml").exit_code == 0
+    assert twigcast("explain", "//nothing", "good.xml", "--exit-code").exit_code == 1
+    assert twigcast("explain", "//item", "good.xml", "--exit-code").exit_code == 0

@@ -10,14 +10,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from twigcast.cli import document_limits as limit
+from twigcast.cli.document_limits import GivenLimits, stopped_by
 from twigcast.cli.options import AsJson, FileNames
 from twigcast.cli.progress import Bar
+from twigcast.cli.rules import read_rules
 from twigcast.cli.schemas import complete_schema, schema_named
-from twigcast.cli.speaking import REFUSED, complain, counted, reason_of, say, write, write_json
+from twigcast.cli.speaking import (
+    REFUSED,
+    complain,
+    counted,
+    say,
+    write,
+    write_json,
+)
 from twigcast.errors import DocumentError, PatternError, UsageError
 
 if TYPE_CHECKING:
@@ -32,17 +42,27 @@ EXAMPLES = (
 )
 
 
+Sources: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE",
+        help="A DTD that comes with Twigcast or a file; with --from-documents XML files, "
+        "folders, zip or tar archives.",
+        show_default=False,
+        autocompletion=complete_schema,
+    ),
+]
+Overlaps: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SUBSCRIPTIONS",
+        help="Print which subscriptions such documents can match: 1, 0, or ? for a bad line.",
+    ),
+]
+
+
 def advertise(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="SOURCE",
-            help="A DTD that comes with Twigcast or a file; with --from-documents XML files, "
-            "folders, zip or tar archives.",
-            show_default=False,
-            autocompletion=complete_schema,
-        ),
-    ],
+    sources: Sources,
     from_documents: Annotated[
         bool,
         typer.Option(
@@ -54,8 +74,9 @@ def advertise(
         typer.Option(metavar="NAME", help="A root element of the DTD (may be repeated)."),
     ] = None,
     files: FileNames = ["*.xml"],  # noqa: B006 (typer never changes it)
-    limit: Annotated[
-        int, typer.Option(min=1, help="Path expressions to print, at most; the shortest.")
+    number_max: Annotated[
+        int,
+        typer.Option("--limit", min=1, help="Path expressions to print, at most; the shortest."),
     ] = 1000,
     elements: Annotated[
         bool,
@@ -65,13 +86,14 @@ def advertise(
         bool,
         typer.Option("--automaton", help="Print the automaton, all of it.", show_default=False),
     ] = False,
-    overlaps: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SUBSCRIPTIONS",
-            help="Print which subscriptions such documents can match: 1, 0, or ? for a bad line.",
-        ),
-    ] = None,
+    overlaps: Overlaps = None,
+    bytes_max: limit.BytesMax = None,
+    elements_max: limit.ElementsMax = None,
+    depth_max: limit.DepthMax = None,
+    attributes_max: limit.AttributesMax = None,
+    name_length_max: limit.NameLengthMax = None,
+    members_max: limit.MembersMax = None,
+    ratio_max: limit.RatioMax = None,
     as_json: AsJson = False,
 ) -> None:
     """What documents of a DTD, or documents like these, can look like.
@@ -79,37 +101,55 @@ def advertise(
     Prints path expressions; ( )+ is a part that may repeat. Nothing is printed that such documents
     cannot have, and what is left out is said on standard error.
     """
-    advertisement, refused = _advertisement(sources, root, files, from_documents=from_documents)
+    if from_documents:
+        limits = GivenLimits(
+            bytes_max,
+            elements_max,
+            depth_max,
+            attributes_max,
+            name_length_max,
+            members_max,
+            ratio_max,
+        )
+        advertisement, refused = _of_documents(sources, root, files, limits)
+    else:
+        advertisement, refused = _of_schema(sources, root), 0
     if overlaps is not None:
         with Bar(beside_output=True) as bar:
-            refused += _print_overlaps(advertisement, overlaps, bar, as_json=as_json)
+            bad, sums = _print_overlaps(advertisement, overlaps, bar, as_json=as_json)
+            refused += bad
     elif automaton:
-        _print_automaton(advertisement, as_json=as_json)
+        sums = _print_automaton(advertisement, as_json=as_json)
     else:
-        _print_expressions(advertisement, limit, elements=elements, as_json=as_json)
+        sums = _print_expressions(advertisement, number_max, elements=elements, as_json=as_json)
+    say(sums)
     if refused:
         raise typer.Exit(REFUSED)
 
 
-def _advertisement(
-    sources: list[str], roots: list[str] | None, files: list[str], *, from_documents: bool
+def _of_schema(sources: list[str], roots: list[str] | None) -> Advertisement:
+    from twigcast.covering.advertisement import Advertisement
+
+    if len(sources) > 1:
+        raise UsageError("give one DTD; --from-documents takes any number of documents")
+    schema = schema_named(sources[0])
+    if schema.root is None and not roots:
+        say(f"no single root: any of {len(schema.elements):,} elements may be; --root chooses")
+    return Advertisement.of_schema(schema, roots=roots)
+
+
+def _of_documents(
+    sources: list[str], roots: list[str] | None, files: list[str], limits: GivenLimits
 ) -> tuple[Advertisement, int]:
     """The advertisement, and how many documents were refused on the way."""
     from twigcast.covering.advertisement import Advertisement
 
-    if not from_documents:
-        if len(sources) > 1:
-            raise UsageError("give one DTD; --from-documents takes any number of documents")
-        schema = schema_named(sources[0])
-        if schema.root is None and not roots:
-            say(f"no single root: any of {len(schema.elements):,} elements may be; --root chooses")
-        return Advertisement.of_schema(schema, roots=roots), 0
     if roots:
         raise UsageError("--root is for a DTD; documents have the roots they have")
     refusals: list[DocumentError] = []
     with Bar() as bar:
         try:
-            made = Advertisement.of_documents(_readable(sources, files, refusals, bar))
+            made = Advertisement.of_documents(_readable(sources, files, limits, refusals, bar))
         except UsageError:
             if refusals:
                 raise typer.Exit(REFUSED) from None
@@ -120,32 +160,38 @@ def _advertisement(
 
 
 def _readable(
-    sources: list[str], files: list[str], refusals: list[DocumentError], bar: Bar
+    sources: list[str],
+    files: list[str],
+    limits: GivenLimits,
+    refusals: list[DocumentError],
+    bar: Bar,
 ) -> Iterator[Document]:
     """The documents one after the other; each that cannot be read is told and counted."""
     from twigcast.files.publications import read_documents
     from twigcast.language import Document
 
     step = bar.steps("reading documents", None)
-    for name, content in read_documents(sources, patterns=files):
+    bounds = limits.of_documents()
+    for name, content in read_documents(sources, patterns=files, limits=limits.of_files()):
         step()
         try:
             if isinstance(content, DocumentError):
                 raise content
-            yield Document.parse(content, name=name)
+            yield Document.parse(content, name=name, limits=bounds)
         except DocumentError as error:
             refusals.append(error)
-            complain(f"{name}: {reason_of(error)}")
+            complain(f"{name}: {stopped_by(error)}")
 
 
 def _print_expressions(
-    advertisement: Advertisement, limit: int, *, elements: bool, as_json: bool
-) -> None:
+    advertisement: Advertisement, number_max: int, *, elements: bool, as_json: bool
+) -> str:
+    """Print path expressions; returns how many of which form there are."""
     from twigcast.covering.advertisement_text import path_expressions
     from twigcast.covering.path_expression import recursion_of, written
 
     shown = path_expressions(
-        advertisement, expressions_max=limit, attributes=not elements, text=not elements
+        advertisement, expressions_max=number_max, attributes=not elements, text=not elements
     )
     forms: Counter[str] = Counter()
     for expression in shown.expressions:
@@ -158,28 +204,29 @@ def _print_expressions(
     if as_json and shown.left_out:
         write_json({"left_out": list(shown.left_out)})
     told = ", ".join(f"{number:,} {form}" for form, number in sorted(forms.items()))
-    say(f"{counted(len(shown.expressions), 'path expression')}: {told or 'none fits'}")
     for sentence in shown.left_out:
         say(f"left out: {sentence}")
+    return f"{counted(len(shown.expressions), 'path expression')}: {told or 'none fits'}"
 
 
-def _print_automaton(advertisement: Advertisement, *, as_json: bool) -> None:
+def _print_automaton(advertisement: Advertisement, *, as_json: bool) -> str:
     told = advertisement.statistics()
     if as_json:
         write_json({**told._asdict(), "automaton": advertisement.text.splitlines()})
     else:
         write(advertisement.text)
     recursive = "recursive" if told.recursive else "not recursive"
-    say(f"{counted(told.states, 'state')}, {counted(told.edges, 'edge')}, {recursive}")
+    return f"{counted(told.states, 'state')}, {counted(told.edges, 'edge')}, {recursive}"
 
 
-def _print_overlaps(advertisement: Advertisement, path: str, bar: Bar, *, as_json: bool) -> int:
-    """Print an answer for each subscription; returns how many lines are none."""
+def _print_overlaps(
+    advertisement: Advertisement, path: str, bar: Bar, *, as_json: bool
+) -> tuple[int, str]:
+    """Print an answer for each subscription; returns how many lines are none, and the sums."""
     from twigcast.covering.advertisement import overlaps
-    from twigcast.files import read_subscriptions
     from twigcast.language import Pattern
 
-    file = read_subscriptions("/dev/stdin" if path == "-" else path)
+    file = read_rules(path)
     answers: list[tuple[int, object, bool | None, str]] = [
         (one.line, one.id, None, one.reason) for one in file.rejected
     ]
@@ -203,5 +250,4 @@ def _print_overlaps(advertisement: Advertisement, path: str, bar: Bar, *, as_jso
             write(f"{subscription}\t{'?' if answer is None else int(answer)}")
             if answer is None:
                 complain(f"{path}, line {line}: {reason}")
-    say(f"{counted(sums[True], 'subscription')} can match, {sums[False]:,} cannot")
-    return sums[None]
+    return sums[None], f"{counted(sums[True], 'subscription')} can match, {sums[False]:,} cannot"

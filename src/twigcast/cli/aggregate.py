@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson, Subscriptions
 from twigcast.cli.progress import Bar
+from twigcast.cli.rules import read_rules
 from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
@@ -26,6 +28,8 @@ from twigcast.cli.speaking import (
 from twigcast.errors import PatternError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from twigcast.covering.reduction import Kept, Reduction
     from twigcast.files import SubscriptionId
     from twigcast.language import Pattern
@@ -68,6 +72,7 @@ def aggregate(
             autocompletion=complete_schema,
         ),
     ] = None,
+    namespace: Namespaces = [],  # noqa: B006 (typer never changes it)
     as_json: AsJson = False,
 ) -> None:
     """The fewest subscriptions that ask for all that the file asks for.
@@ -86,7 +91,7 @@ def aggregate(
     from twigcast.covering.reduction import reduced
 
     with Bar() as bar:
-        ids, bad = _read(subscriptions, bar)
+        ids, bad = _read(subscriptions, bindings(namespace), bar)
         found = reduced(
             ids,
             schema=schema,
@@ -102,12 +107,13 @@ def aggregate(
         raise typer.Exit(REFUSED)
 
 
-def _read(path: str, bar: Bar) -> tuple[dict[Pattern, list[SubscriptionId]], list[str]]:
+def _read(
+    path: str, namespaces: Mapping[str, str], bar: Bar
+) -> tuple[dict[Pattern, list[SubscriptionId]], list[str]]:
     """The patterns of a file with their ids, in file order, and what is wrong with other lines."""
-    from twigcast.files import read_subscriptions
     from twigcast.language import Pattern
 
-    file = read_subscriptions("/dev/stdin" if path == "-" else path)
+    file = read_rules(path, namespaces)
     bad = [(one.line, one.reason) for one in file.rejected]
     ids: dict[Pattern, list[SubscriptionId]] = {}
     step = bar.steps("reading expressions", len(file.subscriptions))

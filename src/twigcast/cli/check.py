@@ -14,9 +14,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson, Subscriptions
 from twigcast.cli.progress import Bar
-from twigcast.cli.speaking import REFUSED, counted, pointed_at, say, write, write_json
+from twigcast.cli.rules import read_rules
+from twigcast.cli.speaking import (
+    REFUSED,
+    Colour,
+    counted,
+    painted,
+    pointed_at,
+    say,
+    write,
+    write_json,
+)
 from twigcast.errors import PatternError
 
 if TYPE_CHECKING:
@@ -58,6 +69,7 @@ def check(
     errors: Annotated[
         bool, typer.Option("--errors", help="Print the errors only.", show_default=False)
     ] = False,
+    namespace: Namespaces = [],  # noqa: B006 (typer never changes it)
     as_json: AsJson = False,
 ) -> None:
     """What each subscription is: exact, residual, a duplicate, or an error.
@@ -65,9 +77,7 @@ def check(
     Prints id, kind and canonical text. An index alone decides what is exact; for what is residual
     it finds candidates, and libxml2 decides.
     """
-    from twigcast.files import read_subscriptions
-
-    file = read_subscriptions("/dev/stdin" if subscriptions == "-" else subscriptions)
+    file = read_rules(subscriptions, bindings(namespace))
     width = max((len(str(one.id)) for one in file.subscriptions), default=1)
     sums: Counter[str] = Counter()
     with Bar(beside_output=True) as bar:
@@ -126,10 +136,15 @@ _IDLE = {"true()": "  (every document matches)", "false()": "  (no document can 
 """Expressions that say nothing of a document are hardly ever meant."""
 
 
+_COLOURS = {"exact": Colour.GOOD, "residual": Colour.DOUBT, "error": Colour.BAD}
+
+
 def _lines(verdict: Verdict, width: int) -> Iterator[str]:
     """A verdict for the eye: aligned, with a caret under what is wrong."""
     label = "-" if verdict.id is None else str(verdict.id)
     start = f"{label:>{width}}  {verdict.kind:<8}  "
+    margin = " " * len(start)
+    start = start.replace(verdict.kind, painted(verdict.kind, _COLOURS[verdict.kind]), 1)
     if verdict.kind != "error":
         same = "" if verdict.duplicate_of is None else f"  (same as {verdict.duplicate_of})"
         yield f"{start}{verdict.canonical}{same}{_IDLE.get(str(verdict.canonical), '')}"
@@ -140,7 +155,7 @@ def _lines(verdict: Verdict, width: int) -> Iterator[str]:
         return
     shown, caret = pointed_at(verdict.xpath, verdict.column)
     yield f"{start}{shown}"
-    yield f"{' ' * len(start)}{caret} {place}column {verdict.column}: {verdict.error}"
+    yield f"{margin}{caret} {place}column {verdict.column}: {verdict.error}"
 
 
 def _summary(sums: Counter[str]) -> str:

@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from twigcast.cli.namespaces import Namespaces, bindings
-from twigcast.cli.options import AsJson
+from twigcast.cli.options import AsJson, ExitCode
 from twigcast.cli.progress import Bar
 from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
+    Colour,
     complain,
     complain_of_all,
     counted,
+    painted,
     pointed_at,
     say,
     write,
@@ -41,6 +43,7 @@ EXAMPLES = (
     "twigcast covers '//stock[price > 10]' '/market/stock[price > 15]'",
     "twigcast covers '/stocks/stock/price' '//price' --dtd stocks.dtd",
     "twigcast covers --pairs pairs.tsv",
+    "twigcast covers '//stock' '//stock/price' --exit-code && echo covered",
 )
 
 
@@ -72,6 +75,7 @@ def covers(
         ),
     ] = None,
     namespace: Namespaces = [],  # noqa: B006 (typer never changes it)
+    exit_code: ExitCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Whether every document that matches NARROWER matches WIDER, too.
@@ -84,7 +88,9 @@ def covers(
         raise UsageError("give WIDER and NARROWER, or --pairs FILE")
     schema = _paths(dtd)
     if pairs is not None:
-        _answer_pairs(pairs, namespaces, schema, as_json=as_json)
+        every_yes = _answer_pairs(pairs, namespaces, schema, as_json=as_json)
+        if exit_code and not every_yes:
+            raise typer.Exit(REFUSED)
         return
     assert wider is not None
     assert narrower is not None
@@ -96,9 +102,11 @@ def covers(
     if as_json:
         write_json({"wider": wider, "narrower": narrower, **_as_json(verdict)})
     else:
-        write("yes" if verdict.covers else "no")
+        write(painted("yes", Colour.GOOD) if verdict.covers else painted("no", Colour.BAD))
         if not verdict.within_budget:
             say("the search was given up after its budget of steps: nobody knows")
+    if exit_code and not verdict.covers:
+        raise typer.Exit(REFUSED)
 
 
 def _paths(dtd: str | None) -> SchemaPaths | None:
@@ -138,7 +146,8 @@ class _Answer:
 
 def _answer_pairs(
     path: str, namespaces: Mapping[str, str], schema: SchemaPaths | None, *, as_json: bool
-) -> None:
+) -> bool:
+    """Print an answer for each line; whether all of them are yes."""
     sums: Counter[str] = Counter()
     bad: list[str] = []
     with _opened(path) as file, Bar(beside_output=True) as bar:
@@ -160,6 +169,7 @@ def _answer_pairs(
     say(_summary(sums))
     if sums["?"]:
         raise typer.Exit(REFUSED)
+    return not sums["0"]
 
 
 def _answers(

@@ -2,37 +2,48 @@
 
 No Spark, no broker: the quickest way to an answer, and the one that all others must equal. A
 document that cannot be read is refused by name, and so is a line that is no subscription; all
-others are answered.
+others are answered. On request documents are put into folders by subscriber
+(:mod:`~twigcast.cli.filing`), shared out to several workers (:mod:`~twigcast.cli.match_jobs`), or
+taken as they arrive in a folder (:mod:`twigcast.files.arrivals`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twigcast.cli.options import AsJson, Documents, Engine, FileNames, Subscriptions
-from twigcast.cli.progress import Bar
-from twigcast.cli.speaking import (
-    REFUSED,
-    complain,
-    complain_of_all,
-    quoted,
-    reason_of,
-    say,
-    write,
-    write_json,
+from twigcast.cli import document_limits as limit
+from twigcast.cli.document_limits import GivenLimits
+from twigcast.cli.filing import filing_into
+from twigcast.cli.interrupts import end_on_request
+from twigcast.cli.match_answers import Answers
+from twigcast.cli.namespaces import Namespaces, bindings
+from twigcast.cli.options import (
+    AsJson,
+    Documents,
+    Engine,
+    FileNames,
+    ResidualCostMax,
+    Subscriptions,
 )
-from twigcast.errors import DocumentError, UsageError
+from twigcast.cli.progress import Bar
+from twigcast.cli.rules import read_rules
+from twigcast.cli.speaking import REFUSED, clock, complain_of_all, quoted, say
+from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from twigcast.files import Rejected, SubscriptionFile, SubscriptionId
-    from twigcast.matching import Decision, Matcher
+    from twigcast.cli.match_jobs import Deciders
+    from twigcast.files import Rejected, SubscriptionFile
+    from twigcast.language import DocumentLimits
 
 EXAMPLES = (
     "twigcast match subscriptions.txt news.xml",
     "twigcast match subscriptions.csv feed/ archive.zip --json",
+    "twigcast match subscriptions.csv inbox/ --watch --move-to sorted/",
 )
 
 
@@ -40,6 +51,33 @@ def match(
     subscriptions: Subscriptions,
     documents: Documents,
     files: FileNames = ["*.xml"],  # noqa: B006 (typer never changes it)
+    namespace: Namespaces = [],  # noqa: B006 (likewise)
+    copy_to: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Put a copy into a folder for each subscriber there."),
+    ] = None,
+    move_to: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="The same, and delete the document afterwards."),
+    ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Go on with files as they arrive in the folders, to Ctrl-C."),
+    ] = False,
+    every: Annotated[
+        float, typer.Option(min=0.05, metavar="SECONDS", help="How often --watch looks.")
+    ] = 1.0,
+    jobs: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Workers that match at the same time.")
+    ] = 1,
+    bytes_max: limit.BytesMax = None,
+    elements_max: limit.ElementsMax = None,
+    depth_max: limit.DepthMax = None,
+    attributes_max: limit.AttributesMax = None,
+    name_length_max: limit.NameLengthMax = None,
+    members_max: limit.MembersMax = None,
+    ratio_max: limit.RatioMax = None,
+    residual_cost_max: ResidualCostMax = None,
     engine: Engine = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -48,37 +86,57 @@ def match(
     Prints a line per document: its name, a tab, and the ids of the subscriptions that match. A
     document may be in a folder or archive; what cannot be read is named on standard error.
     """
-    with Bar(beside_output=True) as bar:
-        file, matcher, rejected = _compiled(subscriptions, documents, engine, bar)
-        refused = _complain_of_rejected(subscriptions, rejected)
-        number = 0
-        for name, answer in _answers(matcher, documents, files, bar):
-            number += 1
-            refused += not _print_answer(file, name, answer, as_json=as_json)
-    if not number:
+    started = clock()
+    given = GivenLimits(
+        bytes_max, elements_max, depth_max, attributes_max, name_length_max, members_max, ratio_max
+    )
+    limits = given.of_documents()
+    if watch and not all(Path(each).is_dir() for each in documents):
+        raise UsageError("--watch takes folders, in which documents arrive")
+    if subscriptions == "-" and "-" in documents:
+        raise UsageError("standard input cannot be both the subscriptions and a document")
+    file = read_rules(subscriptions, bindings(namespace))
+    filing = filing_into(copy_to, move_to, documents, file, watched=watch)
+    answers = Answers(file, filing, as_json)
+    with (
+        Bar(beside_output=True) as bar,
+        _deciders(file, engine, limits, residual_cost_max, jobs, bar) as deciders,
+    ):
+        rejected = _complain_of_rejected(subscriptions, deciders.rejected)
+        if watch:
+            _match_arrivals(documents, files, given, deciders, answers, every)
+        else:
+            _match_all(documents, files, given, deciders, answers, bar)
+    if not (watch or answers.documents):
         say(f"No documents there: no file fits {' or '.join(files)}; --files chooses others.")
-    if refused:
+    answers.tell(since=started)
+    if not watch and (rejected or answers.refused or answers.failed):
         raise typer.Exit(REFUSED)
 
 
-def _compiled(
-    path: str, documents: list[str], engine: str, bar: Bar
-) -> tuple[SubscriptionFile, Matcher, tuple[Rejected, ...]]:
-    """The subscriptions as they stand in the file, their matcher, and what is none."""
-    from twigcast.files import compile_subscriptions, read_subscriptions
+def _deciders(
+    file: SubscriptionFile,
+    engine: str,
+    limits: DocumentLimits,
+    cost_max: int | None,
+    jobs: int,
+    bar: Bar,
+) -> Deciders:
+    """Workers that know the subscriptions, as far as they are any."""
+    from twigcast.cli.match_jobs import Deciders
+    from twigcast.files import compile_subscriptions
     from twigcast.matching import Matcher
+    from twigcast.matching.residuals import COST_MAX
 
-    if path == "-" and "-" in documents:
-        raise UsageError("standard input cannot be both the subscriptions and a document")
-    matcher = Matcher(engine)
-    file = read_subscriptions("/dev/stdin" if path == "-" else path)
+    matcher = Matcher(engine=engine, limits=limits, residual_cost_max=cost_max or COST_MAX)
     step = bar.steps("reading subscriptions", len(file.subscriptions))
 
     def add(position: int, xpath: str, namespaces: Mapping[str, str]) -> None:
         matcher.add(position, xpath, namespaces)
         step()
 
-    return file, matcher, file.rejected + compile_subscriptions(file, add)
+    rejected = file.rejected + compile_subscriptions(file, add)
+    return Deciders(matcher, jobs, rejected, limits=limits, cost_max=cost_max or COST_MAX)
 
 
 def _complain_of_rejected(path: str, rejected: tuple[Rejected, ...]) -> int:
@@ -91,48 +149,52 @@ def _place(one: Rejected) -> str:
     return f"line {one.line}" + (f", column {one.column}" if one.column is not None else "")
 
 
-def _answers(
-    matcher: Matcher, documents: list[str], files: list[str], bar: Bar
-) -> Iterator[tuple[str, Decision | DocumentError]]:
-    """What the matcher says to each document, in the order given."""
-    from twigcast.files.publications import Kind, list_documents, open_entries
-    from twigcast.language import Document
+def _match_all(
+    paths: list[str],
+    patterns: list[str],
+    given: GivenLimits,
+    deciders: Deciders,
+    answers: Answers,
+    bar: Bar,
+) -> None:
+    """Answer for the documents that are there, in the order given."""
+    from twigcast.files.publications import Kind, list_documents, opened_entries
 
-    entries = list(list_documents(documents, patterns=files))
+    limits = given.of_files()
+    entries = list(list_documents(paths, patterns=patterns, limits=limits))
     of_unknown_number = any(entry.kind is Kind.TAR for entry in entries)
     step = bar.steps("matching documents", None if of_unknown_number else len(entries))
-    for name, content in open_entries(entries, patterns=files):
+    for answered in deciders.answers(opened_entries(entries, patterns=patterns, limits=limits)):
         step()
-        if isinstance(content, DocumentError):
-            yield name, content
-            continue
-        try:
-            yield name, matcher.decide(Document.parse(content, name=name))
-        except DocumentError as error:
-            yield name, error
+        answers.take(answered)
 
 
-def _print_answer(
-    file: SubscriptionFile, name: str, answer: Decision | DocumentError, *, as_json: bool
-) -> bool:
-    """Print what there is to say about a document; False if something of it was refused."""
-    if isinstance(answer, DocumentError):
-        if as_json:
-            write_json({"document": name, "error": reason_of(answer)})
-        else:
-            complain(f"{name}: {reason_of(answer)}")
-        return False
-    matches, undecided = _ids(file, answer.matches), _ids(file, answer.undecided)
-    if as_json:
-        doubts = {"undecided": undecided} if undecided else {}
-        write_json({"document": name, "matches": matches, **doubts})
-    else:
-        write(f"{name}\t{' '.join(map(str, matches))}")
-        if undecided:
-            ids = " ".join(map(str, undecided))
-            complain(f"{name}: too costly to decide on this document: {ids}")
-    return not undecided
+def _match_arrivals(
+    folders: list[str],
+    patterns: list[str],
+    given: GivenLimits,
+    deciders: Deciders,
+    answers: Answers,
+    every: float,
+) -> None:
+    """Answer for the documents that are there, and for those that arrive, until Ctrl-C."""
+    from twigcast.files.arrivals import WATCHED_FILES_MAX, Arrivals
+    from twigcast.files.publications import opened_entries
 
-
-def _ids(file: SubscriptionFile, positions: tuple[int, ...]) -> list[SubscriptionId]:
-    return [file.subscriptions[position].id for position in positions]
+    limits = given.of_files()
+    arrivals = Arrivals(folders, patterns=patterns, limits=limits)
+    say(f"watching {', '.join(folders)} for {' or '.join(patterns)}; Ctrl-C ends")
+    overflowing = False
+    with end_on_request() as request:
+        while not request.is_made():
+            settled = opened_entries(arrivals.look(), patterns=patterns, limits=limits)
+            for answered in deciders.answers(settled):
+                answers.take(answered)
+                if request.is_made():
+                    break
+            # Whoever reads along sees all answers before we wait.
+            sys.stdout.flush()
+            if arrivals.overflowing and not overflowing:
+                say(f"there are more than {WATCHED_FILES_MAX:,} files; those beyond are not seen")
+            overflowing = arrivals.overflowing
+            request.wait(every)

@@ -16,7 +16,7 @@ Namespaces: TypeAlias = Annotated[
     typer.Option(
         "--namespace",
         metavar="PREFIX=URI",
-        help="What a prefix in the expression stands for (may be repeated).",
+        help="What a prefix stands for in expressions that do not bind it (may be repeated).",
         show_default=False,
     ),
 ]

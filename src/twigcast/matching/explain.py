@@ -107,16 +107,19 @@ def explain(
     xpath: str | Pattern,
     document: bytes | Document,
     namespaces: Mapping[str, str] | None = None,
+    *,
+    residual_cost_max: int = COST_MAX,
 ) -> Explanation:
     """Why the document satisfies the expression, or what is the first thing that fails.
 
-    Raises :class:`PatternError` or :class:`DocumentError` if one of them cannot be read.
+    ``residual_cost_max`` bounds the work as in a matcher. Raises :class:`PatternError` or
+    :class:`DocumentError` if one of them cannot be read.
     """
     text = xpath.text if isinstance(xpath, Pattern) else xpath
     bound = namespaces or {}
     pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(text, bound)
     read = document if isinstance(document, Document) else Document.parse(document)
-    engine = LxmlEngine()
+    engine = LxmlEngine(cost_max=residual_cost_max)
     engine.add(0, pattern)
     decision = engine.decide(read, ())
     matches = None if decision.undecided else bool(decision.matches)
@@ -125,7 +128,7 @@ def explain(
         return Explanation(text, None, reasons=(reason,))
     limits = CANONICAL_LIMITS if isinstance(xpath, Pattern) else PATTERN_LIMITS
     expression = rooted(parse_expression(text, bound, limits))
-    if condition_cost(Residual(expression), sizes_of(read)) > _PATIENCE * COST_MAX:
+    if condition_cost(Residual(expression), sizes_of(read)) > _PATIENCE * residual_cost_max:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))
     story = _Story(Probe(read, bound), bound)

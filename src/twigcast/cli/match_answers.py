@@ -1,0 +1,104 @@
+"""What ``match`` does with an answer: print it, file the document, and count.
+
+Answers go to standard output as they come. What is refused, undecided or cannot be filed is named
+on standard error; what to do about it is said once, at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from twigcast.cli.document_limits import stopped_by
+from twigcast.cli.speaking import complain, counted, say, say_sums, write, write_json
+from twigcast.errors import DocumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from twigcast.cli.filing import Filing
+    from twigcast.cli.match_jobs import Answered
+    from twigcast.files import SubscriptionFile, SubscriptionId
+    from twigcast.matching import Decision
+
+__all__ = ["Answers"]
+
+_HINTED_MAX = 10
+"""Ids that the hint at the end names."""
+
+
+@dataclass
+class Answers:
+    """The answers so far, and what there is to say about all of them."""
+
+    file: SubscriptionFile
+    filing: Filing | None
+    as_json: bool
+    documents: int = 0
+    matches: int = 0
+    refused: int = 0
+    failed: int = 0
+    """Documents that something is undecided about, or that could not be filed."""
+    _costly: dict[SubscriptionId, None] = field(default_factory=dict)
+
+    def take(self, answered: Answered) -> None:
+        """Print what there is to say about a document, and file it."""
+        self.documents += 1
+        if isinstance(answered.answer, DocumentError):
+            self._refuse(answered.name, answered.answer)
+            return
+        decision = answered.answer
+        filed: dict[str, object] | None = {}
+        if self.filing is not None and decision.matches:
+            assert isinstance(answered.content, bytes)
+            filed = self.filing.put(
+                answered.entry,
+                answered.name,
+                answered.content,
+                [self.file.subscriptions[position] for position in decision.matches],
+                undecided=bool(decision.undecided),
+            )
+        self.matches += len(decision.matches)
+        self.failed += bool(decision.undecided) or filed is None
+        self._print(answered.name, decision, filed or {})
+
+    def _refuse(self, name: str, error: DocumentError) -> None:
+        self.refused += 1
+        if self.as_json:
+            write_json({"document": name, "error": stopped_by(error)})
+        else:
+            complain(f"{name}: {stopped_by(error)}")
+
+    def _print(self, name: str, decision: Decision, filed: dict[str, object]) -> None:
+        matches, undecided = self._ids(decision.matches), self._ids(decision.undecided)
+        self._costly.update(dict.fromkeys(undecided))
+        if self.as_json:
+            doubts = {"undecided": undecided} if undecided else {}
+            write_json({"document": name, "matches": matches, **doubts, **filed})
+            return
+        write(f"{name}\t{' '.join(map(str, matches))}")
+        if undecided:
+            ids = " ".join(map(str, undecided))
+            complain(f"{name}: too costly to decide on this document: {ids}")
+
+    def _ids(self, positions: Iterable[int]) -> list[SubscriptionId]:
+        return [self.file.subscriptions[position].id for position in positions]
+
+    def tell(self, *, since: float) -> None:
+        """The sums, below what to do about expressions that were too costly."""
+        if self._costly:
+            ids = list(map(str, self._costly))
+            more = " …" if len(ids) > _HINTED_MAX else ""
+            say(
+                "what is too costly can be asked in a simpler way (name elements instead of *, "
+                f"count once), or raise --residual-cost-max: {' '.join(ids[:_HINTED_MAX])}{more}"
+            )
+        sums = [counted(self.documents, "document"), counted(self.matches, "match", "matches")]
+        if self.filing is not None:
+            sums.append(self.filing.sums)
+        sums += [
+            f"{number:,} {what}"
+            for number, what in ((self.refused, "refused"), (self.failed, "incomplete"))
+            if number
+        ]
+        say_sums(", ".join(sums), since=since)

@@ -1,0 +1,169 @@
+"""Documents decided by several workers at a time, answered in the order in which they came.
+
+With the engine ``native`` the workers are threads: the kernel lets go of Python's lock while it
+reads a document, all threads share one index, and on two cores 12,000 documents against 20,000
+subscriptions took 5.4 s instead of 10.4 s, where processes took 6.8 s. The other engines are
+Python and hold the lock, so their workers are processes, each with the subscriptions of its own.
+
+Work is handed out in chunks. No more than two chunks for each worker are on their way, so that
+memory does not grow with the number of documents.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+from twigcast.errors import DocumentError, TwigcastError
+
+if TYPE_CHECKING:
+    from twigcast.files import Rejected
+    from twigcast.files.archives import Content
+    from twigcast.files.publications import Entry
+    from twigcast.language import DocumentLimits
+    from twigcast.matching import Decision, Matcher
+
+__all__ = ["CHUNK_BYTES_MAX", "CHUNK_DOCUMENTS_MAX", "Answered", "Deciders"]
+
+CHUNK_DOCUMENTS_MAX = 32
+CHUNK_BYTES_MAX = 1 << 20
+"""Enough work that handing it over costs little, and little enough to be answered soon."""
+
+_AHEAD = 2
+
+Answer: TypeAlias = "Decision | DocumentError"
+_Document: TypeAlias = "tuple[Entry, str, Content]"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A document with what the matcher says to it, or why it cannot be read."""
+
+    entry: Entry
+    name: str
+    content: Content
+    answer: Answer
+
+
+class Deciders(AbstractContextManager["Deciders"]):
+    """Workers that ask one matcher; with one job there are none, and the work is done here.
+
+    ``rejected`` are the subscriptions that the matcher does not have, for they are none.
+    """
+
+    def __init__(
+        self,
+        matcher: Matcher,
+        jobs: int,
+        rejected: tuple[Rejected, ...],
+        *,
+        limits: DocumentLimits,
+        cost_max: int,
+    ) -> None:
+        self.rejected = rejected
+        self._matcher = matcher
+        self._jobs = jobs
+        self._pool: Executor | None = None
+        self._shared = matcher.statistics().engine == "native"
+        if jobs > 1 and self._shared:
+            self._pool = ThreadPoolExecutor(jobs)
+        elif jobs > 1:
+            self._pool = ProcessPoolExecutor(
+                jobs,
+                # A process that is forked while threads run may hang.
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_begin,
+                initargs=(matcher.to_bytes(), matcher.statistics().engine, limits, cost_max),
+            )
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def answers(self, documents: Iterable[_Document]) -> Iterator[Answered]:
+        """What is said to each document, in order."""
+        if self._pool is None:
+            for document in documents:
+                (answer,) = _decide_all(self._matcher, [document[2]])
+                yield Answered(*document, answer)
+            return
+        waiting: deque[tuple[list[_Document], Future[list[Answer]]]] = deque()
+        for chunk in _chunks(documents):
+            waiting.append((chunk, self._submit([content for _, _, content in chunk])))
+            if len(waiting) > self._jobs * _AHEAD:
+                yield from _finished(*waiting.popleft())
+        while waiting:
+            yield from _finished(*waiting.popleft())
+
+    def _submit(self, contents: list[Content]) -> Future[list[Answer]]:
+        assert self._pool is not None
+        if self._shared:
+            return self._pool.submit(_decide_all, self._matcher, contents)
+        return self._pool.submit(_decide_here, contents)
+
+
+def _finished(chunk: list[_Document], future: Future[list[Answer]]) -> Iterator[Answered]:
+    try:
+        answers = future.result()
+    except BrokenProcessPool:
+        raise TwigcastError(
+            "a process of --jobs was ended from outside, perhaps for want of memory: take fewer"
+        ) from None
+    for document, answer in zip(chunk, answers, strict=True):
+        yield Answered(*document, answer)
+
+
+def _chunks(documents: Iterable[_Document]) -> Iterator[list[_Document]]:
+    chunk: list[_Document] = []
+    size = 0
+    for document in documents:
+        chunk.append(document)
+        content = document[2]
+        size += 0 if isinstance(content, DocumentError) else len(content)
+        if len(chunk) >= CHUNK_DOCUMENTS_MAX or size >= CHUNK_BYTES_MAX:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _decide_all(matcher: Matcher, contents: Iterable[Content]) -> list[Answer]:
+    return [_decide(matcher, content) for content in contents]
+
+
+def _decide(matcher: Matcher, content: Content) -> Answer:
+    if isinstance(content, DocumentError):
+        return content
+    try:
+        return matcher.decide(content)
+    except DocumentError as error:
+        return error
+
+
+# In a process of its own.
+
+_own: list[Matcher] = []
+
+
+def _begin(stored: bytes, engine: str, limits: DocumentLimits, cost_max: int) -> None:
+    from twigcast.matching import Matcher
+
+    # Ctrl-C reaches every process of a terminal; the first of them ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _own.append(
+        Matcher.from_buffer(stored, engine=engine, limits=limits, residual_cost_max=cost_max)
+    )
+
+
+def _decide_here(contents: list[Content]) -> list[Answer]:
+    return _decide_all(_own[0], contents)

@@ -1,0 +1,146 @@
+"""``match --copy-to`` and ``--move-to``: documents in the folders of those who asked for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Twigcast
+
+STORM, QUIET = "<news><storm/></news>", "<news/>"
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Path:
+    rows = ["id,subscriber,xpath", "1,Anna,//storm", "2,Ben,/news", "3,Anna,//news", "x,,//storm"]
+    (tmp_path / "rules.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "feed" / "deep").mkdir(parents=True)
+    (tmp_path / "feed" / "a.xml").write_text(STORM)
+    (tmp_path / "feed" / "deep" / "a.xml").write_text(QUIET)
+    (tmp_path / "feed" / "nobody.xml").write_text("<other/>")
+    (tmp_path / "feed" / "broken.xml").write_text("<news>")
+    return tmp_path
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_copies_are_put_into_a_folder_for_each_subscriber(twigcast: Twigcast, office: Path) -> None:
+    before = _files(office / "feed")
+    result = twigcast("match", "rules.csv", "feed", "--copy-to", "sorted")
+    assert result.exit_code == 1  # one document is broken
+    copies = _files(office / "sorted")
+    assert sorted(name.split("/")[0] for name in copies) == ["Anna", "Anna", "Ben", "Ben", "x"]
+    assert sorted(copies.values()) == [QUIET] * 2 + [STORM] * 3
+    assert {"Anna/a.xml", "Ben/a.xml", "x/a.xml"} < copies.keys()
+    assert _files(office / "feed") == before
+    assert "4 documents, 6 matches, 5 copied, 1 refused in " in result.stderr
+
+
+def test_a_document_that_was_moved_is_gone_and_the_others_stay(
+    twigcast: Twigcast, office: Path
+) -> None:
+    result = twigcast("match", "rules.csv", "feed", "--move-to", "sorted")
+    assert set(_files(office / "feed")) == {"nobody.xml", "broken.xml"}
+    assert len(_files(office / "sorted")) == 5
+    assert ", 2 moved, 1 refused in " in result.stderr
+
+
+def test_json_tells_where_copies_are(twigcast: Twigcast, office: Path) -> None:
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted", "--json")
+    assert json.loads(result.stdout) == {
+        "document": "feed/a.xml",
+        "matches": ["1", "2", "3", "x"],
+        "copies": ["sorted/Anna/a.xml", "sorted/Ben/a.xml", "sorted/x/a.xml"],
+        "moved": True,
+    }
+    assert not (office / "feed" / "a.xml").exists()
+
+
+def test_members_of_archives_are_copied_and_that_is_said_once(
+    twigcast: Twigcast, office: Path
+) -> None:
+    with zipfile.ZipFile(office / "feed.zip", "w") as archive:
+        archive.writestr("monday/a.xml", STORM)
+        archive.writestr("tuesday/a.xml", QUIET)
+    result = twigcast("match", "rules.csv", "feed.zip", "-", "--move-to", "s", stdin=STORM.encode())
+    assert (office / "feed.zip").exists()
+    assert sorted(_files(office / "s").values()) == [QUIET] * 2 + [STORM] * 6
+    assert result.stderr.count("copied, not moved") == 1
+
+
+def test_a_file_that_is_called_like_a_member_is_not_taken_for_it(
+    twigcast: Twigcast, office: Path
+) -> None:
+    with zipfile.ZipFile(office / "feed.zip", "w") as archive:
+        archive.writestr("a.xml", STORM)
+    (office / "feed.zip!a.xml").write_text("<other/>")
+    twigcast("match", "rules.csv", "feed.zip", "feed.zip!a.xml", "--move-to", "sorted")
+    assert (office / "feed.zip!a.xml").exists()
+
+
+def test_a_document_that_something_is_undecided_about_stays(
+    twigcast: Twigcast, office: Path
+) -> None:
+    (office / "rules.csv").write_text("id,xpath\n1,//b[count(preceding::b) = 7]\n2,//b\n")
+    (office / "large.xml").write_text(f"<a>{'<b/>' * 20_000}</a>")
+    result = twigcast("match", "rules.csv", "large.xml", "--move-to", "sorted")
+    assert (office / "large.xml").exists()
+    assert list(_files(office / "sorted")) == ["2/large.xml"]
+    assert "0 moved, 1 incomplete in " in result.stderr
+
+
+def test_a_document_that_cannot_be_filed_stays_and_is_named(
+    twigcast: Twigcast, office: Path
+) -> None:
+    (office / "sorted").mkdir()
+    (office / "sorted" / "Ben").write_text("a file where a folder should be")
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
+    assert result.exit_code == 1
+    assert (office / "feed" / "a.xml").exists()
+    assert "twigcast: feed/a.xml: it stays, for it cannot be filed: " in result.stderr
+
+
+def test_an_original_that_has_changed_meanwhile_stays(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = office / "feed" / "a.xml"
+    link = os.link
+
+    def changed(*given: str) -> None:
+        link(*given)
+        original.write_text("<newer/>")
+
+    monkeypatch.setattr(os, "link", changed)
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
+    assert original.read_text() == "<newer/>"
+    assert "it has changed since it was read, and stays" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("feed", "--copy-to", "x", "--move-to", "y"),
+        ("feed", "--copy-to", "feed"),
+        ("feed", "--move-to", "feed/sorted"),
+        ("feed/deep", "--watch", "--move-to", "feed"),
+    ],
+    ids=" ".join,
+)
+def test_what_cannot_be_meant_is_refused_before_anything_happens(
+    twigcast: Twigcast, office: Path, words: tuple[str, ...]
+) -> None:
+    before = _files(office)
+    assert twigcast("match", "rules.csv", *words).exit_code == 2
+    assert _files(office) == before

@@ -1,0 +1,102 @@
+"""A file of subscriptions on the command line: prefixes, and files of other kinds."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twigcast.files import read_subscriptions
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Twigcast
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "rules.csv").write_text(
+        "id,xpath,namespaces\nall,//p:item,\nown,//p:item,p=urn:own\n"
+    )
+    (tmp_path / "a.xml").write_text('<item xmlns="urn:all"/>')
+    (tmp_path / "b.xml").write_text('<item xmlns="urn:own"/>')
+    return tmp_path
+
+
+@pytest.mark.usefixtures("place")
+def test_a_prefix_for_all_gives_way_to_that_of_a_subscription(twigcast: Twigcast) -> None:
+    words = ("match", "rules.csv", "a.xml", "b.xml")
+    assert "column 3" in twigcast(*words).stderr
+    result = twigcast(*words, "--namespace", "p=urn:all")
+    assert (result.exit_code, result.stdout) == (0, "a.xml\tall\nb.xml\town\n")
+
+
+@pytest.mark.usefixtures("place")
+def test_check_takes_prefixes_for_all(twigcast: Twigcast) -> None:
+    result = twigcast("check", "rules.csv", "--namespace", "p=urn:all", "--namespace", "q=urn:q")
+    assert result.exit_code == 0
+    assert "//{urn:all}item" in result.stdout
+    assert "//{urn:own}item" in result.stdout
+    assert twigcast("check", "rules.csv", "--namespace", "nonsense").exit_code == 2
+
+
+def test_namespace_lines_of_a_text_file_hold_for_every_verb(
+    twigcast: Twigcast, place: Path
+) -> None:
+    (place / "rules.txt").write_text("# namespace p = urn:all\n//p:item\n//p:item/p:x\n")
+    assert twigcast("match", "rules.txt", "a.xml").stdout == "a.xml\t2\n"
+    assert twigcast("explain", "--rule", "2", "rules.txt", "a.xml").stdout.startswith("match: ")
+    assert twigcast("check", "rules.txt").exit_code == 0
+    fewer = twigcast("aggregate", "rules.txt")
+    assert fewer.stdout == "//{urn:all}item\n"
+    (place / "fewer.txt").write_text(fewer.stdout)
+    assert read_subscriptions(place / "fewer.txt").rejected == ()
+    assert twigcast("match", "fewer.txt", "a.xml").stdout == "a.xml\t1\n"
+
+
+def test_a_namespace_line_that_binds_nothing_is_named_by_check_and_match(
+    twigcast: Twigcast, place: Path
+) -> None:
+    (place / "rules.txt").write_text("# namespace p urn:all\n//item\n")
+    for words in (("check", "rules.txt"), ("match", "rules.txt", "a.xml")):
+        result = twigcast(*words)
+        assert result.exit_code == 1
+        assert "line 1" in result.output
+        assert "write # namespace PREFIX = URI" in result.output
+
+
+@pytest.mark.parametrize("words", [("check",), ("match",), ("aggregate",)], ids=" ".join)
+def test_a_document_in_place_of_subscriptions_is_one_sentence(
+    twigcast: Twigcast, place: Path, words: tuple[str, ...]
+) -> None:
+    (place / "news.xml").write_text('\ufeff<?xml version="1.0"?>\n<a>\n<b/>\n</a>\n')
+    with zipfile.ZipFile(place / "feed.zip", "w") as archive:
+        archive.writestr("a.xml", "<a/>\n" * 100)
+    more = ("a.xml",) if words == ("match",) else ()
+    for name, kind in (("news.xml", "an XML document"), ("feed.zip", "an archive")):
+        result = twigcast(*words, name, *more)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith(f"twigcast: {name} is {kind}, not a file of subscriptions")
+        assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["a.xml\nb.xml\n", "feed/news.xml\nfeed/old.tar.gz\n//x\n", "x.xml\n", "rules.csv\na.xml\n"],
+)
+def test_a_list_of_files_is_pointed_out_and_still_checked(
+    twigcast: Twigcast, place: Path, lines: str
+) -> None:
+    (place / "list.txt").write_text(lines)
+    result = twigcast("check", "list.txt")
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == len(lines.splitlines())
+    assert result.stderr.count("list.txt looks like a list of files") == 1
+    assert "looks like a list of files" in twigcast("match", "list.txt", "a.xml").stderr
+
+
+@pytest.mark.parametrize("lines", ["//a\n", "body.content\n", "a.xml\n//b\n", "/a/b.c\n//x.xml\n"])
+def test_expressions_are_not_taken_for_files(twigcast: Twigcast, place: Path, lines: str) -> None:
+    (place / "rules.txt").write_text(lines)
+    assert "list of files" not in twigcast("check", "rules.txt").stderr
