@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from twigcast.cli import document_limits as limit
-from twigcast.cli.document_limits import GivenLimits, stopped_by
+from twigcast.cli.document_limits import LimitOptions, stopped_by
 from twigcast.cli.options import AsJson, FileNames
 from twigcast.cli.progress import Bar
 from twigcast.cli.rules import read_rules
@@ -102,7 +102,7 @@ def advertise(
     cannot have, and what is left out is said on standard error.
     """
     if from_documents:
-        limits = GivenLimits(
+        limits = LimitOptions(
             bytes_max,
             elements_max,
             depth_max,
@@ -139,7 +139,7 @@ def _of_schema(sources: list[str], roots: list[str] | None) -> Advertisement:
 
 
 def _of_documents(
-    sources: list[str], roots: list[str] | None, files: list[str], limits: GivenLimits
+    sources: list[str], roots: list[str] | None, files: list[str], limits: LimitOptions
 ) -> tuple[Advertisement, int]:
     """The advertisement, and how many documents were refused on the way."""
     from twigcast.covering.advertisement import Advertisement
@@ -162,7 +162,7 @@ def _of_documents(
 def _readable(
     sources: list[str],
     files: list[str],
-    limits: GivenLimits,
+    limits: LimitOptions,
     refusals: list[DocumentError],
     bar: Bar,
 ) -> Iterator[Document]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from twigcast.files import PublicationLimits
     from twigcast.language import DocumentLimits
 
-__all__ = ["GivenLimits", "size_of", "stopped_by", "way_out"]
+__all__ = ["LimitOptions", "size_of", "stopped_by", "way_out"]
 
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[kmg]i?b|b)?", re.IGNORECASE)
 _UNITS: Final = {
@@ -101,7 +101,7 @@ RatioMax: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True)
-class GivenLimits:
+class LimitOptions:
     """What a user set; None is the default."""
 
     bytes_max: str | None = None

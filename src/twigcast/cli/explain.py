@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import document_limits as limit
-from twigcast.cli.document_limits import GivenLimits, way_out
+from twigcast.cli.document_limits import LimitOptions, way_out
 from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson, ExitCode, ResidualCostMax
 from twigcast.cli.rules import read_rules
@@ -91,7 +91,7 @@ def explain(
     Also tells when a name does exist, only in another namespace. With --rule the words are those
     of twigcast match: a file of subscriptions, then a document.
     """
-    limits = GivenLimits(
+    limits = LimitOptions(
         bytes_max, elements_max, depth_max, attributes_max, name_length_max, members_max, ratio_max
     )
     namespaces: Mapping[str, str] = bindings(namespace)
@@ -123,7 +123,7 @@ def _explained(
     xpath: str,
     namespaces: Mapping[str, str],
     path: str,
-    limits: GivenLimits,
+    limits: LimitOptions,
     cost_max: int | None,
 ) -> tuple[str, Explanation]:
     """The document's name, and what there is to say."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import document_limits as limit
-from twigcast.cli.document_limits import GivenLimits
+from twigcast.cli.document_limits import LimitOptions
 from twigcast.cli.filing import filing_into
 from twigcast.cli.interrupts import end_on_request
 from twigcast.cli.match_answers import Answers
@@ -62,7 +62,7 @@ def match(
     ] = None,
     watch: Annotated[
         bool,
-        typer.Option("--watch", help="Go on with files as they arrive in the folders, to Ctrl-C."),
+        typer.Option("--watch", help="Go on with files as they arrive in the folders."),
     ] = False,
     every: Annotated[
         float, typer.Option(min=0.05, metavar="SECONDS", help="How often --watch looks.")
@@ -87,7 +87,7 @@ def match(
     document may be in a folder or archive; what cannot be read is named on standard error.
     """
     started = clock()
-    given = GivenLimits(
+    given = LimitOptions(
         bytes_max, elements_max, depth_max, attributes_max, name_length_max, members_max, ratio_max
     )
     limits = given.of_documents()
@@ -152,7 +152,7 @@ def _place(one: Rejected) -> str:
 def _match_all(
     paths: list[str],
     patterns: list[str],
-    given: GivenLimits,
+    given: LimitOptions,
     deciders: Deciders,
     answers: Answers,
     bar: Bar,
@@ -172,7 +172,7 @@ def _match_all(
 def _match_arrivals(
     folders: list[str],
     patterns: list[str],
-    given: GivenLimits,
+    given: LimitOptions,
     deciders: Deciders,
     answers: Answers,
     every: float,
@@ -198,3 +198,5 @@ def _match_arrivals(
                 say(f"there are more than {WATCHED_FILES_MAX:,} files; those beyond are not seen")
             overflowing = arrivals.overflowing
             request.wait(every)
+    if sys.stderr.isatty():
+        say()  # The terminal has shown ^C.
