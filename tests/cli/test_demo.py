@@ -252,7 +252,7 @@ def _needed_links(out: Path) -> tuple[int, int]:
     """How many links documents have to cross, and how many deliveries there are, one by one."""
     asked = read_subscriptions(out / "subscriptions.csv").subscriptions
     tree = read_topology(out / "topology.toml").tree()
-    matcher = Matcher("lxml")
+    matcher = Matcher(engine="lxml")
     for place, one in enumerate(asked):
         matcher.add(place, one.xpath)
     needed = deliveries = 0

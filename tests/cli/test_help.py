@@ -68,13 +68,14 @@ def test_a_shell_completes_engines_strategies_and_plans(tmp_path: Path) -> None:
 
 
 def test_completion_can_be_installed(tmp_path: Path) -> None:
-    told = subprocess.run(
-        [EXECUTABLE, "--show-completion", "bash"],
+    subprocess.run(
+        [EXECUTABLE, "--install-completion", "bash"],
         env={**os.environ, "HOME": str(tmp_path)},
         capture_output=True,
         check=True,
     )
-    assert b"_TWIGCAST_COMPLETE" in told.stdout
+    installed = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("_TWIGCAST_COMPLETE" in path.read_text() for path in installed)
 
 
 def test_colour_is_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:

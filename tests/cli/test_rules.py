@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import zipfile
+import bz2
+import gzip
+import lzma
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,10 +73,14 @@ def test_a_document_in_place_of_subscriptions_is_one_sentence(
     twigcast: Twigcast, place: Path, words: tuple[str, ...]
 ) -> None:
     (place / "news.xml").write_text('\ufeff<?xml version="1.0"?>\n<a>\n<b/>\n</a>\n')
-    with zipfile.ZipFile(place / "feed.zip", "w") as archive:
-        archive.writestr("a.xml", "<a/>\n" * 100)
+    (place / "feed.zip").write_bytes(b"PK\x03\x04\x14\0\n\0\xff")
+    (place / "feed.tgz").write_bytes(gzip.compress(b"<a/>"))
+    (place / "feed.bz2").write_bytes(bz2.compress(b"<a/>"))
+    (place / "feed.xz").write_bytes(lzma.compress(b"<a/>"))
     more = ("a.xml",) if words == ("match",) else ()
-    for name, kind in (("news.xml", "an XML document"), ("feed.zip", "an archive")):
+    archives = ("feed.zip", "feed.tgz", "feed.bz2", "feed.xz")
+    kinds = {"news.xml": "an XML document"} | dict.fromkeys(archives, "an archive")
+    for name, kind in kinds.items():
         result = twigcast(*words, name, *more)
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr.startswith(f"twigcast: {name} is {kind}, not a file of subscriptions")

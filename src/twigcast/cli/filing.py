@@ -99,7 +99,7 @@ class Filing:
 
     def _remove(self, path: Path, name: str, content: bytes) -> bool:
         """Delete the original, if it is still what was read."""
-        if path.read_bytes() != content:
+        if path.stat().st_size != len(content) or path.read_bytes() != content:
             say(f"{name}: it has changed since it was read, and stays")
             return False
         path.unlink()

@@ -104,7 +104,7 @@ def match(
     ):
         rejected = _complain_of_rejected(subscriptions, deciders.rejected)
         if watch:
-            _match_arrivals(documents, files, given, deciders, answers, every)
+            _match_arrivals(documents, files, given, deciders, answers, bar, every)
         else:
             _match_all(documents, files, given, deciders, answers, bar)
     if not (watch or answers.documents):
@@ -175,6 +175,7 @@ def _match_arrivals(
     given: LimitOptions,
     deciders: Deciders,
     answers: Answers,
+    bar: Bar,
     every: float,
 ) -> None:
     """Answer for the documents that are there, and for those that arrive, until Ctrl-C."""
@@ -188,6 +189,7 @@ def _match_arrivals(
     with end_on_request() as request:
         while not request.is_made():
             settled = opened_entries(arrivals.look(), patterns=patterns, limits=limits)
+            bar.show("watching", answers.documents, None)
             for answered in deciders.answers(settled):
                 answers.take(answered)
                 if request.is_made():

@@ -4,7 +4,8 @@
 exit code   meaning
 ==========  ======================================================================
 0           done
-1           done, but some inputs were refused: each was named on standard error
+1           done, but some inputs were refused: each was named on standard error; or the
+            answer is no, where --exit-code asks for that
 2           it could not begin: wrong arguments, a missing file, something not installed
 130         interrupted
 141         whoever read our output has gone (``| head``); nothing is wrong

@@ -27,7 +27,7 @@ _LOOKED_AT = 100
 _FILE_NAME = re.compile(
     r"[^\[\]()@|'\"=<>*{}:]+\.(?:xml|nitf|xhtml|rss|zip|tar|tgz|gz|bz2|xz|7z)", re.IGNORECASE
 )
-_ARCHIVES = ("PK\x03\x04", "\x1f", "BZh", "\ufffd7zXZ")
+_ARCHIVE = re.compile(r"PK[\x03\x05]|\x1f|BZh\d1AY&SY|\ufffd7zXZ")
 """How archives begin, read as UTF-8 as far as that goes."""
 
 
@@ -47,11 +47,11 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
 
 
 def _refuse_documents(path: str, file: SubscriptionFile) -> None:
-    lines = [(one.line, one.xpath, False) for one in file.subscriptions[:1]]
-    lines += [(one.line, one.xpath, True) for one in file.rejected[:1]]
-    _, start, unreadable = min(lines, default=(0, "", False))
+    lines = [(one.line, one.xpath) for one in file.subscriptions[:1]]
+    lines += [(one.line, one.xpath) for one in file.rejected[:1]]
+    _, start = min(lines, default=(0, ""))
     kind = "an XML document" if start.lstrip().startswith("<") else None
-    if unreadable and start.startswith(_ARCHIVES):
+    if _ARCHIVE.match(start):
         kind = "an archive"
     if kind is not None:
         raise UsageError(

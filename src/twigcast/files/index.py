@@ -54,7 +54,7 @@ def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher
         raise UsageError(f"cannot read the compiled matcher {path}: {error}") from error
     from twigcast.matching import Matcher
 
-    return Matcher.from_buffer(memoryview(mapped), engine)
+    return Matcher.from_buffer(memoryview(mapped), engine=engine)
 
 
 def write_versioned(
