@@ -28,7 +28,7 @@ def objects(result: Result) -> list[dict[str, object]]:
 
 
 def test_a_line_per_document_has_its_name_and_the_ids_that_match(twigcast: Twigcast) -> None:
-    result = twigcast("match", "subs.csv", "good.xml", "cheap.xml")
+    result = twigcast("match", "subs.csv", "good.xml", "cheap.xml", "--engine", "streaming")
     assert result.stdout == "good.xml\tb a\ncheap.xml\tb\n"
     assert re.fullmatch(r"2 documents, 3 matches in \d+\.\d s\n", result.stderr)
     assert result.exit_code == 0
@@ -137,3 +137,21 @@ def test_a_name_that_is_no_utf_8_is_spelled_out(twigcast: Twigcast, tmp_path: Pa
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / os.fsdecode(b"caf\xe9.xml")).write_text("<item/>")
     assert twigcast("match", "subs.csv", "odd").stdout == "odd/caf\\xe9.xml\tb\n"
+
+
+def test_without_the_kernel_one_line_says_how_much_slower_it_is_and_what_to_do(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("twigcast.matching.native.AVAILABLE", False)
+    monkeypatch.setattr("twigcast.matching.matcher.AVAILABLE", False)
+    told, summary = twigcast("match", "subs.csv", "good.xml").stderr.splitlines()
+    assert told.startswith("engine streaming, 30 to 300 times slower")
+    assert told.endswith("pip install ./kernel in a checkout of Twigcast")
+    assert "1 document" in summary
+
+
+def test_who_asks_for_an_engine_by_name_is_told_nothing(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("twigcast.matching.native.AVAILABLE", False)
+    assert "slower" not in twigcast("match", "subs.csv", "good.xml", "--engine", "lxml").stderr

@@ -18,6 +18,7 @@ import typer
 
 from twigcast.cli import document_limits as limit
 from twigcast.cli.document_limits import LimitOptions
+from twigcast.cli.engine_note import slow_engine
 from twigcast.cli.filing import filing_into
 from twigcast.cli.interrupts import end_on_request
 from twigcast.cli.match_answers import Answers
@@ -98,6 +99,8 @@ def match(
     file = read_rules(subscriptions, bindings(namespace))
     filing = filing_into(copy_to, move_to, documents, file, watched=watch)
     answers = Answers(file, filing, as_json)
+    if engine == "auto" and (note := slow_engine()) is not None:
+        say(note)
     with (
         Bar(beside_output=True) as bar,
         _deciders(file, engine, limits, residual_cost_max, jobs, bar) as deciders,
