@@ -250,9 +250,20 @@ def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
         lead = draw(st.sampled_from(["", "/", "//"]))
         return Said(lead + path.text, (lead or "//") + path.judge)
 
-    match draw(st.sampled_from(["path"] * 4 + ["union", "condition", "tangle"])):
+    kinds = ["path"] * 4 + ["union", "condition", "tangle", "filter", "chain"]
+    match draw(st.sampled_from(kinds)):
         case "path":
             said = top()
+        case "filter":
+            base = draw(st.sampled_from(["({})", "({} | {})", "(({}))"]))
+            predicate = draw(_predicates(1, exact=exact))
+            said = _join(f"{base}[{{}}]", *(top() for _ in range(base.count("{}"))), predicate)
+            if draw(st.booleans()):
+                said = _join("{} | {}", said, top())
+        case "chain":
+            slash = draw(st.sampled_from(["/", "//"]))
+            step = draw(_relative_paths(1, exact=exact))
+            said = _join(f"({{}} | {{}}){slash}{{}}", top(), top(), step)
         case "tangle":
             said = draw(tangles())
         case "union":

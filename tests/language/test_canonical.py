@@ -24,6 +24,12 @@ SAME = [
     ("a", "//a"),
     ("@x", "//@x"),
     ("((a))", "//a"),
+    ("(a)[1]", "//a"),
+    ("(a)[b]", "//a[b]"),
+    ("(a)/b", "//a/b"),
+    ("((a)[b])/c", "//a[b]/c"),
+    ("(a | b)[c]", "(//a | //b)[c]"),
+    ("(a | b)[3]/c | d", "(//a | //b)[3]/c | //d"),
     ("//a/child::b/attribute::c", "//a/b/@c"),
     ("/descendant::a", "//a"),
     ("/descendant-or-self::node()/a", "//a"),
@@ -129,6 +135,8 @@ DIFFERENT = [
     ("//a[b < 5]", "//a[b <= 5]"),
     ("//a[b < 5]", "//a[5 < b]"),
     ("a = ''", "//a[. = '']"),
+    ("(a) = ''", "//a[. = '']"),
+    ("count((a)[1]) > 1", "count((//a)[1]) > 1"),
     ("true()", "false()"),
     ("//a and //b", "//a or //b"),
     ("//a[. = ' x']", "//a[. = 'x']"),
@@ -182,6 +190,13 @@ def test_patterns_that_are_one_match_the_same(one: Said, other: Said, content: b
               ((f"boolean({one.text})", f"boolean({other.text})"),
                (f"boolean({other.text})", f"boolean({one.text})"))]  # fmt: skip
     assert joined[0] is joined[1]
+
+
+@given(subscriptions())
+def test_parentheses_around_the_whole_change_nothing(said: Said) -> None:
+    pattern = parsed(said.text)
+    assert parsed(f"({said.text})") is pattern
+    assert parsed(f"(({said.text}))") is pattern
 
 
 @given(st.lists(subscriptions(exact=True), min_size=2, max_size=5), st.randoms())

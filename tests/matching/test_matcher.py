@@ -23,7 +23,9 @@ from tests.strategies import (
 )
 from twigcast.errors import DocumentError, PatternError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
-from twigcast.language.pattern import PatternLimits
+from twigcast.language.parse import parse_expression
+from twigcast.language.pattern import CANONICAL_LIMITS, PatternLimits
+from twigcast.language.syntax import Type, type_of
 from twigcast.matching import Matcher
 from twigcast.matching.lxml_engine import LxmlEngine
 
@@ -55,6 +57,21 @@ def test_matching_is_what_the_judge_says_under_adds_and_removes(
         if number not in gone and judge(one.judge, content, NAMESPACES)
     ]
     assert matcher.match(content) == expected
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@given(subscriptions(), documents())
+def test_parentheses_around_a_path_change_nothing(engine: str, said: Said, content: bytes) -> None:
+    matcher = Matcher(engine)
+    matcher.add(0, said.text, NAMESPACES)
+    matcher.add(1, f"({said.text})", NAMESPACES)
+    numbers = [0, 1]
+    if type_of(parse_expression(said.text, NAMESPACES, CANONICAL_LIMITS)) is Type.NODES:
+        matcher.add(2, f"({said.text})[true()]", NAMESPACES)
+        matcher.add(3, f"(({said.text})/self::node())[1]", NAMESPACES)
+        numbers += [2, 3]
+    matches = judge(said.judge, content, NAMESPACES)
+    assert matcher.match(content) == (numbers if matches else [])
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)

@@ -12,6 +12,7 @@ is residual, asked of the ``a`` elements. Some familiar spellings are worth know
     [string() = 'x']               [. = 'x']
     count(p) > 0, count(p) = 0     p, not(p)
     p[1], p[last()], (p)[1]        p, where only its existence is asked
+    (p | q)[r], (p | q)/r          p[r] | q[r], p/r | q/r
 
 References: XPath 1.0, sections 2 to 4.
 """
@@ -96,6 +97,9 @@ _ABOUT_CONTEXT: Final = ((), (Path.relative((CONTEXT_NODE,)),))
 
 _IDLE_POSITIONS: Final = (Number("1"), Call("last", ()))
 """Where only existence is asked, "the first one" and "the last one" are just "one"."""
+
+_BRANCHES_MAX = 16
+"""A union of more is left as it is, for what follows it is written once for each branch."""
 
 _DIGITS_PLAIN_MAX = 15
 """Longer numbers, and those with an exponent, may round to nought; libxml2 shall say."""
@@ -186,18 +190,25 @@ def _residual(expression: Expression) -> Condition:
 
 
 def _as_path(expression: Expression) -> Expression:
-    """``(p)/q`` and ``(p)[x]`` as one path, where the parentheses make no difference."""
+    """``(p)/q`` and ``(p)[x]`` as one path, where the parentheses make no difference.
+
+    ``(p | q)/r`` and ``(p | q)[x]`` are a union of such paths.
+    """
     match expression:
         case Chain(base, steps):
             start = _as_path(base)
             if isinstance(start, Path):
                 return Path(start.absolute, tidy((*start.steps, *steps)))
+            if isinstance(start, Union) and len(start.parts) <= _BRANCHES_MAX:
+                return Union(tuple(_as_path(Chain(part, steps)) for part in start.parts))
         case Filter(base, predicates) if not any(map(is_positional, predicates)):
             start = _as_path(base)
             if isinstance(start, Path) and start.steps:
                 *before, last = start.steps
                 last = Step(last.axis, last.test, last.predicates + predicates)
                 return Path(start.absolute, (*before, last))
+            if isinstance(start, Union) and len(start.parts) <= _BRANCHES_MAX:
+                return Union(tuple(_as_path(Filter(part, predicates)) for part in start.parts))
     return expression
 
 

@@ -194,7 +194,11 @@ class _Parser:
         expression = self._primary()
         if self._looking_at("["):
             self._must_be_nodes(expression, column, "'['")
-            expression = Filter(expression, self._predicate_list())
+            predicates = self._predicate_list()
+            if isinstance(expression, Filter):
+                # ((p)[x])[y] and (p)[x][y] select the same nodes.
+                expression, predicates = expression.base, expression.predicates + predicates
+            expression = Filter(expression, predicates)
         if self._looking_at("/") or self._looking_at("//"):
             self._must_be_nodes(expression, column, "'/'")
             double = self._advance().text == "//"

@@ -3,8 +3,11 @@
 A subscription is evaluated at the document node. Writing that into the expression itself makes it
 mean the same wherever an engine happens to evaluate it:
 
-    a/b, @x           →   //a/b, //@x      a path at top level may begin anywhere in the document
-    count(a) > 1      →   count(/a) > 1    other relative paths begin at the document node
+    a/b, @x           →   //a/b, //@x       a path at top level may begin anywhere in the document
+    a | b             →   //a | //b         so may each branch of a union
+    (a | b)[c]/d      →   (//a | //b)[c]/d  and what stands in parentheses before '[' or '/'
+    count(a) > 1      →   count(/a) > 1     other relative paths begin at the document node
+    (a) = 'x'         →   (/a) = 'x'        in parentheses, too
     string()          →   string(/)
     position()        →   1
 """
@@ -44,6 +47,10 @@ def rooted(expression: Expression) -> Expression:
             return Path.rooted(tidy((ANYWHERE_BELOW, *steps)))
         case Union(parts):
             return Union(tuple(map(rooted, parts)))
+        case Filter(base, predicates):
+            return Filter(rooted(base), predicates)
+        case Chain(base, steps):
+            return Chain(rooted(base), steps)
         case _:
             return _from_document(expression)
 
