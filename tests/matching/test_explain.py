@@ -108,6 +108,27 @@ def test_what_must_not_be_there_is_shown() -> None:
     assert reasons[1] == "qty is there, though it must not be: /orders/order[1]/qty (line 2)"
 
 
+@pytest.mark.parametrize(
+    ("xpath", "reasons"),
+    [
+        ("(order)[@id = '9']", ("predicate [@id = '9'] holds for none of ",)),
+        ("(order)/nothing", ("step nothing leads nowhere from ",)),
+        (
+            "(order | nothing)/qty/price",
+            ("step price leads nowhere from ", "step nothing finds nothing anywhere"),
+        ),
+        ("(none)/qty", ("step none finds nothing anywhere",)),
+    ],
+)
+def test_parentheses_are_followed_to_what_fails_inside(
+    xpath: str, reasons: tuple[str, ...]
+) -> None:
+    explanation = explain(xpath, ORDERS)
+    assert explanation.matches is False
+    for reason in reasons:
+        assert any(one.startswith(reason) for one in explanation.reasons), explanation.text
+
+
 def test_the_value_of_the_node_itself_is_shown_by_name() -> None:
     reasons = explain("//qty[. = '7']", ORDERS).reasons
     assert reasons[1:] == ("the value is '5' there",)

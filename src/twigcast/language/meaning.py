@@ -65,7 +65,7 @@ from twigcast.language.syntax import (
     type_of,
 )
 
-__all__ = ["REACH_OF", "document_meaning", "predicate_meaning", "step_label"]
+__all__ = ["REACH_OF", "as_path", "document_meaning", "predicate_meaning", "step_label"]
 
 
 class Context(Enum):
@@ -130,7 +130,7 @@ def step_label(step: Step) -> Label | None:
 
 
 def _meaning(expression: Expression, context: Context) -> Condition:
-    match _as_path(expression):
+    match as_path(expression):
         case Binary("or") as chain:
             return any_of(_meaning(operand, context) for operand in _operands(chain))
         case Binary("and") as chain:
@@ -189,26 +189,26 @@ def _residual(expression: Expression) -> Condition:
     return at_document(residual) if is_rooted(expression) else residual
 
 
-def _as_path(expression: Expression) -> Expression:
+def as_path(expression: Expression) -> Expression:
     """``(p)/q`` and ``(p)[x]`` as one path, where the parentheses make no difference.
 
     ``(p | q)/r`` and ``(p | q)[x]`` are a union of such paths.
     """
     match expression:
         case Chain(base, steps):
-            start = _as_path(base)
+            start = as_path(base)
             if isinstance(start, Path):
                 return Path(start.absolute, tidy((*start.steps, *steps)))
             if isinstance(start, Union) and len(start.parts) <= _BRANCHES_MAX:
-                return Union(tuple(_as_path(Chain(part, steps)) for part in start.parts))
+                return Union(tuple(as_path(Chain(part, steps)) for part in start.parts))
         case Filter(base, predicates) if not any(map(is_positional, predicates)):
-            start = _as_path(base)
+            start = as_path(base)
             if isinstance(start, Path) and start.steps:
                 *before, last = start.steps
                 last = Step(last.axis, last.test, last.predicates + predicates)
                 return Path(start.absolute, (*before, last))
             if isinstance(start, Union) and len(start.parts) <= _BRANCHES_MAX:
-                return Union(tuple(_as_path(Filter(part, predicates)) for part in start.parts))
+                return Union(tuple(as_path(Filter(part, predicates)) for part in start.parts))
     return expression
 
 
@@ -222,7 +222,7 @@ def _comparison(expression: Binary, context: Context) -> Condition:
         constant = _constant(expression.left)
     if constant is None:
         return _residual(expression)
-    match _as_path(subject):
+    match as_path(subject):
         case Path(absolute, steps):
             test = ValueTest(Operator(operator), constant)
             return _located(steps, test, context, absolute=absolute)
@@ -284,7 +284,7 @@ def _first_value(call: Call, subject: Expression, test: ValueTest, context: Cont
     """``contains(subject, …)`` and ``starts-with(subject, …)`` for a subject that is a path."""
     if test.constant == Literal(""):
         return TRUE
-    path = _as_path(subject)
+    path = as_path(subject)
     steps = _first_steps(path.steps) if isinstance(path, Path) else None
     if steps is None:
         return _residual(call)

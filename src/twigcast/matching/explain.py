@@ -22,6 +22,7 @@ from typing import Final
 
 from twigcast.language.condition import Residual
 from twigcast.language.document import Document
+from twigcast.language.meaning import as_path
 from twigcast.language.parse import parse_expression
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
 from twigcast.language.rooted import rooted
@@ -30,6 +31,7 @@ from twigcast.language.syntax import (
     CONTEXT_NODE,
     Binary,
     Call,
+    Chain,
     Expression,
     Filter,
     Literal,
@@ -189,8 +191,10 @@ class _Story:
                 self._values(expression, [left, right], here)
             case Call(_, arguments):
                 self._values(expression, list(arguments), here)
-            case Filter(base) if not self.probe.holds(base, here):
+            case Filter(base) | Chain(base) if not self.probe.holds(base, here):
                 self.failure(base, here)
+            case Filter() | Chain() if (plain := as_path(expression)) != expression:
+                self.failure(plain, here)
             case _:
                 self._told(expression, f"{self.written(expression)} finds nothing")
 
