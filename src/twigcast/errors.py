@@ -53,15 +53,25 @@ class LimitError(TwigcastError):
 class PatternError(TwigcastError):
     """A text is not an XPath expression that Twigcast can take as a subscription.
 
+    ``hint`` says what to write instead, where that is known.
+
     >>> print(PatternError("/stock//[1]", column=9, expected="a name or '*' after '//'"))
     pattern '/stock//[1]', column 9: expected a name or '*' after '//'
+    >>> print(PatternError("a == 1", column=3, expected="'=', not '=='", hint="write a = 1"))
+    pattern 'a == 1', column 3: expected '=', not '=='; write a = 1
     """
 
-    def __init__(self, text: str, *, column: int, expected: str) -> None:
+    def __init__(self, text: str, *, column: int, expected: str, hint: str | None = None) -> None:
         self.text = text
         self.column = column
         self.expected = expected
-        super().__init__(f"pattern {_shown(text)}, column {column}: expected {expected}")
+        self.hint = hint
+        super().__init__(f"pattern {_shown(text)}, column {column}: {self.reason}")
+
+    @property
+    def reason(self) -> str:
+        """What was expected, and the hint: the error without the expression and the column."""
+        return f"expected {self.expected}" + (f"; {self.hint}" if self.hint else "")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)

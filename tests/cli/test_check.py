@@ -46,6 +46,21 @@ def test_json_has_the_same_in_parts(twigcast: Twigcast, mixed: str) -> None:
     assert "canonical" not in fourth
 
 
+def test_an_error_comes_with_what_to_write_instead(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "later.txt").write_text("//a[b eq 'x']\n//a[b == 'x']\n")
+    result = twigcast("check", "later.txt")
+    assert result.stdout.splitlines() == [
+        "1  error     //a[b eq 'x']",
+        "                   ^ column 7: expected XPath 1.0, but 'eq' is an operator of XPath 2.0",
+        "             hint: write //a[b = 'x']",
+        "2  error     //a[b == 'x']",
+        "                   ^ column 7: expected '=' instead of '=='",
+        "             hint: did you mean //a[b = 'x']?",
+    ]
+    first = verdicts(twigcast, "later.txt")[0]
+    assert (first["column"], first["hint"]) == (7, "write //a[b = 'x']")
+
+
 def test_expressions_that_say_nothing_of_a_document_are_pointed_out(
     twigcast: Twigcast, tmp_path: Path
 ) -> None:

@@ -170,6 +170,15 @@ def test_kinds_and_canonical_texts_are_as_told() -> None:
         assert pattern.necessary.text == (necessary or canonical), written
 
 
+def test_each_rewrite_of_later_xpath_is_the_hint_that_is_given() -> None:
+    rows = table_of("subscriptions.md", "XPath 2.0 and later")
+    assert len(rows) > 10
+    for written, rewritten in rows:
+        with pytest.raises(twigcast.PatternError) as caught:
+            twigcast.Pattern.parse(written)
+        assert caught.value.hint == f"write {rewritten}"
+
+
 def test_values_compare_as_told() -> None:
     for xpath, document, answer in table_of("subscriptions.md", "expression"):
         found = twigcast.explain(xpath, document.encode()).matches

@@ -50,6 +50,7 @@ class Verdict:
     duplicate_of: SubscriptionId | None = None
     error: str | None = None
     column: int | None = None
+    hint: str | None = None
 
     def as_json(self) -> dict[str, object]:
         """The fields that say something."""
@@ -60,6 +61,7 @@ class Verdict:
             "duplicate_of": self.duplicate_of,
             "error": self.error,
             "column": self.column,
+            "hint": self.hint,
         }
         return {**always, **{name: told for name, told in others.items() if told is not None}}
 
@@ -115,7 +117,15 @@ def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdic
         pattern = Pattern.parse(one.xpath, one.namespaces)
     except PatternError as error:
         reason = f"expected {error.expected}"
-        return Verdict(one.id, one.line, one.xpath, "error", error=reason, column=error.column)
+        return Verdict(
+            one.id,
+            one.line,
+            one.xpath,
+            "error",
+            error=reason,
+            column=error.column,
+            hint=error.hint,
+        )
     first = firsts.setdefault(pattern, one.id)
     return Verdict(
         one.id,
@@ -156,6 +166,8 @@ def _lines(verdict: Verdict, width: int) -> Iterator[str]:
     shown, caret = pointed_at(verdict.xpath, verdict.column)
     yield f"{start}{shown}"
     yield f"{margin}{caret} {place}column {verdict.column}: {verdict.error}"
+    if verdict.hint is not None:
+        yield f"{margin}hint: {verdict.hint}"
 
 
 def _summary(sums: Counter[str]) -> str:

@@ -194,6 +194,6 @@ def _documents(path: str, limits: PublicationLimits) -> Iterator[tuple[str, Cont
 
 
 def _complain_of(error: PatternError) -> None:
-    complain(f"column {error.column}: expected {error.expected}")
+    complain(f"column {error.column}: {error.reason}")
     for line in pointed_at(error.text, error.column):
         say(f"  {line}")

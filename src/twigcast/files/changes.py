@@ -164,7 +164,7 @@ class StandingSubscriptions:
         try:
             Pattern.parse(item.xpath, item.namespaces)
         except PatternError as error:
-            return _aside(change, f"expected {error.expected}", error.column)
+            return _aside(change, error.reason, error.column)
         return None
 
     def _apply(self, change: Change, name: str) -> Rejected | None:

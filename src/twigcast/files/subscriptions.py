@@ -172,7 +172,7 @@ def compile_subscriptions(file: SubscriptionFile, add: Add) -> tuple[Rejected, .
                     subscription.id,
                     subscription.line,
                     subscription.xpath,
-                    f"expected {error.expected}",
+                    error.reason,
                     error.column,
                 )
             )

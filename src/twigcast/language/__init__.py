@@ -3,6 +3,7 @@
 The floor of the house: values and rules about them, no I/O, no clock, no chance. In reading order:
 
     lexer, syntax, parse    what was written: XPath 1.0 as a tree
+    hints                   what to write instead of what is refused
     condition, build        what it means: conditions on nodes, in one canonical form
     rooted, meaning         from the one to the other
     necessary               what an index can know of the rest

@@ -15,20 +15,21 @@ from typing import Final, NamedTuple
 
 from twigcast.errors import PatternError
 
-__all__ = ["Token", "is_name", "tokens"]
+__all__ = ["NAME", "Token", "is_name", "tokens"]
 
 _FIRST: Final = (
     "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
-_NAME: Final = f"[{_FIRST}][{_FIRST}\\-.0-9\u00b7\u0300-\u036f\u203f\u2040]*"
+NAME: Final = f"[{_FIRST}][{_FIRST}\\-.0-9\u00b7\u0300-\u036f\u203f\u2040]*"
+"""A name without a colon, as a regular expression."""
 
 _TOKEN: Final = re.compile(
     rf"""
     (?P<space>   [ \t\r\n]+ )
-  | (?P<name>    (?: \{{ [^{{}}]* \}} (?: {_NAME} | \* )
-                   | \*:{_NAME}
-                   | {_NAME} (?: :(?!:) (?: {_NAME} | \* ) )? ) )
+  | (?P<name>    (?: \{{ [^{{}}]* \}} (?: {NAME} | \* )
+                   | \*:{NAME}
+                   | {NAME} (?: :(?!:) (?: {NAME} | \* ) )? ) )
   | (?P<number>  (?: [0-9]+ (?: \.[0-9]* )? | \.[0-9]+ ) (?: [eE][+-]?[0-9]+ )? )
   | (?P<literal> "[^"]*" | '[^']*' )
   | (?P<symbol>  :: | \.\. | // | != | <= | >= | [()\[\].@,/|+\-=<>*$] )
@@ -37,7 +38,7 @@ _TOKEN: Final = re.compile(
 )
 
 
-_WHOLE_NAME: Final = re.compile(_NAME)
+_WHOLE_NAME: Final = re.compile(NAME)
 
 
 class Token(NamedTuple):

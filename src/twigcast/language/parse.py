@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, NoReturn
 
 from twigcast.errors import PatternError, PatternLimitError
@@ -57,6 +58,9 @@ _PRECEDENCE: Final = {
 _KINDS: Final = frozenset({"node", "text", "comment", "processing-instruction"})
 _FOREIGN: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _PARENT: Final = Step(Axis.PARENT, KindTest("node"))
+_NAME_COMPARED_MAX = 40
+"""So much of a name is compared with those that there are."""
+
 _DIGITS_EXACT_MAX = 15
 """Up to so many digits a decimal fraction is read without rounding surprises."""
 
@@ -82,7 +86,8 @@ class PatternLimits:
 def parse_expression(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Expression:
     """The syntax tree of ``text``, prefixes resolved by ``namespaces``.
 
-    Raises :class:`PatternError` with the column and what was expected there.
+    Raises :class:`PatternError` with the column, what was expected there, and what to write
+    instead where that is known.
     """
     if len(text) > limits.characters_max:
         raise PatternLimitError(
@@ -99,7 +104,30 @@ def parse_expression(text: str, namespaces: Mapping[str, str], limits: PatternLi
             column=foreign + 1,
             expected=f"no character {text[foreign]!r} here: no XML document can hold it",
         )
-    return _Parser(text, namespaces, limits).whole()
+    try:
+        return _Parser(text, namespaces, limits).whole()
+    except PatternLimitError:
+        raise
+    except PatternError as error:
+        from twigcast.language.hints import advised
+
+        raise advised(error, partial(_accepts, limits)) from None
+
+
+def _accepts(limits: PatternLimits, text: str) -> bool:
+    """Whether the text is an expression, given a namespace for each of its prefixes."""
+    try:
+        _Parser(text, _EveryPrefix(), limits).whole()
+    except PatternError:
+        return False
+    return True
+
+
+class _EveryPrefix(dict[str, str]):
+    """A map in which no prefix is missing."""
+
+    def __missing__(self, prefix: str) -> str:
+        return f"urn:{prefix}"
 
 
 def first_foreign_character(text: str) -> int | None:
@@ -125,8 +153,11 @@ class _Parser:
 
     def whole(self) -> Expression:
         expression = self._expression()
-        if self._peek().kind != "end":
-            self._fail("an operator or the end of the expression")
+        token = self._peek()
+        if token.kind != "end":
+            opening = {")": "(", "]": "["}.get(token.text)
+            hint = f"there is no '{opening}' that this '{token.text}' closes" if opening else None
+            self._fail("an operator or the end of the expression", hint=hint)
         return expression
 
     # Operators.
@@ -197,8 +228,9 @@ class _Parser:
             predicates = self._predicate_list()
             if isinstance(expression, Filter):
                 # ((p)[x])[y] and (p)[x][y] select the same nodes.
-                expression, predicates = expression.base, expression.predicates + predicates
-            expression = Filter(expression, predicates)
+                expression = Filter(expression.base, expression.predicates + predicates)
+            else:
+                expression = Filter(expression, predicates)
         if self._looking_at("/") or self._looking_at("//"):
             self._must_be_nodes(expression, column, "'/'")
             double = self._advance().text == "//"
@@ -252,7 +284,11 @@ class _Parser:
         try:
             axis = Axis(token.text)
         except ValueError:
-            self._fail(f"one of XPath's axes instead of {token.text!r}")
+            from difflib import get_close_matches
+
+            close = get_close_matches(token.text[:_NAME_COMPARED_MAX], list(Axis), n=1)
+            hint = f"did you mean {close[0]}::?" if close else None
+            self._fail(f"one of XPath's axes instead of {token.text!r}", hint=hint)
         self._advance()
         self._advance()
         return axis
@@ -289,10 +325,12 @@ class _Parser:
         except KeyError:
             bound = ", ".join(sorted(self._namespaces)) or "none"
             local = token.text.rpartition(":")[2]
+            anywhere = "*" if local == "*" else f"*:{local}"
             self._fail(
-                f"a prefix with a namespace instead of {prefix!r} (bound: {bound}); "
-                f"bind it, or write {'*' if local == '*' else f'*:{local}'}",
+                f"a prefix with a namespace instead of {prefix!r} (bound: {bound})",
                 token,
+                hint=f"write {anywhere} for any namespace, or bind the prefix: "
+                f"--namespace {prefix}=URI, or 'namespaces' in the file or call",
             )
 
     def _kind_test(self) -> KindTest:
@@ -301,17 +339,20 @@ class _Parser:
         target = None
         if kind == "processing-instruction" and self._peek().kind == "literal":
             target = self._advance().text[1:-1]
-        self._expect(")", f"')' after '{kind}('")
+        if not self._take(")"):
+            hint = "the text of an element with all below it is string(a)"
+            self._fail(f"')' after '{kind}('", hint=hint if kind == "text" else None)
         return KindTest(kind, target)  # type: ignore[arg-type]  # It is one of _KINDS.
 
     def _predicate_list(self) -> tuple[Expression, ...]:
         predicates = []
-        while self._take("["):
+        while self._looking_at("["):
+            column = self._advance().column
             self._predicates = self._within("predicates_max", self._predicates + 1)
             self._predicate_depth = self._within("predicate_depth_max", self._predicate_depth + 1)
             predicates.append(self._expression())
             self._predicate_depth -= 1
-            self._expect("]", "']' to close the predicate")
+            self._expect("]", f"an operator, or ']' to close the '[' in column {column}")
         return tuple(predicates)
 
     # Primaries.
@@ -324,12 +365,10 @@ class _Parser:
             return Number(plain_number(self._advance().text))
         if self._take("("):
             expression = self._expression()
-            self._expect(")", "')' to close the parenthesis")
+            self._expect(")", f"an operator, or ')' to close the '(' in column {token.column}")
             return expression
         if token.kind == "name":
             return self._call()
-        if token.text == "$":
-            self._fail("no variable: nobody could give it a value")
         return self._fail("a path, a value or a function")
 
     def _call(self) -> Call:
@@ -346,7 +385,11 @@ class _Parser:
             self._expect(")", f"')' after the arguments of {token.text}()")
         most = len(arguments) if function.most is None else function.most
         if not function.least <= len(arguments) <= most:
-            self._fail(f"{_arity(function.least, function.most)} for {token.text}()", token)
+            self._fail(
+                f"{_arity(function.least, function.most)} for {token.text}(), not {len(arguments)}",
+                token,
+                hint=f"it is {token.text}({function.signature})",
+            )
         return Call(token.text, tuple(arguments))
 
     def _argument(self, function: str, place: int) -> Expression:
@@ -399,9 +442,9 @@ class _Parser:
         if not self._take(symbol):
             self._fail(expected)
 
-    def _fail(self, expected: str, token: Token | None = None) -> NoReturn:
+    def _fail(self, expected: str, token: Token | None = None, hint: str | None = None) -> NoReturn:
         column = (token or self._peek()).column
-        raise PatternError(self._text, column=column, expected=expected)
+        raise PatternError(self._text, column=column, expected=expected, hint=hint)
 
 
 def _arity(least: int, most: int | None) -> str:

@@ -219,12 +219,16 @@ class Type(StrEnum):
 
 
 class Function(NamedTuple):
-    """A core function: how many arguments, whether the first must be a node-set, what it gives."""
+    """A core function: how many arguments, whether the first must be a node-set, what it gives.
+
+    The signature names the arguments for people.
+    """
 
     least: int
     most: int | None
     result: Type
     takes_nodes: bool = False
+    signature: str = ""
 
 
 _ANY_NUMBER = None
@@ -232,31 +236,31 @@ _ANY_NUMBER = None
 FUNCTIONS: Final[dict[str, Function]] = {
     "last": Function(0, 0, Type.NUMBER),
     "position": Function(0, 0, Type.NUMBER),
-    "count": Function(1, 1, Type.NUMBER, takes_nodes=True),
-    "id": Function(1, 1, Type.NODES),
-    "local-name": Function(0, 1, Type.STRING, takes_nodes=True),
-    "namespace-uri": Function(0, 1, Type.STRING, takes_nodes=True),
-    "name": Function(0, 1, Type.STRING, takes_nodes=True),
-    "string": Function(0, 1, Type.STRING),
-    "concat": Function(2, _ANY_NUMBER, Type.STRING),
-    "starts-with": Function(2, 2, Type.BOOLEAN),
-    "contains": Function(2, 2, Type.BOOLEAN),
-    "substring-before": Function(2, 2, Type.STRING),
-    "substring-after": Function(2, 2, Type.STRING),
-    "substring": Function(2, 3, Type.STRING),
-    "string-length": Function(0, 1, Type.NUMBER),
-    "normalize-space": Function(0, 1, Type.STRING),
-    "translate": Function(3, 3, Type.STRING),
-    "boolean": Function(1, 1, Type.BOOLEAN),
-    "not": Function(1, 1, Type.BOOLEAN),
+    "count": Function(1, 1, Type.NUMBER, takes_nodes=True, signature="path"),
+    "id": Function(1, 1, Type.NODES, signature="names"),
+    "local-name": Function(0, 1, Type.STRING, takes_nodes=True, signature="path"),
+    "namespace-uri": Function(0, 1, Type.STRING, takes_nodes=True, signature="path"),
+    "name": Function(0, 1, Type.STRING, takes_nodes=True, signature="path"),
+    "string": Function(0, 1, Type.STRING, signature="value"),
+    "concat": Function(2, _ANY_NUMBER, Type.STRING, signature="text, text, …"),
+    "starts-with": Function(2, 2, Type.BOOLEAN, signature="text, start"),
+    "contains": Function(2, 2, Type.BOOLEAN, signature="text, part"),
+    "substring-before": Function(2, 2, Type.STRING, signature="text, mark"),
+    "substring-after": Function(2, 2, Type.STRING, signature="text, mark"),
+    "substring": Function(2, 3, Type.STRING, signature="text, from, length"),
+    "string-length": Function(0, 1, Type.NUMBER, signature="text"),
+    "normalize-space": Function(0, 1, Type.STRING, signature="text"),
+    "translate": Function(3, 3, Type.STRING, signature="text, letters, replacements"),
+    "boolean": Function(1, 1, Type.BOOLEAN, signature="value"),
+    "not": Function(1, 1, Type.BOOLEAN, signature="value"),
     "true": Function(0, 0, Type.BOOLEAN),
     "false": Function(0, 0, Type.BOOLEAN),
-    "lang": Function(1, 1, Type.BOOLEAN),
-    "number": Function(0, 1, Type.NUMBER),
-    "sum": Function(1, 1, Type.NUMBER, takes_nodes=True),
-    "floor": Function(1, 1, Type.NUMBER),
-    "ceiling": Function(1, 1, Type.NUMBER),
-    "round": Function(1, 1, Type.NUMBER),
+    "lang": Function(1, 1, Type.BOOLEAN, signature="language"),
+    "number": Function(0, 1, Type.NUMBER, signature="value"),
+    "sum": Function(1, 1, Type.NUMBER, takes_nodes=True, signature="path"),
+    "floor": Function(1, 1, Type.NUMBER, signature="number"),
+    "ceiling": Function(1, 1, Type.NUMBER, signature="number"),
+    "round": Function(1, 1, Type.NUMBER, signature="number"),
 }
 
 _ARITHMETIC = frozenset({"+", "-", "*", "div", "mod"})
