@@ -375,7 +375,8 @@ class _Parser:
         token = self._advance()
         function = FUNCTIONS.get(token.text)
         if function is None:
-            self._fail(f"one of XPath 1.0's functions instead of {token.text!r}", token)
+            hint = "XPath 1.0 has no functions with a prefix" if ":" in token.text else None
+            self._fail(f"one of XPath 1.0's functions instead of {token.text!r}", token, hint)
         self._advance()
         arguments: list[Expression] = []
         if not self._take(")"):

@@ -80,7 +80,8 @@ def known_call(name: str, arguments: list[Piece]) -> Piece:
         arguments = [as_value(argument) for argument in arguments]
     made = call(name, *arguments, kind=_KIND_OF[function.result])
     fixed = made.fixed and (bool(arguments) or name in {"true", "false"})
-    return Piece(made.text, made.kind, PRIMARY, fixed)
+    parts = tuple(arguments) if name == "number" else ()
+    return Piece(made.text, made.kind, PRIMARY, fixed, parts)
 
 
 def later_function(name: str) -> Later | None:
@@ -102,7 +103,7 @@ def nearest_function(name: str) -> str | None:
         return lower
     if lower in _EXPECTED:
         return _EXPECTED[lower]
-    if len(lower) > _NAME_COMPARED_MAX:
+    if len(lower) > _NAME_COMPARED_MAX or ":" in lower:
         return None
     close = get_close_matches(lower, [*FUNCTIONS, *_LATER], n=1, cutoff=0.78)
     return close[0] if close else None
@@ -114,7 +115,10 @@ def converted(kind: str, source: Piece) -> Piece:
         return moment(kind, source)
     source = as_value(source)
     if kind in _NUMBERS:
-        return source if source.kind is Kind.NUMBER else call("number", source, kind=Kind.NUMBER)
+        if source.kind is Kind.NUMBER:
+            return source
+        made = call("number", source, kind=Kind.NUMBER)
+        return Piece(made.text, made.kind, made.level, made.fixed, (source,))
     if kind in {"string", "anyURI", "token", "NCName", "untypedAtomic", "normalizedString"}:
         return source if source.kind is Kind.STRING else call("string", source)
     if kind == "boolean":

@@ -259,7 +259,11 @@ def as_value(part: Piece) -> Piece:
 
 
 def as_nodes(part: Piece) -> Piece:
-    """The piece where nodes are needed."""
+    """The piece where nodes are needed; for a sum, the nodes whose numbers were asked for."""
+    if part.kind is Kind.MAPPED:
+        base, inner = part.parts
+        if inner.kind is Kind.NUMBER and inner.parts:
+            return as_nodes(mapped(base, inner.parts[0]))
     part = as_value(part)
     if part.kind is not Kind.NODES:
         raise NoRewriteError

@@ -102,13 +102,13 @@ class Reader(Cursor):
     def _items(self, opened: Token | None = None) -> Piece:
         """One expression, or a sequence of several behind an opening parenthesis."""
         items = [self._single()]
-        column = (opened or self.peek()).column
-        while self.take(","):
-            items.append(self._single())
-        if len(items) == 1:
+        if not self.looking_at(","):
             return items[0]
+        column = (opened or self.peek()).column
         what = "'(…, …)' is a sequence"
         self._departures.append(later(column, what, advice=_NO_SEQUENCES))
+        while self.take(","):
+            items.append(self._single())
         return sequence(items)
 
     def _single(self) -> Piece:
@@ -522,7 +522,9 @@ class Reader(Cursor):
         if meant is None:
             raise UnreadableError
         expected = f"a function of XPath 1.0 instead of {name}()"
-        return Departure(column, expected, f"did you mean {meant}()?", is_slip=True)
+        function = later_function(meant)
+        advice = f"did you mean {meant}()?" if function is None else function.advice
+        return Departure(column, expected, advice, is_slip=True)
 
     def _call_of(self, name: str, arguments: list[Piece]) -> Piece:
         if name.startswith(_CONSTRUCTORS):
