@@ -46,7 +46,7 @@ from twigcast.language.syntax import (
     type_of,
 )
 
-__all__ = ["PatternLimits", "first_foreign_character", "parse_expression"]
+__all__ = ["UNBOUND_PREFIX", "PatternLimits", "first_foreign_character", "parse_expression"]
 
 _PRECEDENCE: Final = {
     "or": 1, "and": 2,
@@ -58,6 +58,9 @@ _PRECEDENCE: Final = {
 _KINDS: Final = frozenset({"node", "text", "comment", "processing-instruction"})
 _FOREIGN: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _PARENT: Final = Step(Axis.PARENT, KindTest("node"))
+UNBOUND_PREFIX: Final = "a prefix with a namespace"
+"""What is expected instead of a prefix that nobody bound."""
+
 _NAME_COMPARED_MAX = 40
 """So much of a name is compared with those that there are."""
 
@@ -327,7 +330,7 @@ class _Parser:
             local = token.text.rpartition(":")[2]
             anywhere = "*" if local == "*" else f"*:{local}"
             self._fail(
-                f"a prefix with a namespace instead of {prefix!r} (bound: {bound})",
+                f"{UNBOUND_PREFIX} instead of {prefix!r} (bound: {bound})",
                 token,
                 hint=f"write {anywhere} for any namespace, or bind the prefix: "
                 f"--namespace {prefix}=URI, or 'namespaces' in the file or call",

@@ -13,7 +13,8 @@ error then says so, and shows the same question in XPath 1.0, in the author's ow
 
     tokens, cursor        the text is cut up once more, taking more than XPath 1.0
     reading               a parser of XPath 2.0 to 3.1 that writes XPath 1.0
-    operators, functions  what has a counterpart in XPath 1.0, what has not
+    operators             what has a counterpart in XPath 1.0, what has not
+    calls, functions      likewise
     comparing, regular    sequences, dates, regular expressions
     pieces, departures    what is written, and what was noted on the way
     rewriting             all of these together
@@ -32,11 +33,9 @@ from twigcast.errors import PatternError
 from twigcast.language.hints.departures import Departure
 from twigcast.language.hints.rewriting import rewrite
 from twigcast.language.hints.slips import advice_by_looks
+from twigcast.language.parse import UNBOUND_PREFIX
 
-__all__ = ["UNBOUND_PREFIX", "advised"]
-
-UNBOUND_PREFIX: Final = "a prefix with a namespace"
-"""What the parser expects instead of a prefix that nobody bound."""
+__all__ = ["advised"]
 
 _TEXT_MAX: Final = 8192
 """Longer expressions were made by a program; its author is better served by the place alone."""

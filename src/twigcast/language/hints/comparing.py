@@ -90,10 +90,10 @@ def has_token(text: Piece, separator: str, token: Piece) -> Piece:
     """Whether the text, cut at a separator, has the token among its parts."""
     if token.value is None:
         raise NoRewriteError
-    if separator in {r"\s+", " +", " ", r"\s"}:
+    if separator in {r"\s+", r"\s"}:
         separator, text = " ", call("normalize-space", text)
     else:
-        separator = plain_text(separator)
+        separator = plain_text(separator.removesuffix("+"))
     if not token.value or separator in token.value:
         raise NoRewriteError
     edge = literal(separator)
@@ -147,7 +147,7 @@ def _range(operator: str, span: Piece, other: Piece) -> Piece:
             raise NoRewriteError
         return filtered(other, _range("=", span, CONTEXT_NODE))
     bounds = [compare(">=", other, low), compare("<=", other, high)]
-    if not _WHOLE.fullmatch(other.text):
+    if other.level != PRIMARY or not _WHOLE.fullmatch(other.text):
         bounds.append(compare("=", other, call("floor", other, kind=Kind.NUMBER)))
     return all_true(*bounds)
 

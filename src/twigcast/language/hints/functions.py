@@ -253,7 +253,9 @@ def _subsequence(nodes: Piece, start: Piece, length: Piece | None = None) -> Pie
 
 
 def _index_of(sequence: Piece, wanted: Piece) -> Piece:
-    return compare("=", wanted, sequence)
+    """Only whether there is one; which it is cannot be told."""
+    found = compare("=", wanted, sequence)
+    return Piece("", Kind.TRUTH, PRIMARY, found.fixed, (found,))
 
 
 def _equal(one: Piece, other: Piece) -> Piece:

@@ -17,6 +17,7 @@ from twigcast.language.hints.comparing import compare
 from twigcast.language.hints.departures import Departure, later, slip
 from twigcast.language.hints.functions import castable, converted
 from twigcast.language.hints.pieces import (
+    EQUAL,
     PATH,
     PRIMARY,
     PRODUCT,
@@ -145,9 +146,11 @@ def _to(left: Piece, right: Piece) -> Piece:
 
 
 def _is(left: Piece, right: Piece) -> Piece:
-    both = union((as_nodes(left), as_nodes(right)))
-    text = f"count({both.text}) = 1"
-    return piece(text, Kind.BOOLEAN, COMPARISON, fixed=both.fixed)
+    left, right = as_nodes(left), as_nodes(right)
+    both = union((left, right))
+    one = piece(f"count({both.text}) = 1", Kind.BOOLEAN, EQUAL, fixed=both.fixed)
+    there = [side for side in (left, right) if side.text != "."]
+    return all_true(*there, one)
 
 
 def _intersect(left: Piece, right: Piece) -> Piece:
@@ -175,7 +178,7 @@ def _by_counting(left: Piece, right: Piece, operator: str) -> Piece:
     if not right.fixed:
         raise NoRewriteError
     test = f"count(. | {right.text}) {operator} count({right.text})"
-    return filtered(left, piece(test, Kind.BOOLEAN, COMPARISON, fixed=False))
+    return filtered(left, piece(test, Kind.BOOLEAN, EQUAL, fixed=False))
 
 
 def _like(left: Piece, right: Piece) -> Piece:
@@ -251,7 +254,7 @@ _WORDS: Final = _by_spelling(
         )
         for word, symbol in _VALUE_COMPARISONS.items()
     ),
-    Operator("is", COMPARISON, _is, "2.0", "write count(a | b) = 1"),
+    Operator("is", COMPARISON, _is, "2.0", "write a and b and count(a | b) = 1"),
     Operator("to", 5, _to, "2.0", "write x >= 1 and x <= 5"),
     Operator("div", 7, _arithmetic("div", PRODUCT)),
     Operator("mod", 7, _arithmetic("mod", PRODUCT)),

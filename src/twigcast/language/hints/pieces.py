@@ -76,6 +76,8 @@ class Kind(Enum):
     """``min(p)`` and ``max(p)``; the part is the path."""
     CHOICE = auto()
     """``if (a) then b else c``; the parts are the three."""
+    TRUTH = auto()
+    """A value of which only the truth is known: that of the part."""
     JOINED = auto()
     """``a || b``, which may have been meant as ``a or b``."""
 
@@ -227,8 +229,8 @@ def as_boolean(part: Piece) -> Piece:
     match part.kind:
         case Kind.CHOICE:
             return _choice(*part.parts)
-        case Kind.BOOLEAN if part.parts:
-            # boolean(p), where p alone says the same.
+        case Kind.TRUTH | Kind.BOOLEAN if part.parts:
+            # Of boolean(p) the part is p, which says the same here.
             return part.parts[0]
         case Kind.SEQUENCE if part.parts:
             return union(part.parts)

@@ -19,14 +19,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from twigcast.language.hints.calls import function_call, function_departure
 from twigcast.language.hints.cursor import Cursor
 from twigcast.language.hints.departures import Departure, later, slip
-from twigcast.language.hints.functions import (
-    converted,
-    known_call,
-    later_function,
-    nearest_function,
-)
 from twigcast.language.hints.operators import COMPARISON, Applied, Operator, operator_at
 from twigcast.language.hints.pieces import (
     CONTEXT_NODE,
@@ -53,7 +48,6 @@ from twigcast.language.hints.pieces import (
 )
 from twigcast.language.hints.tokens import UnreadableError, string_value
 from twigcast.language.lexer import Token
-from twigcast.language.syntax import FUNCTIONS
 
 __all__ = ["Reader"]
 
@@ -64,7 +58,6 @@ _KIND_TESTS: Final = frozenset({"node", "text", "comment", "processing-instructi
 _LATER_KIND_TESTS: Final = frozenset(
     {"element", "attribute", "document-node", "item", "namespace-node", "schema-element"}
 )
-_CONSTRUCTORS: Final = ("xs:", "xsd:")
 _NO_SEQUENCES: Final = "write one comparison for each value, with 'or' between them"
 _QUANTIFIED: Final = {
     "some": "a predicate asks the same: p[q]",
@@ -492,7 +485,7 @@ class Reader(Cursor):
 
     def _called(self, token: Token, arguments: list[Piece]) -> Piece:
         """A call; behind ``=>`` the first argument is there already."""
-        departure = self._departure_of(token)
+        departure = function_departure(token)
         if departure is not None:
             self._departures.append(departure)
         self.expect("(")
@@ -502,45 +495,9 @@ class Reader(Cursor):
                 arguments.append(self._single())
             self.expect(")")
         with self._blamed(departure):
-            return self._call_of(token.text, arguments)
-
-    def _departure_of(self, token: Token) -> Departure | None:
-        """What to say of a function; None for one of XPath 1.0."""
-        name, column = token.text, token.column
-        if name in FUNCTIONS:
-            return None
-        if name.startswith(_CONSTRUCTORS):
-            return later(column, f"{name}() is a constructor")
-        if name.removeprefix("fn:") in FUNCTIONS:
-            what = f"the prefix in {name}() is the spelling"
-            return later(column, what, advice="leave the prefix out")
-        function = later_function(name)
-        if function is not None:
-            expected = f"XPath 1.0, but {name}() is a function of {function.origin}"
-            return Departure(column, expected, function.advice)
-        meant = nearest_function(name)
-        if meant is None:
-            raise UnreadableError
-        expected = f"a function of XPath 1.0 instead of {name}()"
-        function = later_function(meant)
-        advice = f"did you mean {meant}()?" if function is None else function.advice
-        return Departure(column, expected, advice, is_slip=True)
-
-    def _call_of(self, name: str, arguments: list[Piece]) -> Piece:
-        if name.startswith(_CONSTRUCTORS):
-            if len(arguments) != 1:
-                raise NoRewriteError
-            return converted(name.partition(":")[2], arguments[0])
-        known = name.removeprefix("fn:")
-        if known not in FUNCTIONS and later_function(known) is None:
-            known = nearest_function(known) or known
-        if not arguments and known not in {"true", "false"}:
-            self._use_context()
-        if known in FUNCTIONS:
-            return known_call(known, arguments)
-        function = later_function(known)
-        assert function is not None
-        return function.rewritten(arguments)
+            if not arguments and token.text not in {"true", "false"}:
+                self._use_context()
+            return function_call(token.text, arguments)
 
     def _variable(self) -> str:
         self.expect("$")
