@@ -198,3 +198,9 @@ def test_deep_patterns_do_not_recur() -> None:
     assert decide(wider=twice, narrower=deep).within_budget
     either = Pattern.parse("/a" * 600 + "[b or not(c)]", limits=LARGE)
     assert covers(wider=either, narrower=Pattern.parse("/a" * 600 + "/b", limits=LARGE))
+
+
+def test_the_wider_pattern_comes_first_where_they_are_given_by_position() -> None:
+    assert covers("//a", "//a/b")
+    assert not covers("//a/b", "//a")
+    assert covers(Pattern.parse("//a"), narrower="//a/b")

@@ -4,12 +4,12 @@ A broker that knows what publishers can send forwards a subscription only toward
 ever satisfy it (Dissemination, section 1.4). An advertisement is a set of label paths, kept as an
 automaton; it comes from a DTD, from sample documents, or from path expressions written by hand:
 
-    >>> from twigcast.language import Pattern, Schema
+    >>> from twigcast.language import Schema
     >>> dtd = b"<!ELEMENT list (item*)> <!ELEMENT item (#PCDATA | list)*>"
     >>> promise = Advertisement.of_schema(Schema.parse(dtd), roots=["list"])
-    >>> overlaps(promise, Pattern.parse("/list//list/item"))
+    >>> overlaps(promise, "/list//list/item")
     True
-    >>> overlaps(promise, Pattern.parse("/list/list"))
+    >>> overlaps(promise, "/list/list")
     False
 
 A document is *included* if each of its nodes is at a path of the advertisement, with text and
@@ -45,9 +45,10 @@ from twigcast.covering.path_automaton import (
 from twigcast.covering.path_expression import expressions_sketch, read_expression
 from twigcast.covering.schema_paths import schema_sketch
 from twigcast.errors import UsageError
+from twigcast.language import Pattern
 
 if TYPE_CHECKING:
-    from twigcast.language import Document, Pattern, Schema
+    from twigcast.language import Document, Schema
 
 __all__ = ["Advertisement", "AdvertisementStatistics", "advertisement_covers", "overlaps"]
 
@@ -172,12 +173,18 @@ class Advertisement:
         return Advertisement, (self.paths,)
 
 
-def overlaps(advertisement: Advertisement, pattern: Pattern) -> bool:
+def overlaps(advertisement: Advertisement, pattern: Pattern | str) -> bool:
     """Whether some document that keeps to the advertisement may match the pattern.
 
     A no is certain. A yes is certain for patterns that are a single path of labels.
+
+    >>> from twigcast.covering import Advertisement, overlaps
+    >>> stocks = Advertisement.of_expressions(["/stocks/stock/price"])
+    >>> overlaps(stocks, "//stock[price]"), overlaps(stocks, "//bond")
+    (True, False)
     """
-    return advertisement.overlap.possible(pattern.condition)
+    asked = pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern)
+    return advertisement.overlap.possible(asked.condition)
 
 
 def advertisement_covers(

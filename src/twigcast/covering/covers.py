@@ -122,14 +122,17 @@ class Tally:
 
 
 def covers(
-    *,
     wider: Pattern | str,
     narrower: Pattern | str,
+    *,
     schema: Schema | SchemaPaths | None = None,
     budget: int = COVER_BUDGET,
     tally: Tally | None = None,
 ) -> bool:
     """Whether every document that matches ``narrower`` matches ``wider``; no where unknown.
+
+    >>> covers("//price", "/stocks/stock/price")
+    True
 
     With a ``schema``, whether every document does whose label paths are those of the schema
     (:mod:`~twigcast.covering.under_schema`). Whoever asks often makes it ready once, by

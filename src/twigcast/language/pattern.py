@@ -3,17 +3,17 @@
 A pattern is an XPath 1.0 expression read as a yes-or-no question about a document. Patterns are
 immutable and exist once: two expressions with the same canonical meaning are the same object.
 
-    >>> Pattern.parse("a[c][b]") is Pattern.parse("//a[b and c]")
+    >>> Pattern("a[c][b]") is Pattern("//a[b and c]")
     True
-    >>> Pattern.parse("a[c][b]").text
+    >>> Pattern("a[c][b]").text
     '//a[b]/c'
-    >>> Pattern.parse("//x:a", {"x": "urn:x"}).text
+    >>> Pattern("//x:a", namespaces={"x": "urn:x"}).text
     '//{urn:x}a'
 
 An *exact* pattern can be decided by an index alone. Any other has an exact *necessary* condition
 that an index can use to find candidates, and libxml2 decides on those.
 
-    >>> p = Pattern.parse("//a[b = c]/d[2]")
+    >>> p = Pattern("//a[b = c]/d[2]")
     >>> p.exact, p.necessary.text
     (False, '//a[b][c]/d')
 
@@ -25,9 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
-from twigcast.errors import PatternError, PatternLimitError
+from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language.build import on_document
 from twigcast.language.condition import Condition, is_exact
 from twigcast.language.interned import Interned, rebuilt
@@ -47,11 +47,51 @@ CANONICAL_LIMITS: Final = PatternLimits(*[1 << 30] * len(fields(PatternLimits)))
 namespaces in full, it can be longer than what it was read from."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Pattern(metaclass=Interned):
-    """A canonical condition on documents. Make one with :meth:`parse`."""
+_P = TypeVar("_P")
+
+
+class _PatternType(Interned):
+    """Lets a pattern be made from its text; what it means is interned as any other value."""
+
+    def __call__(  # type: ignore[override]  # What its parent takes as fields comes as text here.
+        cls: type[_P],  # noqa: N805  # A metaclass by its parent.
+        text: str | Pattern | Condition,
+        namespaces: Mapping[str, str] | None = None,
+        limits: PatternLimits = PATTERN_LIMITS,
+    ) -> _P | Pattern:
+        """The pattern of a text, or of a condition."""
+        if isinstance(text, str):
+            return cls.parse(text, namespaces, limits)  # type: ignore[attr-defined,no-any-return]
+        if isinstance(text, Pattern):
+            return text
+        if not isinstance(text, Condition):
+            raise _no_text(text)
+        return Interned.__call__(cls, text)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, init=False)
+class Pattern(metaclass=_PatternType):
+    """What a subscriber asks for: a canonical condition on documents.
+
+    ``Pattern(text)`` reads an expression, as :meth:`parse` does; prefixes are resolved by
+    ``namespaces``. A pattern is given back as it is.
+
+    >>> Pattern("//order[@state = 'open']").exact
+    True
+    >>> Pattern("//p:order", namespaces={"p": "urn:shop"})
+    Pattern('//{urn:shop}order')
+    """
 
     condition: Condition
+
+    def __init__(
+        self,
+        text: str | Pattern | Condition,
+        namespaces: Mapping[str, str] | None = None,  # noqa: ARG002
+        limits: PatternLimits = PATTERN_LIMITS,  # noqa: ARG002
+    ) -> None:
+        # Texts have become conditions by now: see the metaclass.
+        object.__setattr__(self, "condition", text)
 
     __reduce__ = rebuilt
 
@@ -67,11 +107,13 @@ class Pattern(metaclass=Interned):
         Raises :class:`PatternError`, with the column and what was expected there, if the text
         is not an expression of XPath 1.0 or is over a limit.
         """
+        if not isinstance(text, str):
+            raise _no_text(text)
         bound = namespaces or {}
         if bound:
             _check_namespaces(text, bound, limits)
         condition = short_way(text, limits) or long_way(text, bound, limits)
-        return cls(condition)
+        return Interned.__call__(cls, condition)
 
     @property
     def text(self) -> str:
@@ -107,6 +149,13 @@ class Pattern(metaclass=Interned):
 def long_way(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Condition:
     """What any expression says of the document node; raises :class:`PatternError`."""
     return document_meaning(rooted(parse_expression(text, namespaces, limits)))
+
+
+def _no_text(given: object) -> UsageError:
+    return UsageError(
+        "a pattern is made from the text of an expression, such as Pattern('//a'), "
+        f"not {type(given).__name__}"
+    )
 
 
 def _check_namespaces(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
