@@ -110,7 +110,7 @@ def compiled_by_lxml(expressions: Iterable[str]) -> list[etree.XPath]:
 
 def matcher_of(engine: str, expressions: Sequence[str]) -> Matcher:
     """Our matcher, with expressions under their numbers."""
-    matcher = Matcher(engine=engine)
+    matcher = Matcher(engine=engine, keep_texts=False)
     for number, expression in enumerate(expressions):
         matcher.add(number, expression)
     return matcher

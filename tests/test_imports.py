@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ("language", "covering", "matching", "workload", "routing")
-ROOMS = (*CORE, "files", "spark", "network", "simulator", "experiments", "cli")
+ROOMS = (*CORE, "files", "library", "spark", "network", "simulator", "experiments", "cli")
 
 
 def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -58,6 +58,8 @@ def test_a_skeleton_without_imports_keeps_every_contract(tmp_path: Path) -> None
         ("language/__init__.py", "import twigcast.matching"),
         ("matching/__init__.py", "import twigcast.files"),
         ("workload/__init__.py", "import twigcast.routing"),
+        ("files/__init__.py", "import twigcast.library"),
+        ("library/__init__.py", "import twigcast.spark"),
         ("spark/__init__.py", "import twigcast.network"),
         ("spark/__init__.py", "import twigcast.experiments"),
         ("errors.py", "import twigcast.language"),

@@ -4,10 +4,9 @@ A subscriber registers an XPath expression; a publisher hands in XML documents; 
 reaches exactly the subscribers whose expression it satisfies:
 
     >>> import twigcast
-    >>> matcher = twigcast.Matcher()
-    >>> matcher.add(1, "/news/body//price[. > 10]")
-    >>> matcher.match(b"<news><body><price>12</price></body></news>")
-    [1]
+    >>> matcher = twigcast.Matcher({"prices": "/news/body//price[. > 10]", "all": "/news"})
+    >>> matcher.match("<news><body><price>12</price></body></news>")
+    ['all', 'prices']
 
 The names below are the public face. Importing the package computes nothing: each name is
 fetched from its room when it is first asked for, so that ``twigcast --help`` and a Spark worker
@@ -19,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from twigcast.covering import CoverIndex, covers
+    from twigcast.covering import Advertisement, CoverIndex, covers, overlaps
     from twigcast.errors import (
         DocumentError,
         DocumentLimitError,
@@ -33,18 +32,24 @@ if TYPE_CHECKING:
         TwigcastError,
         UsageError,
     )
+    from twigcast.files import read_documents, read_subscriptions
     from twigcast.language import Document, DocumentLimits, Pattern, Schema
-    from twigcast.matching import Matcher, explain
-    from twigcast.routing import Network
+    from twigcast.library import Matcher, Network, explain
+    from twigcast.matching import Decision, Explanation, Finding, Findings
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advertisement",
     "CoverIndex",
+    "Decision",
     "Document",
     "DocumentError",
     "DocumentLimitError",
     "DocumentLimits",
+    "Explanation",
+    "Finding",
+    "Findings",
     "LimitError",
     "Matcher",
     "Network",
@@ -61,13 +66,17 @@ __all__ = [
     "__version__",
     "covers",
     "explain",
+    "overlaps",
+    "read_documents",
+    "read_subscriptions",
 ]
 
 _ROOMS = {
-    "covering": ("CoverIndex", "covers"),
+    "covering": ("Advertisement", "CoverIndex", "covers", "overlaps"),
+    "files": ("read_documents", "read_subscriptions"),
     "language": ("Document", "DocumentLimits", "Pattern", "Schema"),
-    "matching": ("Matcher", "explain"),
-    "routing": ("Network",),
+    "library": ("Matcher", "Network", "explain"),
+    "matching": ("Decision", "Explanation", "Finding", "Findings"),
 }
 """Which room a public name lives in; all others are errors."""
 

@@ -29,7 +29,7 @@ def nitf_documents(shared_path: Locate) -> Iterator[tuple[str, bytes]]:
 
 
 def matcher_of(expressions: list[str], engine: str) -> Matcher:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, xpath in enumerate(expressions):
         matcher.add(number, xpath)
     return matcher
@@ -86,7 +86,7 @@ def test_the_patterns_of_libxml2s_own_tests(shared_path: Locate, name: str, engi
     patterns = (folder / f"test/pattern/{name}.pat").read_text().split()
     result = (folder / f"result/pattern/{name}").read_text().splitlines()
     hit = {line.partition(" matches pattern ")[2] for line in result}
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, xpath in enumerate(patterns):
         matcher.add(number, xpath, namespaces)
     found = matcher.match((folder / f"test/pattern/{name}.xml").read_bytes())

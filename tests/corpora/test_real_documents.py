@@ -98,7 +98,7 @@ def test_real_expressions_match_the_documents_libxml2_says(
     for line in (folder / "sample-expected.tsv").read_text().splitlines()[1:]:
         rule, _, found = line.split("\t")
         expected[rule] = {one.rpartition("=")[0] for one in found.split()}
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, rule in enumerate(rules):
         matcher.add(number, rule["sub"], rule["ns"])
     documents = (folder / f"docs-{genre}.txt").read_text().split()

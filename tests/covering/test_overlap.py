@@ -156,7 +156,7 @@ def bound_prefixes(schema: Schema) -> dict[str, str]:
 def check_workload(schema: Schema, *, documents_count: int, patterns_count: int) -> int:
     """Match generated patterns with generated documents; returns how many overlapped in earnest."""
     advertisement = Advertisement.of_schema(schema)
-    matcher = Matcher("lxml")
+    matcher = Matcher(engine="lxml")
     patterns: list[str] = []
     for seed, options in enumerate(({"nested": 0.3}, {"predicates": 1.0}, {"attributes": 0.5})):
         patterns += generate_patterns(

@@ -213,7 +213,7 @@ def test_groups_that_another_index_made_are_looked_up_anew() -> None:
 
 
 def test_threads_match_in_every_way_while_another_adds_and_removes() -> None:
-    matcher = Matcher("native")
+    matcher = Matcher(engine="native")
     matcher.add(0, "//price")
     matcher.add(-1, "//price[last()]")
     content = b"<feed><trade id='7'><price>120</price></trade><note/></feed>"

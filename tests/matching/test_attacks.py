@@ -34,7 +34,7 @@ def canary(tmp_path: Path) -> str:
 
 
 def watching(engine: str = "auto") -> Matcher:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     matcher.add(1, "//price[. = 5]")
     matcher.add(2, "/a")
     matcher.add(3, f"contains(/, '{CANARY_TEXT}')")
@@ -162,7 +162,7 @@ WIDE = b"<r>%s</r>" % (b"<s><t/><t/></s>" * 700)
 def test_an_expression_that_would_run_away_is_undecided_and_stops_no_other(
     xpath: str, engine: str
 ) -> None:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     matcher.add(1, xpath)
     matcher.add(2, "//t")
     decision = matcher.decide(WIDE)
@@ -174,7 +174,7 @@ def test_an_expression_that_would_run_away_is_undecided_and_stops_no_other(
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_what_only_looks_costly_is_decided(engine: str) -> None:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     matcher.add(1, "//*[count(//*[count(//*) > 0]) > 0]")
     matcher.add(2, "count(//*[//*[//*[//*[//*]]]]) = 0")
     matcher.add(3, "//*[not(//t[not(//s)])]")
@@ -214,7 +214,7 @@ def test_hundreds_of_patterns_with_thousands_of_nodes_each_need_no_sorting(engin
     # libxml2 sorts what a function is given, by walking along siblings: a second for each of
     # these, were its boolean() asked instead of a predicate.
     lines = b"<s x=''>\n" + b"<t x=''/>\n" * 9 + b"</s>\n"
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number in range(100):
         matcher.add(number, f"//*[@x][not(@y{number})]")
         matcher.add(1_000 + number, f"//s[not(.//*[@x][not(@y{number})])]")

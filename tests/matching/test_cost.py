@@ -105,14 +105,14 @@ RUNAWAYS = [
 
 @pytest.mark.parametrize(("xpath", "document"), RUNAWAYS)
 def test_what_would_keep_libxml2_busy_is_undecided(xpath: str, document: Maker) -> None:
-    matcher = Matcher("lxml")
+    matcher = Matcher(engine="lxml")
     matcher.add(1, xpath)
     assert matcher.decide(document(20_000)).undecided == (1,)
 
 
 @pytest.mark.parametrize(("xpath", "document"), RUNAWAYS)
 def test_the_same_on_a_small_document_is_decided(xpath: str, document: Maker) -> None:
-    matcher = Matcher("lxml")
+    matcher = Matcher(engine="lxml")
     matcher.add(1, xpath)
     assert matcher.decide(document(100)).undecided == ()
 
@@ -139,7 +139,7 @@ def test_ordinary_expressions_are_decided_whatever_the_document(
 
 
 def test_an_exact_pattern_is_decided_at_any_cost() -> None:
-    matcher = Matcher("lxml")
+    matcher = Matcher(engine="lxml")
     matcher.add(1, f"contains(/, '{'a' * 2_000}b')")
     matcher.add(2, f"contains(/, '{'a' * 2_000}')")
     assert matcher.decide(text_of_one_letter(20_000)).matches == (2,)

@@ -32,7 +32,7 @@ FEED = b"<feed><a><b/></a><a><b/><c>x</c></a><d/></feed>"
 
 
 def matcher_of(*xpaths: str) -> Matcher:
-    matcher = Matcher("streaming")
+    matcher = Matcher(engine="streaming")
     for number, xpath in enumerate(xpaths):
         matcher.add(number, xpath, NAMESPACES)
     return matcher
@@ -229,7 +229,7 @@ def test_watched_paths_are_last_seen_where_libxml2_finds_them(
 
 
 def test_a_watched_path_tells_the_end_tag_of_its_first_element() -> None:
-    matcher = Matcher("streaming")
+    matcher = Matcher(engine="streaming")
     for number, path in enumerate(("//a/b", "//a", "/feed//c", "//a/z")):
         matcher.watch(number, path)
     account = matcher.follow(FEED)
@@ -242,7 +242,7 @@ def test_a_watched_path_tells_the_end_tag_of_its_first_element() -> None:
 @pytest.mark.parametrize("xpath", ["//a[b][c]", "//a/@b", "//a/text()", "//a | //b", "//a[2]"])
 def test_only_paths_of_elements_are_watched(xpath: str) -> None:
     with pytest.raises(UsageError, match="only a path of elements can be watched"):
-        Matcher("streaming").watch(1, xpath)
+        Matcher(engine="streaming").watch(1, xpath)
 
 
 def test_ids_of_paths_are_used_once_at_a_time() -> None:
@@ -256,4 +256,4 @@ def test_ids_of_paths_are_used_once_at_a_time() -> None:
 
 def test_an_engine_that_does_not_read_in_order_says_so() -> None:
     with pytest.raises(UsageError, match="take Matcher\\(engine='streaming'\\)"):
-        Matcher("lxml").follow(FEED)
+        Matcher(engine="lxml").follow(FEED)

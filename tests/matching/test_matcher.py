@@ -33,7 +33,7 @@ TRADES = b"<feed><trade id='7'><price>120</price></trade><note/></feed>"
 
 
 def matcher_of(*xpaths: str, engine: str = "auto") -> Matcher:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, xpath in enumerate(xpaths):
         matcher.add(number, xpath)
     return matcher
@@ -45,7 +45,7 @@ def matcher_of(*xpaths: str, engine: str = "auto") -> Matcher:
 def test_matching_is_what_the_judge_says_under_adds_and_removes(
     engine: str, said: list[Said], content: bytes, data: st.DataObject
 ) -> None:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, one in enumerate(said):
         matcher.add(number, one.text, NAMESPACES)
     gone = data.draw(st.sets(st.sampled_from(range(len(said)))))
@@ -98,16 +98,16 @@ def test_stored_subscriptions_match_the_same(said: list[Said], content: bytes) -
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_stored_subscriptions_take_limits_as_a_new_matcher_does(engine: str) -> None:
     stored = matcher_of("//trade", "//trade[last() = 1]", engine=engine).to_bytes()
-    usual = Matcher.from_buffer(stored, engine)
+    usual = Matcher.from_buffer(stored, engine=engine)
     assert usual.match(TRADES) == [0, 1]
-    small = Matcher.from_buffer(stored, engine, limits=DocumentLimits(elements_max=3))
+    small = Matcher.from_buffer(stored, engine=engine, limits=DocumentLimits(elements_max=3))
     with pytest.raises(DocumentError, match="elements"):
         small.match(TRADES)
     assert small.statistics().refused == 1
-    short = Matcher.from_buffer(stored, engine, pattern_limits=PatternLimits(steps_max=1))
+    short = Matcher.from_buffer(stored, engine=engine, pattern_limits=PatternLimits(steps_max=1))
     with pytest.raises(PatternError):
         short.add(2, "/feed/trade")
-    idle = Matcher.from_buffer(stored, engine, residual_cost_max=1)
+    idle = Matcher.from_buffer(stored, engine=engine, residual_cost_max=1)
     assert idle.decide(TRADES).undecided == (1,)
 
 
@@ -116,7 +116,7 @@ def test_stored_subscriptions_take_limits_as_a_new_matcher_does(engine: str) -> 
 def test_links_and_skips_follow_from_the_matches(
     engine: str, said: list[Said], content: bytes, data: st.DataObject
 ) -> None:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, one in enumerate(said):
         matcher.add(number, one.text, NAMESPACES)
     ids = st.sets(st.sampled_from(range(len(said))))
@@ -166,13 +166,6 @@ def test_an_id_can_be_used_once_at_a_time() -> None:
     assert 0 in matcher
 
 
-def test_ids_are_integers_and_documents_are_bytes() -> None:
-    with pytest.raises(UsageError, match="an id is an integer, not 'x'"):
-        Matcher().add("x", "//a")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="a document is bytes, not str; encode it first"):
-        Matcher().match("<a/>")  # type: ignore[arg-type]
-
-
 def test_a_bad_expression_changes_nothing() -> None:
     matcher = matcher_of("//price")
     with pytest.raises(PatternError):
@@ -183,7 +176,7 @@ def test_a_bad_expression_changes_nothing() -> None:
 
 def test_an_unknown_engine_is_refused() -> None:
     with pytest.raises(UsageError, match="no engine 'fast'; choose one of auto, "):
-        Matcher("fast")
+        Matcher(engine="fast")
 
 
 def test_documents_are_held_to_the_matchers_limits() -> None:
@@ -195,7 +188,7 @@ def test_documents_are_held_to_the_matchers_limits() -> None:
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_a_residual_over_its_bound_is_undecided_and_links_count_it_as_a_match(engine: str) -> None:
-    matcher = Matcher(engine, residual_cost_max=10_000)
+    matcher = Matcher(engine=engine, residual_cost_max=10_000)
     matcher.add(1, "//a[count(following::a) > 3]")
     matcher.add(2, "//a")
     matcher.add(3, "//b[count(following::b) > 3]")

@@ -79,7 +79,7 @@ IDS = st.one_of(
 
 
 def matcher_of(xpaths: Sequence[str] = MIXED, engine: str = "native") -> Matcher:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     for number, xpath in enumerate(xpaths):
         matcher.add(number, xpath, NAMESPACES)
     return matcher
@@ -177,7 +177,7 @@ def test_refused_documents_are_refused_with_libxml2s_words(content: bytes) -> No
 def test_documents_over_the_matchers_limits_are_refused_as_by_reading(content: bytes) -> None:
     with pytest.raises(DocumentError) as expected:
         Document.parse(content, limits=WITHIN)
-    matcher = Matcher("native", limits=WITHIN)
+    matcher = Matcher(engine="native", limits=WITHIN)
     matcher.add(0, "//a")
     for door in _doors(matcher):
         with pytest.raises(DocumentError) as refused:
@@ -204,7 +204,7 @@ def test_patterns_of_all_sorts_side_by_side_are_decided_as_by_libxml2(
 
 
 def test_what_is_too_costly_stays_undecided_beside_what_the_kernel_decides() -> None:
-    matcher = Matcher("native", residual_cost_max=10_000)
+    matcher = Matcher(engine="native", residual_cost_max=10_000)
     for number, xpath in enumerate(("//a[count(following::a) > 3]", "//a", ". = 'x'", "//b[2]")):
         matcher.add(number, xpath)
     wide = b"<r>" + b"<a/>" * 300 + b"</r>"
@@ -220,7 +220,7 @@ def test_what_is_too_costly_stays_undecided_beside_what_the_kernel_decides() -> 
 def test_prepared_groups_answer_rightly_while_subscriptions_come_and_go(
     said: list[Said], first: bytes, second: bytes, data: st.DataObject
 ) -> None:
-    matcher, other = Matcher("native"), Matcher("native")
+    matcher, other = Matcher(engine="native"), Matcher(engine="native")
     for number, one in enumerate(said):
         other.add(number, one.text, NAMESPACES)
     ids = st.sets(st.sampled_from(range(len(said))))
@@ -262,10 +262,10 @@ def test_a_stored_matcher_goes_on_where_the_first_was(
 ) -> None:
     ids = data.draw(st.lists(IDS, min_size=len(said), max_size=len(said), unique=True))
     some = data.draw(st.integers(0, len(said)))
-    matcher = Matcher("native")
+    matcher = Matcher(engine="native")
     for one, pattern in zip(ids[:some], said[:some], strict=True):
         matcher.add(one, pattern.text, NAMESPACES)
-    again = Matcher.from_buffer(matcher.to_bytes(), "native")
+    again = Matcher.from_buffer(matcher.to_bytes(), engine="native")
     for one, pattern in zip(ids[some:], said[some:], strict=True):
         again.add(one, pattern.text, NAMESPACES)
     gone = data.draw(st.sets(st.sampled_from(ids)))
@@ -300,7 +300,7 @@ def test_stored_bytes_that_are_cut_are_refused() -> None:
     whole = matcher_of().to_bytes()
     for end in range(0, len(whole), 7):
         with pytest.raises(UsageError):
-            Matcher.from_buffer(whole[:end], "native")
+            Matcher.from_buffer(whole[:end], engine="native")
 
 
 @given(st.data())
@@ -311,7 +311,7 @@ def test_stored_bytes_that_are_damaged_are_refused_or_harmless(data: st.DataObje
     place = data.draw(st.integers(0, len(damaged) - 1))
     damaged[place] ^= data.draw(st.integers(1, 255))
     try:
-        again = Matcher.from_buffer(bytes(damaged), "native")
+        again = Matcher.from_buffer(bytes(damaged), engine="native")
     except UsageError:
         return
     # Only what fills the gap between the two parts may be anything.
@@ -323,7 +323,7 @@ def test_stored_bytes_that_are_damaged_are_refused_or_harmless(data: st.DataObje
 @pytest.mark.parametrize("engine", ["streaming", "lxml"])
 def test_another_engine_cannot_use_what_the_kernel_stored(engine: str) -> None:
     with pytest.raises(UsageError, match="compiled for the engine native"):
-        Matcher.from_buffer(matcher_of().to_bytes(), engine)
+        Matcher.from_buffer(matcher_of().to_bytes(), engine=engine)
 
 
 # What the kernel tells of its patterns.

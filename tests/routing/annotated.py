@@ -62,7 +62,7 @@ def roots(patterns: Iterable[Pattern]) -> list[Pattern]:
 
 def findings_of(said: Sequence[Pattern], hints: Hints, content: bytes) -> Findings:
     """What a broker finds out that reads all of a document."""
-    matcher = Matcher("streaming")
+    matcher = Matcher(engine="streaming")
     for place, pattern in enumerate(said):
         matcher.add(place, pattern)
     for row, (pattern, _) in enumerate(hints.rows):

@@ -66,7 +66,7 @@ def assert_true(lessons: Lessons, content: bytes) -> None:
 
 def moment_of(pattern: Pattern, content: bytes) -> int | None:
     """How many tags it took to decide for a match."""
-    matcher = Matcher("streaming")
+    matcher = Matcher(engine="streaming")
     matcher.add(0, pattern)
     moment = matcher.follow(content).decided.get(0)
     return None if moment is None else moment.element + moment.ends
@@ -151,7 +151,7 @@ def test_bindings_prove_just_such_parts_as_match(
 ) -> None:
     drawn = drawn_tree if rng.random() < 0.5 else drawn_path
     whole = Pattern.parse(drawn(rng, names="abc"))
-    matcher = Matcher("streaming")
+    matcher = Matcher(engine="streaming")
     matcher.add(0, whole)
     bindings = matcher.bindings(content, [0])[0]
     parts = [whole]

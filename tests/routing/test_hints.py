@@ -100,7 +100,7 @@ def test_no_match_becomes_certain_behind_the_last_occurrence(
 ) -> None:
     for pattern in patterns:
         rows = sorted(rows_with_positions(pattern))
-        matcher = Matcher("streaming")
+        matcher = Matcher(engine="streaming")
         matcher.add(0, pattern)
         for number, row in enumerate(rows):
             matcher.watch(number, row_pattern(row))
@@ -149,7 +149,7 @@ def test_rows_whose_last_position_suffices(text: str, rows: set[str]) -> None:
 
 def test_what_the_paper_says_of_positions_is_wrong_for_branches_elsewhere() -> None:
     """Piggyback 3.1.1 would skip ``//a/b and //test`` behind the last ``a/b``."""
-    matcher = Matcher("streaming")
+    matcher = Matcher(engine="streaming")
     matcher.add(0, "//a/b and //test")
     matcher.watch(0, "//a/b")
     content = b"<r><a><b/></a><test/></r>"

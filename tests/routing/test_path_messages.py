@@ -280,7 +280,7 @@ def test_each_link_gets_the_paths_that_match_its_routes(
     engine: str, saids: list[Said], content: bytes, data: st.DataObject
 ) -> None:
     kept = sorted(some_paths(data, content))
-    matcher, links = Matcher(engine), dict[str, list[int]]()
+    matcher, links = Matcher(engine=engine), dict[str, list[int]]()
     expected = {}
     for place, said in enumerate(saids):
         parts = linear_parts(Pattern.parse(said.text, NAMESPACES))

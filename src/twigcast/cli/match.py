@@ -131,7 +131,9 @@ def _deciders(
     from twigcast.matching import Matcher
     from twigcast.matching.residuals import COST_MAX
 
-    matcher = Matcher(engine=engine, limits=limits, residual_cost_max=cost_max or COST_MAX)
+    matcher = Matcher(
+        engine=engine, limits=limits, residual_cost_max=cost_max or COST_MAX, keep_texts=False
+    )
     step = bar.steps("reading subscriptions", len(file.subscriptions))
 
     def add(position: int, xpath: str, namespaces: Mapping[str, str]) -> None:

@@ -31,6 +31,7 @@ from lxml import etree
 
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.condition import Label
+from twigcast.language.content import Source, content_of, encoded
 from twigcast.language.label_counts import label_counts, split_tag
 from twigcast.language.name_lengths import attribute_name_over, tags_are_within
 
@@ -42,6 +43,7 @@ __all__ = [
     "LIVE_LIMITS",
     "Document",
     "DocumentLimits",
+    "Source",
     "encoded",
     "new_parser",
     "split_tag",
@@ -97,9 +99,6 @@ _ENCODINGS: Final = re.compile(
 """UTF-8, UTF-16 and the single-byte families in which ASCII means ASCII."""
 
 _DECLARED: Final = re.compile(r"""^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)""")
-_DECLARATION: Final = re.compile(
-    r"""(\A\ufeff?<\?xml\s[^>]*?\sencoding\s*=\s*["'])[^"'>]*(?=["'])"""
-)
 _FOREIGN: Final = {
     b"\x00\x00\xfe\xff": "UTF-32",
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -110,7 +109,12 @@ _FOREIGN: Final = {
 
 
 class Document:
-    """A well-formed XML document within its limits. Make one with :meth:`parse`."""
+    """A well-formed XML document within its limits. Make one with :meth:`parse`.
+
+    >>> document = Document.parse("<feed><trade/></feed>")
+    >>> document.element_count, document.content
+    (2, b'<feed><trade/></feed>')
+    """
 
     def __init__(self, content: bytes, tree: _ElementTree, name: str | None) -> None:
         self.content = content
@@ -120,19 +124,21 @@ class Document:
     @classmethod
     def parse(
         cls,
-        content: bytes,
+        source: Source,
         *,
         name: str | None = None,
         limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> Document:
-        """The document in ``content``; ``name`` is how errors call it.
+        """The document that ``source`` is; ``name`` is how errors call it.
 
-        Text that was decoded already can be given as ``encoded(text)``. Raises
-        :class:`DocumentError` if it is not well-formed or in an encoding we do not take, and
-        :class:`DocumentLimitError` if it is too large.
+        A source is bytes, a text, an open file, or an element or tree of lxml
+        (:mod:`~twigcast.language.content`). Raises :class:`DocumentError` if it is not
+        well-formed or in an encoding we do not take, and :class:`DocumentLimitError` if it is too
+        large.
         """
+        content = source
         if not isinstance(content, bytes):
-            raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
+            content, name = content_of(content, name=name, bytes_max=limits.bytes_max)
         _check("bytes", "bytes_max", len(content), limits.bytes_max, document=name)
         _check_encoding(content, name)
         entities = any(word in content for word in _ENTITY_DECLARATIONS)
@@ -189,6 +195,10 @@ class Document:
             deepest = max(deepest, level)
         return deepest
 
+    def __repr__(self) -> str:
+        name = f"{self.name}, " if self.name else ""
+        return f"<Document: {name}{len(self.content):,} bytes>"
+
     def _check_limits(self, limits: DocumentLimits, *, long_names: bool) -> None:
         grows = self.grows
         if grows or self.content.count(b"<") > limits.elements_max:
@@ -203,17 +213,6 @@ class Document:
 
     def _check(self, what: str, limit: str, given: int, allowed: int) -> None:
         _check(what, limit, given, allowed, document=self.name)
-
-
-def encoded(text: str) -> bytes:
-    """A document that was decoded already, as bytes in the encoding they declare.
-
-    Whatever its declaration says, the text is going to be UTF-8; the declaration has to follow.
-
-    >>> encoded("<?xml version='1.0' encoding='latin-1'?><a/>")
-    b"<?xml version='1.0' encoding='UTF-8'?><a/>"
-    """
-    return _DECLARATION.sub(r"\1UTF-8", text, count=1).encode()
 
 
 def new_parser(

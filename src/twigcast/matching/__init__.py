@@ -3,6 +3,7 @@
 from twigcast.matching.bindings import Binding, substituted
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.explain import Explanation, explain
+from twigcast.matching.finding import Finding, Findings, FoundNode
 from twigcast.matching.matcher import ENGINES, Matcher, MatcherStatistics
 from twigcast.matching.moments import Account, LastSeen, Moment
 
@@ -13,6 +14,9 @@ __all__ = [
     "Decision",
     "EngineStatistics",
     "Explanation",
+    "Finding",
+    "Findings",
+    "FoundNode",
     "LastSeen",
     "Matcher",
     "MatcherStatistics",

@@ -69,7 +69,7 @@ class Leaf:
         """Subscriptions that match once it holds below the document node."""
         self.candidates: dict[int, Pattern] = {}
         """Those that may match then; :mod:`~twigcast.matching.residuals` decides."""
-        self.watchers: dict[int, None] = {}
+        self.watchers: dict[int | str, None] = {}
         """Who wants to know where it held last."""
 
 

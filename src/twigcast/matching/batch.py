@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language.document import encoded
 from twigcast.matching.engine import Decision
+from twigcast.matching.ids import IdCodes
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["decided_rows"]
+__all__ = ["decided_rows", "with_ids"]
 
 
 def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) -> pa.RecordBatch:
@@ -26,9 +27,9 @@ def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) 
         raise UsageError(
             "match_batch needs pyarrow; install it, or twigcast with the extra 'spark'"
         ) from None
-    matches: list[tuple[int, ...] | None] = []
+    matches: list[tuple[Any, ...] | None] = []
     errors: list[str | None] = []
-    undecided: list[tuple[int, ...] | None] = []
+    undecided: list[tuple[Any, ...] | None] = []
     for value in documents:
         row = _decided(value.as_py(), decide)
         if isinstance(row, str):
@@ -43,6 +44,33 @@ def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) 
     return pa.RecordBatch.from_arrays(
         [pa.array(matches, ids), pa.array(errors, pa.string()), pa.array(undecided, ids)],
         names=["matches", "error", "undecided"],
+    )
+
+
+def with_ids(rows: pa.RecordBatch, codes: IdCodes) -> pa.RecordBatch:
+    """A batch of codes with ids in their place, as strings if one of them is a text."""
+    import pyarrow as pa
+
+    found = {
+        name: [None if row is None else codes.ids(row) for row in rows.column(name).to_pylist()]
+        for name in ("matches", "undecided")
+    }
+    has_texts = codes.has_texts or any(
+        isinstance(one, str) for column in found.values() for row in column for one in row or ()
+    )
+    kind = pa.list_(pa.string() if has_texts else pa.int64())
+    told = {
+        name: pa.array(
+            [
+                None if row is None else [str(one) if has_texts else one for one in row]
+                for row in column
+            ],
+            kind,
+        )
+        for name, column in found.items()
+    }
+    return pa.RecordBatch.from_arrays(
+        [told["matches"], rows.column("error"), told["undecided"]], names=rows.schema.names
     )
 
 

@@ -1,14 +1,15 @@
 """What an engine is: the protocol behind :class:`twigcast.matching.Matcher`.
 
 The matcher takes care of everything that all engines share: parsing expressions, refusing double
-ids, groups, batches, counting. An engine keeps patterns under integer ids and decides documents.
+ids, ids that are texts, groups, batches, counting. An engine keeps patterns under integer ids and
+decides documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
@@ -18,14 +19,15 @@ __all__ = ["Decision", "Engine", "EngineStatistics"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was found out about one document; ids ascending.
+    """What was found out about one document; ids ascending, integers before texts.
 
     ``undecided`` are subscriptions outside the exact fragment whose expression would have cost
     too much on this document: neither a match nor a miss, and never passed over in silence.
     """
 
-    matches: tuple[int, ...]
-    undecided: tuple[int, ...] = ()
+    matches: tuple[Any, ...]
+    """The ids of the subscriptions that match, as they were given."""
+    undecided: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

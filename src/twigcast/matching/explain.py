@@ -20,8 +20,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from twigcast.display import html_table
 from twigcast.language.condition import Residual
-from twigcast.language.document import Document
+from twigcast.language.document import Document, Source
 from twigcast.language.meaning import as_path
 from twigcast.language.parse import parse_expression
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
@@ -44,12 +45,11 @@ from twigcast.language.syntax import (
     is_positional,
     type_of,
 )
-from twigcast.language.text import Writer
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.residuals import COST_MAX
 from twigcast.matching.sizes import sizes_of
-from twigcast.matching.surroundings import Found, Probe
+from twigcast.matching.surroundings import Found, PrefixWriter, Probe
 
 __all__ = ["Explanation", "explain"]
 
@@ -67,7 +67,13 @@ _ALTERNATIVES_SHOWN_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The verdict on one expression and one document, and how it came about."""
+    """The verdict on one expression and one document, and how it came about.
+
+    >>> from twigcast import explain
+    >>> found = explain("//order/@id", "<feed><order/></feed>")
+    >>> found.matches, found.failed, found.place
+    (False, '@id', '/feed/order')
+    """
 
     xpath: str
     matches: bool | None
@@ -92,6 +98,21 @@ class Explanation:
         lines += (f"hint: {hint}" for hint in self.hints)
         return "\n".join(lines)
 
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("expression", self.xpath),
+            ("matches", {True: "yes", False: "no", None: "undecided"}[self.matches]),
+            ("failed", self.failed),
+            ("place", self.place),
+            ("line", self.line),
+            *(("reason", reason) for reason in self.reasons),
+            *(("hint", hint) for hint in self.hints),
+        ]
+        return html_table(("", ""), [row for row in rows if row[1] is not None])
+
     def as_json(self) -> dict[str, object]:
         """The parts, for a program."""
         return {
@@ -107,7 +128,7 @@ class Explanation:
 
 def explain(
     xpath: str | Pattern,
-    document: bytes | Document,
+    document: Source | Document,
     namespaces: Mapping[str, str] | None = None,
     *,
     residual_cost_max: int = COST_MAX,
@@ -309,18 +330,7 @@ class _Story:
 
     def written(self, expression: Expression) -> str:
         """The expression with the subscriber's own prefixes."""
-        return _PrefixWriter(self.namespaces).expression(expression)[0]
-
-
-class _PrefixWriter(Writer):
-    def __init__(self, namespaces: Mapping[str, str]) -> None:
-        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
-
-    def _name(self, namespace: str | None, local: str | None) -> str:
-        prefix = self._prefixes.get(namespace) if namespace else None
-        if prefix is None:
-            return super()._name(namespace, local)
-        return f"{prefix}:{local or '*'}"
+        return PrefixWriter(self.namespaces).expression(expression)[0]
 
 
 def _conjuncts(expression: Expression) -> list[Expression]:

@@ -16,25 +16,41 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from twigcast.matching.engine import Engine
+from twigcast.matching.ids import Id, IdCodes, are_own_codes
 
 __all__ = ["Groups"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-class Groups(Mapping[_Key, Collection[int]], Generic[_Key]):
+class Groups(Mapping[_Key, Collection[Id]], Generic[_Key]):
     """Groups of ids under keys, ready for one matcher. Made by :meth:`Matcher.groups`."""
 
-    def __init__(self, engine: Engine, members: Mapping[_Key, Collection[int]]) -> None:
+    def __init__(
+        self, engine: Engine, codes: IdCodes, members: Mapping[_Key, Collection[Id]]
+    ) -> None:
         self._members = {key: tuple(ids) for key, ids in members.items()}
         self._engine = engine
-        self._ready = engine.prepared(list(self._members.values()))
+        self._lasting = all(map(are_own_codes, self._members.values()))
+        """Whether every id stands for itself, so that no change can make another of it."""
+        self._ready = codes.changes, engine.prepared(self._coded(codes))
 
-    def ready_for(self, engine: Engine) -> Sequence[Collection[int]]:
+    def ready_for(self, engine: Engine, codes: IdCodes) -> Sequence[Collection[int]]:
         """The groups as the engine made them ready; as they are, if it was another engine."""
-        return self._ready if engine is self._engine else list(self._members.values())
+        if engine is not self._engine:
+            return self._coded(codes)
+        changes, ready = self._ready
+        if self._lasting or changes == codes.changes:
+            return ready
+        changes = codes.changes
+        ready = engine.prepared(self._coded(codes))
+        self._ready = changes, ready
+        return ready
 
-    def __getitem__(self, key: _Key) -> Collection[int]:
+    def _coded(self, codes: IdCodes) -> list[Collection[int]]:
+        return [codes.codes(ids) for ids in self._members.values()]
+
+    def __getitem__(self, key: _Key) -> Collection[Id]:
         return self._members[key]
 
     def __iter__(self) -> Iterator[_Key]:

@@ -6,28 +6,34 @@
     >>> matcher.match(b"<feed><trade><price>120</price></trade></feed>")
     [1]
 
-Subscriptions come and go at any time. Several threads may match at once, also while one adds and
-removes. What the engines share is here; an engine decides (:mod:`twigcast.matching.engine`).
+An id is an integer or a text. Subscriptions come and go at any time. Several threads may match at
+once, also while one adds and removes. What the engines share is here; an engine decides
+(:mod:`twigcast.matching.engine`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
-from twigcast.errors import DocumentError, UsageError
-from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits
+from twigcast.display import counted, size
+from twigcast.errors import DocumentError, PatternError, UsageError
+from twigcast.language.content import content_of
+from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, Source
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
 from twigcast.matching import batch, native_batch, stored
 from twigcast.matching.bindings import Binding, Witness
 from twigcast.matching.engine import Decision, Engine, EngineStatistics
+from twigcast.matching.finding import Finder, Finding, Findings
 from twigcast.matching.groups import Groups
+from twigcast.matching.ids import AnyId, Id, IdCodes, check_id
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.moments import Account
 from twigcast.matching.native import AVAILABLE, NativeEngine
 from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.rules import Rules, rules_of
 from twigcast.matching.streaming import StreamingEngine
 from twigcast.matching.unread import Unread
 
@@ -38,7 +44,8 @@ __all__ = ["ENGINES", "Matcher", "MatcherStatistics"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_INT64: Final = range(-(1 << 63), 1 << 63)
+Written: TypeAlias = str | tuple[str, dict[str, str]]
+"""An expression as it was written, with its namespaces if it has any."""
 
 ENGINES: Final = ("auto", "native", "streaming", "lxml")
 """The names an engine can be asked for by; ``auto`` takes the fastest that is there: ``native``
@@ -60,71 +67,126 @@ class MatcherStatistics:
 
 
 class Matcher:
-    """Standing subscriptions under integer ids, and the documents that satisfy them.
+    """Standing subscriptions, and the documents that satisfy them.
+
+    ``rules`` are the subscriptions to begin with: a mapping from ids to expressions, or a list of
+    expressions, whose ids are then 1, 2, … (:mod:`~twigcast.matching.rules`). More come by
+    :meth:`add`. An id is an integer of 64 bits or a text; answers are in the order of ids,
+    integers first.
+
+    >>> matcher = Matcher({"dear": "//trade[price > 100]", "urgent": "/feed/*[@urgent]"})
+    >>> matcher.match("<feed><trade><price>120</price></trade></feed>")
+    ['dear']
 
     ``engine`` is one of :data:`ENGINES`; ``limits`` bound documents, ``pattern_limits``
     expressions, and ``residual_cost_max`` the work that one expression may make on one document.
+    ``keep_texts`` keeps expressions as they were written, for :meth:`find`.
+
+    A document is bytes, a text with XML in it, an open file, an element or tree of lxml, or a
+    :class:`~twigcast.language.Document` that was read before.
     """
 
     def __init__(
         self,
-        engine: str = "auto",
+        rules: Rules | None = None,
         *,
+        engine: str = "auto",
         limits: DocumentLimits = LIBRARY_LIMITS,
         pattern_limits: PatternLimits = PATTERN_LIMITS,
         residual_cost_max: int = COST_MAX,
+        keep_texts: bool = True,
     ) -> None:
         self._engine = _engine(engine, limits, residual_cost_max)
+        self._codes = IdCodes()
         self._limits = limits
         self._pattern_limits = pattern_limits
+        self._cost_max = residual_cost_max
+        self._texts: dict[int, Written] | None = {} if keep_texts else None
         self._documents = self._refused = self._undecided = 0
+        for rule in () if rules is None else rules_of(rules, ENGINES):
+            try:
+                self.add(*rule)
+            except PatternError as error:
+                error.add_note(f"This is the rule {rule.id!r}.")
+                raise
 
     def add(
-        self, id: int, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
+        self, id: Id, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
     ) -> None:
-        """Register an expression under an id of your choice.
+        """Register an expression under an id of your choice, an integer or a text.
 
         Raises :class:`PatternError` if it is not XPath, :class:`UsageError` if the id is taken.
         """
-        if not isinstance(id, int):
-            raise UsageError(f"an id is an integer, not {id!r}; keep your own names beside them")
-        if not _INT64.start <= id < _INT64.stop:
-            raise UsageError(f"the id {id} does not fit into 64 bits")
+        check_id(id)
         if id in self:
-            raise UsageError(f"id {id} is taken by {self._held(id).text}; remove it first")
+            raise UsageError(f"id {id!r} is taken by {self._held(id).text}; remove it first")
         pattern = self._pattern(xpath, namespaces)
-        self._engine.add(id, pattern)
+        code = self._codes.assign(id)
+        if self._texts is not None and isinstance(xpath, str):
+            self._texts[code] = (xpath, dict(namespaces)) if namespaces else xpath
+        self._engine.add(code, pattern)
 
-    def remove(self, id: int) -> None:
+    def remove(self, id: Id) -> None:
         """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
-        if id not in self:
-            raise UsageError(f"no subscription with id {id}, so nothing to remove")
-        self._engine.remove(id)
+        code = self._code(id)
+        if code is None:
+            raise UsageError(f"no subscription with id {id!r}, so nothing to remove")
+        self._engine.remove(code)
+        self._codes.release(id)
+        if self._texts is not None:
+            self._texts.pop(code, None)
 
-    def match(self, document: bytes | Document, skip: Collection[int] = ()) -> list[int]:
-        """The ids of the subscriptions that the document satisfies, ascending.
+    def match(self, document: Source | Document, skip: Collection[Id] = ()) -> list[AnyId]:
+        """The ids of the subscriptions that the document satisfies, ascending, integers first.
 
         Ids in ``skip`` are left out, at no cost. Raises :class:`DocumentError` if the document
         cannot be read. Undecided subscriptions are not in the list: ask :meth:`decide`.
+
+        >>> Matcher(["//price", "//cost"]).match(b"<trade><cost/></trade>")
+        [2]
         """
         return list(self.decide(document, skip).matches)
 
-    def decide(self, document: bytes | Document, skip: Collection[int] = ()) -> Decision:
-        """The same, with the subscriptions that were too costly to decide told apart."""
-        with self._counted(document) as unread:
-            decision = self._engine.decide(unread, _quick(skip))
-        self._undecided += len(decision.undecided)
-        return decision
+    def decide(self, document: Source | Document, skip: Collection[Id] = ()) -> Decision:
+        """The same, with the subscriptions that were too costly to decide told apart.
 
-    def groups(self, members: Mapping[_Key, Collection[int]]) -> Groups[_Key]:
+        >>> Matcher(["//price", "//cost"]).decide(b"<trade><cost/></trade>")
+        Decision(matches=(2,), undecided=())
+        """
+        return self._codes.decision(self._decide(document, skip))
+
+    def find(self, document: Source | Document, skip: Collection[Id] = ()) -> Findings:
+        """What made each matching subscription match.
+
+        Of a path its first nodes, with path, line and text; of ``and`` and ``or`` each operand
+        that is true; of anything else its value (:mod:`~twigcast.matching.finding`). The nodes are
+        those of the expression as it was given to :meth:`add`; a subscription that came as a
+        pattern, or from :meth:`from_buffer`, is known by its canonical text alone.
+
+        >>> found = Matcher({"dear": "price[. > 100]"}).find("<a><price>120</price></a>")
+        >>> print(found["dear"].nodes[0])
+        /a/price (line 1): 120
+        """
+        with self._counted(document) as unread:
+            decision = self._engine.decide(unread, self._codes.skipped(skip))
+            finder = Finder(unread, cost_max=self._cost_max)
+            found: dict[AnyId, Finding] = {}
+            for one in self._codes.ids(decision.matches):
+                written = self._written(one)
+                if written is not None:
+                    found[one] = finder.finding(*written)
+        self._undecided += len(decision.undecided)
+        return Findings(found, self._codes.ids(decision.undecided))
+
+    def groups(self, members: Mapping[_Key, Collection[Id]]) -> Groups[_Key]:
         """Groups of ids made ready for :meth:`match_links` on many documents."""
-        return Groups(self._engine, members)
+        return Groups(self._engine, self._codes, members)
 
     def match_links(
         self,
-        document: bytes | Document,
-        groups: Mapping[_Key, Collection[int]],
-        skip: Collection[int] = (),
+        document: Source | Document,
+        groups: Mapping[_Key, Collection[Id]],
+        skip: Collection[Id] = (),
     ) -> list[_Key]:
         """Which groups of ids have a match, in the order given.
 
@@ -132,45 +194,47 @@ class Matcher:
         could decide counts as matching: a document too many can be dropped further on, one too
         few is lost. Where the groups stay the same, :meth:`groups` makes them ready once.
         """
-        ready = groups if isinstance(groups, Groups) else self.groups(groups)
+        made = groups if isinstance(groups, Groups) else self.groups(groups)
         with self._counted(document) as unread:
-            decided, undecided = self._engine.decide_links(
-                unread, ready.ready_for(self._engine), _quick(skip)
-            )
+            ready = made.ready_for(self._engine, self._codes)
+            decided, undecided = self._engine.decide_links(unread, ready, self._codes.skipped(skip))
         self._undecided += len(undecided)
         doubt = frozenset(undecided)
         return [
             key
-            for (key, ids), found in zip(groups.items(), decided, strict=True)
-            if found or (doubt and not doubt.isdisjoint(ids))
+            for key, codes, found in zip(groups, ready, decided, strict=True)
+            if found or (doubt and not doubt.isdisjoint(codes))
         ]
 
     def match_batch(
-        self, documents: pa.Array[Any], skip: Collection[int] = (), *, threads: int = 1
+        self, documents: pa.Array[Any], skip: Collection[Id] = (), *, threads: int = 1
     ) -> pa.RecordBatch:
         """A row for each document of an Arrow array (binary or string).
 
         Columns: ``matches`` (list of ids, null where refused), ``error`` (null where fine) and
-        ``undecided`` (list of ids). A document that cannot be read never stops the others. The
-        engine ``native`` shares the work among as many ``threads`` as asked for.
+        ``undecided`` (list of ids). The ids are of the type int64, or string as soon as one of the
+        matcher's ids is a text. A document that cannot be read never stops the others. The engine
+        ``native`` shares the work among as many ``threads`` as asked for.
         """
 
         def decide(content: bytes) -> Decision:
-            return self.decide(content, skip)
+            return self._decide(content, skip)
 
-        if not isinstance(self._engine, NativeEngine):
-            return batch.decided_rows(documents, decide)
-        rows, alone = native_batch.decided_rows(
-            self._engine, documents, decide, skip=_quick(skip), threads=threads
-        )
-        self._documents += len(documents) - alone
-        return rows
+        if isinstance(self._engine, NativeEngine):
+            skipped = self._codes.skipped(skip)
+            rows, alone = native_batch.decided_rows(
+                self._engine, documents, decide, skip=skipped, threads=threads
+            )
+            self._documents += len(documents) - alone
+        else:
+            rows = batch.decided_rows(documents, decide)
+        return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
 
     def follow(
         self,
-        document: bytes | Document,
-        groups: Sequence[Collection[int]] = (),
-        skip_from: Mapping[int, Collection[int]] | None = None,
+        document: Source | Document,
+        groups: Sequence[Collection[Id]] = (),
+        skip_from: Mapping[int, Collection[Id]] | None = None,
         *,
         eager: bool = False,
     ) -> Account:
@@ -180,13 +244,25 @@ class Matcher:
         these. An ``eager`` reading ends as soon as every group has a match. Raises
         :class:`UsageError` if the engine does not read documents in order.
         """
-        engine = self._in_order()
-        account = engine.follow(self._read(document), groups, skip_from, eager=eager)
+        engine, codes = self._in_order(), self._codes
+        account = engine.follow(
+            self._read(document),
+            [codes.codes(group) for group in groups],
+            {ends: codes.skipped(ids) for ends, ids in (skip_from or {}).items()},
+            eager=eager,
+        )
         self._undecided += len(account.undecided)
-        return account
+        if not codes.in_use:
+            return account
+        decided = {
+            one: account.decided[code]
+            for one in codes.ids(tuple(account.decided))
+            if (code := codes.code(one)) is not None
+        }
+        return replace(account, decided=decided, undecided=codes.ids(account.undecided))
 
     def watch(
-        self, id: int, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
+        self, id: Id, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
     ) -> None:
         """Have :meth:`follow` tell where a path of elements was seen last.
 
@@ -195,13 +271,13 @@ class Matcher:
         """
         self._in_order().watch(id, self._pattern(xpath, namespaces))
 
-    def unwatch(self, id: int) -> None:
+    def unwatch(self, id: Id) -> None:
         """No longer watch a path. Raises :class:`UsageError` if there is none with that id."""
         self._in_order().unwatch(id)
 
     def bindings(
-        self, document: bytes | Document, ids: Iterable[int]
-    ) -> dict[int, tuple[Binding, ...]]:
+        self, document: Source | Document, ids: Iterable[Id]
+    ) -> dict[AnyId, tuple[Binding, ...]]:
         """What the wildcards of some subscriptions stand for in the document's first match.
 
         Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
@@ -223,59 +299,100 @@ class Matcher:
     def to_bytes(self) -> bytes:
         """The subscriptions as bytes, for a file or another process."""
         if isinstance(self._engine, NativeEngine):
-            return self._engine.to_bytes()
-        return stored.to_bytes(self._engine.patterns)
+            content = self._engine.to_bytes()
+        else:
+            content = stored.to_bytes(self._engine.patterns)
+        return stored.with_ids(self._codes.stored, content)
 
     @classmethod
     def from_buffer(
         cls,
         buffer: bytes | memoryview,
-        engine: str = "auto",
         *,
+        engine: str = "auto",
         limits: DocumentLimits = LIBRARY_LIMITS,
         pattern_limits: PatternLimits = PATTERN_LIMITS,
         residual_cost_max: int = COST_MAX,
-    ) -> Matcher:
+    ) -> Self:
         """The subscriptions that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes.
 
         What the engine ``native`` wrote is used where it lies, so the buffer must not change; it
         is for that engine only. Limits are not written: give those that are to hold from here on.
         """
         matcher = cls(
-            engine,
+            engine=engine,
             limits=limits,
             pattern_limits=pattern_limits,
             residual_cost_max=residual_cost_max,
         )
-        if NativeEngine.has_written(buffer):
+        ids, content = stored.without_ids(buffer)
+        matcher._codes = IdCodes(ids)
+        if NativeEngine.has_written(content):
             if engine not in {"auto", "native"} or not AVAILABLE:
                 raise UsageError(
                     "these subscriptions were compiled for the engine native; ask for that one, "
                     "where twigcast-kernel is installed, or write them with another engine"
                 )
             matcher._engine = NativeEngine.from_buffer(
-                memoryview(buffer), cost_max=residual_cost_max, limits=limits
+                memoryview(content), cost_max=residual_cost_max, limits=limits
             )
             return matcher
-        for subscription, pattern in stored.from_buffer(buffer):
-            matcher.add(subscription, pattern)
+        for code, pattern in stored.from_buffer(content):
+            matcher._engine.add(code, pattern)
         return matcher
 
     def __len__(self) -> int:
         return len(self._engine.patterns)
 
-    def __contains__(self, id: int) -> bool:
-        return id in self._engine.patterns
+    def __contains__(self, id: object) -> bool:
+        return self._code(id) is not None
+
+    def __repr__(self) -> str:
+        details = self._engine.statistics()
+        memory = getattr(details, "index_bytes", None)
+        parts = [
+            counted(len(self), "subscription"),
+            counted(details.patterns, "distinct pattern"),
+            f"engine {self._engine.name}",
+            *([] if memory is None else [size(memory)]),
+        ]
+        return f"<Matcher: {', '.join(parts)}>"
+
+    def _code(self, id: object) -> int | None:
+        """What the engine knows a subscription by; None if there is none."""
+        code = self._codes.code(id)
+        return code if code is not None and code in self._engine.patterns else None
+
+    def _decide(self, document: Source | Document, skip: Collection[Id]) -> Decision:
+        """The decision, with codes in the place of ids."""
+        with self._counted(document) as unread:
+            decision = self._engine.decide(unread, self._codes.skipped(skip))
+        self._undecided += len(decision.undecided)
+        return decision
 
     def _pattern(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
         if isinstance(xpath, Pattern):
             return xpath
         return Pattern.parse(xpath, namespaces, self._pattern_limits)
 
-    def _held(self, id: int) -> Pattern:
-        if id not in self:
-            raise UsageError(f"no subscription with id {id}")
-        return self._engine.patterns[id]
+    def _written(self, id: Id) -> tuple[str, Mapping[str, str]] | None:
+        """An expression as it was written, with its prefixes; None if it was removed by now."""
+        code = self._code(id)
+        if code is None:
+            return None
+        written = self._texts.get(code) if self._texts is not None else None
+        if written is None:
+            try:
+                return self._engine.patterns[code].text, {}
+            except KeyError:
+                return None
+        return (written, {}) if isinstance(written, str) else written
+
+    def _held(self, id: Id) -> Pattern:
+        code = self._code(id)
+        if code is None:
+            raise UsageError(f"no subscription with id {id!r}")
+        return self._engine.patterns[code]
 
     def _in_order(self) -> StreamingEngine:
         if not isinstance(self._engine, StreamingEngine):
@@ -285,22 +402,28 @@ class Matcher:
             )
         return self._engine
 
-    def _read(self, document: bytes | Document) -> Document:
-        if isinstance(document, Document):
-            self._documents += 1
-            return document
+    def _read(self, document: Source | Document) -> Document:
         with self._counted(document) as unread:
-            return Document(document, unread.tree, None)
+            if isinstance(unread, Unread):
+                return Document(unread.content, unread.tree, unread.name)
+            return unread
 
     @contextmanager
-    def _counted(self, document: bytes | Document) -> Iterator[Document]:
+    def _counted(self, document: Source | Document) -> Iterator[Document]:
         """The document, to be read when its tree is asked for; counted if it is refused then."""
         self._documents += 1
         try:
-            yield document if isinstance(document, Document) else Unread(document, self._limits)
+            yield document if isinstance(document, Document) else self._unread(document)
         except DocumentError:
             self._refused += 1
             raise
+
+    def _unread(self, source: Source) -> Unread:
+        """A document in any form, not yet read."""
+        if isinstance(source, bytes):
+            return Unread(source, self._limits)
+        content, name = content_of(source, bytes_max=self._limits.bytes_max)
+        return Unread(content, self._limits, name)
 
 
 def _engine(name: str, limits: DocumentLimits, cost_max: int) -> Engine:
@@ -315,7 +438,3 @@ def _engine(name: str, limits: DocumentLimits, cost_max: int) -> Engine:
             return LxmlEngine(cost_max=cost_max)
         case _:
             raise UsageError(f"no engine {name!r}; choose one of {', '.join(ENGINES)}")
-
-
-def _quick(skip: Collection[int]) -> Collection[int]:
-    return skip if isinstance(skip, set | frozenset | dict) or not skip else frozenset(skip)

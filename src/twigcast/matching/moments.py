@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = ["Account", "LastSeen", "Moment"]
 
@@ -50,13 +50,13 @@ class Account:
     end of the reading, the moment ``end``.
     """
 
-    decided: Mapping[int, Moment]
+    decided: Mapping[Any, Moment]
     """The matches, with the moment when each was certain."""
-    undecided: tuple[int, ...]
+    undecided: tuple[Any, ...]
     links: tuple[Moment | None, ...]
     """When each group had its first match, in the order given; None where it had none."""
-    last: Mapping[int, LastSeen]
+    last: Mapping[Any, LastSeen]
     """The watched paths that occurred; where the reading ended early, as far as it went."""
-    never: tuple[int, ...]
+    never: tuple[Any, ...]
     """The watched paths that did not."""
     end: Moment

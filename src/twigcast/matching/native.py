@@ -20,7 +20,7 @@ import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from lxml import etree
 
@@ -55,6 +55,9 @@ forgotten and learned anew."""
 _HEADER: Final = b"twigcast compiled 1\n"
 _ALIGNMENT: Final = 64
 """Where the kernel's part may begin, so that it can be used in place."""
+
+_LOWEST: Final = -(1 << 63)
+_HIGHEST: Final = (1 << 63) - 1
 
 _Ids = tuple[list[int], list[int]]
 
@@ -317,7 +320,18 @@ def _checked(texts: bytes) -> bytes:
 
 
 def _ascending(skip: Collection[int]) -> list[int]:
-    return sorted(skip) if skip else []
+    """Ids as the kernel takes them. Others, which no subscription can have, are left out."""
+    if not skip:
+        return []
+    try:
+        ids: list[Any] = sorted(skip)
+    except TypeError:  # texts among integers
+        pass
+    else:
+        if isinstance(ids[0], int) and ids[0] >= _LOWEST and ids[-1] <= _HIGHEST:
+            return ids
+    given: Collection[Any] = skip
+    return sorted(one for one in given if isinstance(one, int) and _LOWEST <= one <= _HIGHEST)
 
 
 def _number(text: str) -> float:

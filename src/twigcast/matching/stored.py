@@ -2,20 +2,28 @@
 
 The form is plain: a line that names the format and its version, then JSON, a pair of id and
 canonical text per subscription. Canonical texts need no prefix map and parse to the same pattern.
+
+Where ids are texts, what stands in the bytes are their codes (:mod:`~twigcast.matching.ids`), and
+a part in front of all the rest says which text each code stands for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from twigcast.errors import PatternError, UsageError
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
+from twigcast.matching.ids import Id, check_id
 
-__all__ = ["from_buffer", "to_bytes"]
+__all__ = ["from_buffer", "to_bytes", "with_ids", "without_ids"]
 
 _HEADER: Final = b"twigcast subscriptions 1\n"
+_IDS_HEADER: Final = b"twigcast ids 1\n"
+_ALIGNMENT: Final = 64
+"""What follows the ids begins at such a place, so that it can be used where it lies."""
 
 
 def to_bytes(patterns: Mapping[int, Pattern]) -> bytes:
@@ -33,7 +41,47 @@ def from_buffer(buffer: bytes | memoryview) -> Iterator[tuple[int, Pattern]]:
     if not content.startswith(_HEADER):
         raise UsageError("these bytes were not written by Matcher.to_bytes of this version")
     try:
+        seen: set[int] = set()
         for one, text in json.loads(content[len(_HEADER) :]):
+            _check_code(one, seen)
             yield one, Pattern.parse(text, None, CANONICAL_LIMITS)
     except (ValueError, TypeError, PatternError, RecursionError) as error:
         raise UsageError(f"stored subscriptions are damaged: {error}") from None
+
+
+def _check_code(code: object, seen: set[int]) -> None:
+    """Take note of a code, which must be an integer that was not seen before."""
+    if type(code) is not int or code in seen:
+        raise ValueError(f"{code!r} is no id, or is there twice")
+    check_id(code)
+    seen.add(code)
+
+
+def with_ids(ids: Sequence[tuple[int, Id]], content: bytes) -> bytes:
+    """Stored subscriptions with the ids that their codes stand for, if there are any."""
+    if not ids:
+        return content
+    texts = json.dumps(ids, ensure_ascii=False, separators=(",", ":")).encode()
+    sizes = len(texts).to_bytes(8, "little") + zlib.crc32(texts).to_bytes(4, "little")
+    head = _IDS_HEADER + sizes + texts
+    return head + bytes(-len(head) % _ALIGNMENT) + content
+
+
+def without_ids(buffer: bytes | memoryview) -> tuple[dict[int, Id], bytes | memoryview]:
+    """The ids by their codes, and the rest of the bytes; UsageError if the ids are damaged."""
+    if bytes(buffer[: len(_IDS_HEADER)]) != _IDS_HEADER:
+        return {}, buffer
+    sizes, start = len(_IDS_HEADER) + 8, len(_IDS_HEADER) + 12
+    end = start + int.from_bytes(buffer[len(_IDS_HEADER) : sizes], "little")
+    texts = bytes(buffer[start:end])
+    if bytes(buffer[sizes:start]) != zlib.crc32(texts).to_bytes(4, "little"):
+        raise UsageError("stored subscriptions are damaged: the check sum of their ids is another")
+    try:
+        ids: dict[int, Id] = dict(json.loads(texts))
+        codes: set[int] = set()
+        for code, one in ids.items():
+            _check_code(code, codes)
+            check_id(one)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise UsageError(f"stored subscriptions are damaged: {error}") from None
+    return ids, memoryview(buffer)[end + -end % _ALIGNMENT :]

@@ -25,6 +25,7 @@ from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.automaton import Automaton, Leaf
 from twigcast.matching.engine import Decision, EngineStatistics
+from twigcast.matching.ids import Id, check_id, in_order
 from twigcast.matching.label_paths import REMEMBERED_MAX, LabelPaths
 from twigcast.matching.links import Links, Skips
 from twigcast.matching.moments import Account
@@ -76,7 +77,7 @@ class StreamingEngine:
         self._paths = LabelPaths(self._automaton, remembered_max)
         self._pattern_of: dict[int, Pattern] = {}
         self._entries: dict[Pattern, _Entry] = {}
-        self._watched: dict[int, Leaf] = {}
+        self._watched: dict[Id, Leaf] = {}
         self._lock = Lock()
         self._residual = self._unfiltered = 0
 
@@ -182,7 +183,7 @@ class StreamingEngine:
                 if links.wants(one) and not skips.cover(one, end, reading.ends)
             ]
             last = {one: seen for leaf, seen in reading.last.items() for one in leaf.watchers}
-            never = tuple(sorted(self._watched.keys() - last.keys()))
+            never = tuple(in_order(self._watched.keys() - last.keys()))
         judged = self._residuals.decide(candidates, document)
         for one in judged.matches:
             decided[one] = end
@@ -191,21 +192,22 @@ class StreamingEngine:
             decided=dict(sorted(decided.items())),
             undecided=judged.undecided,
             links=tuple(links.moments),
-            last=dict(sorted(last.items())),
+            last={one: last[one] for one in in_order(last)},
             never=never,
             end=end,
         )
 
-    def watch(self, id: int, path: Pattern) -> None:
+    def watch(self, id: Id, path: Pattern) -> None:
         """Have :meth:`follow` tell where a path of elements was seen last.
 
         Raises :class:`UsageError` if the pattern says more than that, or the id is taken; the ids
         of paths are apart from those of subscriptions.
         """
+        check_id(id)
         if not _is_path(path.condition):
             raise UsageError(f"only a path of elements can be watched, not {path.text}")
         if id in self._watched:
-            raise UsageError(f"id {id} is taken by another path; unwatch it first")
+            raise UsageError(f"id {id!r} is taken by another path; unwatch it first")
         first = path.condition
         assert isinstance(first, Exists)
         with self._lock:
@@ -213,10 +215,10 @@ class StreamingEngine:
             leaf.watchers[id] = None
             self._paths.forget()
 
-    def unwatch(self, id: int) -> None:
+    def unwatch(self, id: Id) -> None:
         """No longer watch the path. Raises :class:`UsageError` if there is none with that id."""
         if id not in self._watched:
-            raise UsageError(f"no path with id {id}, so nothing to unwatch")
+            raise UsageError(f"no path with id {id!r}, so nothing to unwatch")
         with self._lock:
             leaf = self._watched.pop(id)
             del leaf.watchers[id]

@@ -18,12 +18,12 @@ from twigcast.language.condition import Kind, Label
 from twigcast.language.document import Document, split_tag
 from twigcast.language.meaning import step_label
 from twigcast.language.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
-from twigcast.language.text import JudgeWriter
+from twigcast.language.text import JudgeWriter, Writer
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["Around", "Found", "Probe"]
+__all__ = ["Around", "Found", "PrefixWriter", "Probe"]
 
 _DOWNWARDS: Final = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE})
 _LOOKED_AT_MAX = 200
@@ -205,6 +205,19 @@ class Probe:
             return local
         prefix = self._prefixes.get(namespace)
         return f"{prefix}:{local}" if prefix else f"*:{local}"
+
+
+class PrefixWriter(Writer):
+    """Writes expressions with a subscriber's own prefixes."""
+
+    def __init__(self, namespaces: Mapping[str, str]) -> None:
+        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
+
+    def _name(self, namespace: str | None, local: str | None) -> str:
+        prefix = self._prefixes.get(namespace) if namespace else None
+        if prefix is None:
+            return super()._name(namespace, local)
+        return f"{prefix}:{local or '*'}"
 
 
 _string: Final = etree.XPath("string()", smart_strings=False)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twigcast.errors import UsageError
 from twigcast.language.document import Document, DocumentLimits
 
 if TYPE_CHECKING:
@@ -21,14 +20,12 @@ __all__ = ["Unread"]
 class Unread(Document):
     """Bytes that are a document once they are read: then every :class:`DocumentError` comes up."""
 
-    def __init__(self, content: bytes, limits: DocumentLimits) -> None:
-        if not isinstance(content, bytes):
-            raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
+    def __init__(self, content: bytes, limits: DocumentLimits, name: str | None = None) -> None:
         self.content = content
-        self.name = None
+        self.name = name
         self._limits = limits
 
     @cached_property
     def tree(self) -> _ElementTree:  # type: ignore[override]  # read later than its parent's
         """The tree, read at the first question."""
-        return Document.parse(self.content, limits=self._limits).tree
+        return Document.parse(self.content, name=self.name, limits=self._limits).tree

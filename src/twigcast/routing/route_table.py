@@ -72,7 +72,7 @@ class _Leaving:
     """A matcher whose patterns leave only when no snapshot needs them any more."""
 
     def __init__(self, engine: str, limits: DocumentLimits) -> None:
-        self.matcher = Matcher(engine, limits=limits)
+        self.matcher = Matcher(engine=engine, limits=limits)
         self.reads_in_order = self.matcher.statistics().engine == "streaming"
         self.next_number = 0
         self.left: dict[int, int] = {}

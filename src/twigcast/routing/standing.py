@@ -152,7 +152,7 @@ def compiled_tables(
     Subscriptions go by their numbers there, and routes by :func:`route_id` of theirs, which are
     counted through all links in the order of their names.
     """
-    matcher = Matcher(engine, limits=limits)
+    matcher = Matcher(engine=engine, limits=limits)
     for number, pattern in tables.own.items():
         matcher.add(number, pattern)
     for number, pattern in enumerate(_routes(tables)):

@@ -39,7 +39,7 @@ class Judge:
     """All subscriptions in force and all links, wherever they are."""
 
     def __init__(self, brokers: Iterable[BrokerId], engine: str = "auto") -> None:
-        self._matcher = Matcher(engine)
+        self._matcher = Matcher(engine=engine)
         self._numbers: dict[Pattern, int] = {}
         self._patterns: dict[tuple[BrokerId, SubscriptionId], Pattern] = {}
         self._asking: dict[int, dict[BrokerId, set[SubscriptionId]]] = {}

@@ -58,7 +58,7 @@ def carry_documents(
     batches: Iterable[pa.RecordBatch], *, spool: bytes, ways: Ways, engine: str = "auto"
 ) -> Iterator[pa.RecordBatch]:
     """Documents on their way to their origins; those that are refused go nowhere."""
-    nobody = Matcher(engine)
+    nobody = Matcher(engine=engine)
     for number, batch in enumerate(batches):
         (outcomes,) = match_batches([batch], nobody, ways=ways)
         rows = len(outcomes)

@@ -167,7 +167,7 @@ def _loaded_broker(tables: HopTables, number: int) -> PlainBroker | AnnotatingBr
     mapped = memoryview(batch.column("matcher")[0].as_buffer()).cast("B")
     links = map(BrokerId, batch.column("links")[0].as_py())
     sizes = dict(zip(links, batch.column("sizes")[0].as_py(), strict=True))
-    return PlainBroker(Matcher.from_buffer(mapped, tables.engine), sizes)
+    return PlainBroker(Matcher.from_buffer(mapped, engine=tables.engine), sizes)
 
 
 @lru_cache(maxsize=_FILES_KEPT)

@@ -186,7 +186,7 @@ def spool_documents(
     engine: str = "auto",
 ) -> Iterator[pa.RecordBatch]:
     """Write documents down, and have each visit its origin; the outcomes tell what is refused."""
-    nobody = Matcher(engine)
+    nobody = Matcher(engine=engine)
     file = ArrowPart(spool_path(folder, spool), SPOOLED)
     try:
         for batch in batches:

@@ -185,7 +185,7 @@ def prepare(
     begun = perf_counter()
     known = {} if before is None else _by_identity(before)
     file = _at_known_brokers(file, design.tree)
-    matcher = Matcher(design.engine)
+    matcher = Matcher(engine=design.engine)
     is_whole = design.plan == "fused" and design.shards == 1
     patterns: list[Pattern | None] = [None] * len(file.subscriptions)
 

@@ -129,7 +129,7 @@ def shard(
 
 
 def _compiled(pairs: Iterable[tuple[int, Pattern]], design: Design) -> VersionedFile:
-    matcher = Matcher(design.engine)
+    matcher = Matcher(engine=design.engine)
     for place, pattern in pairs:
         matcher.add(place, pattern)
     return write_index(shared_folder(), matcher)

@@ -1,0 +1,75 @@
+"""How values show themselves: numbers for the eye, and tables for notebooks.
+
+A notebook shows what ``_repr_html_`` returns. Names and values come from strangers, so every cell
+is escaped here, in one place, and a table has a bounded number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+
+__all__ = ["CELL_CHARACTERS_MAX", "HTML_ROWS_MAX", "counted", "html_table", "shortened", "size"]
+
+HTML_ROWS_MAX = 100
+"""Rows of a table in a notebook; more are counted below it."""
+
+CELL_CHARACTERS_MAX = 500
+"""Characters of one cell."""
+
+_KILO, _MEGA = 1_000, 1_000_000
+
+
+def counted(number: int, word: str) -> str:
+    """A number with its word.
+
+    >>> counted(1, "pattern"), counted(1200, "pattern")
+    ('1 pattern', '1,200 patterns')
+    """
+    return f"{number:,} {word}" + "s" * (number != 1)
+
+
+def size(number: int) -> str:
+    """A number of bytes.
+
+    >>> size(900), size(12_345), size(3_456_789)
+    ('900 bytes', '12 KB', '3.5 MB')
+    """
+    if number < _KILO:
+        return counted(number, "byte")
+    return f"{number / _KILO:,.0f} KB" if number < _MEGA else f"{number / _MEGA:,.1f} MB"
+
+
+def shortened(text: str, characters_max: int = CELL_CHARACTERS_MAX) -> str:
+    """A text, cut where it is too long to be shown."""
+    return text if len(text) <= characters_max else text[:characters_max] + "…"
+
+
+def html_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = ""
+) -> str:
+    """A table for a notebook; every cell is escaped.
+
+    >>> html_table(["name"], [["<b>"]])
+    '<table><thead><tr><th>name</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    waiting = iter(rows)
+    shown = [_row("td", row) for row in islice(waiting, HTML_ROWS_MAX)]
+    left = sum(1 for _ in waiting)
+    if left:
+        more = f"{left:,} more"
+        shown.append(f'<tr><td colspan="{len(columns)}">{more}</td></tr>')
+    title = f"<caption>{_cell(caption)}</caption>" if caption else ""
+    head = f"<thead>{_row('th', columns)}</thead>"
+    return f"<table>{title}{head}<tbody>{''.join(shown)}</tbody></table>"
+
+
+def _row(kind: str, cells: Iterable[object]) -> str:
+    return "<tr>" + "".join(f"<{kind}>{_cell(cell)}</{kind}>" for cell in cells) + "</tr>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape(shortened("" if value is None else str(value)))

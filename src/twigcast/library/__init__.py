@@ -1,0 +1,17 @@
+"""What a short program takes hold of: the matcher and the network, with files in their reach.
+
+The rooms below do no I/O. Here the same matcher takes paths of documents and files of rules, and
+the same network takes the path of a topology file. ``twigcast.Matcher``, ``twigcast.Network`` and
+``twigcast.explain`` are those of this room.
+
+    documents       a document by its path
+    matcher         Matcher, with from_file
+    network         Network, of a topology file
+    explaining      explain, with documents by their paths
+"""
+
+from twigcast.library.explaining import explain
+from twigcast.library.matcher import Matcher
+from twigcast.library.network import Network
+
+__all__ = ["Matcher", "Network", "explain"]

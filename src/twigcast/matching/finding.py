@@ -1,0 +1,424 @@
+"""What made a document match: the nodes, the operands, the values.
+
+For each subscription that a document satisfies:
+
+    a path              its nodes, each with its path, line and text; the first ten
+    ``and``, ``or``     each operand that is true, described in the same way
+    anything else       its value: a number, a text, or true
+
+Which subscriptions match is what the matcher decides; here nothing is decided again. Nodes and
+values are libxml2's own, evaluated on the same tree. The work is estimated first, by the estimate
+that matching uses: what would cost more than an expression may is left out and marked as costly.
+
+A path names a node exactly: names have a number where siblings share one, a namespace is written
+by the subscription's own prefix or in braces, and the whole is an expression of our language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from lxml import etree
+
+from twigcast.display import counted, html_table, shortened
+from twigcast.language.condition import Residual
+from twigcast.language.document import Document, split_tag
+from twigcast.language.meaning import document_meaning
+from twigcast.language.parse import parse_expression
+from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
+from twigcast.language.rooted import rooted
+from twigcast.language.syntax import (
+    Axis,
+    Binary,
+    Call,
+    Chain,
+    Expression,
+    Filter,
+    KindTest,
+    Number,
+    Path,
+    Step,
+    Type,
+    Union,
+    type_of,
+)
+from twigcast.language.text import JudgeWriter
+from twigcast.matching.cost import condition_cost
+from twigcast.matching.ids import AnyId
+from twigcast.matching.residuals import Residuals
+from twigcast.matching.sizes import sizes_of
+from twigcast.matching.surroundings import PrefixWriter
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+__all__ = ["NODES_MAX", "TEXT_CHARACTERS_MAX", "Finder", "Finding", "Findings", "FoundNode"]
+
+NODES_MAX: Final = 10
+"""Nodes of one path that are described; whether there are more is told."""
+
+TEXT_CHARACTERS_MAX: Final = 200
+"""Characters of a node's text, or of a value that is a text."""
+
+_FIRST_NODES: Final = Binary("<=", Call("position", ()), Number(str(NODES_MAX + 1)))
+"""One more than is described, to see whether there are more."""
+
+_NO_PARENT: Final = Call("not", (Path.relative((Step(Axis.PARENT, KindTest("node")),)),))
+"""What is true of the document node alone."""
+
+_BELOW: Final = frozenset(
+    {
+        Axis.ATTRIBUTE, Axis.CHILD, Axis.DESCENDANT, Axis.FOLLOWING, Axis.FOLLOWING_SIBLING,
+        Axis.NAMESPACE, Axis.PRECEDING, Axis.PRECEDING_SIBLING,
+    }
+)  # fmt: skip
+"""The axes that never lead to the document node."""
+
+Value: TypeAlias = bool | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNode:
+    """A node of the document."""
+
+    path: str
+    """The way from the root to it, as an expression."""
+    line: int | None
+    """The line it is on, where that is known."""
+    text: str
+    """Its string-value, cut behind :data:`TEXT_CHARACTERS_MAX` characters."""
+
+    def __str__(self) -> str:
+        line = f" (line {self.line})" if self.line is not None else ""
+        return f"{self.path}{line}" + (f": {_one_line(self.text)}" if self.text.strip() else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What made one expression true.
+
+    >>> from twigcast import Matcher
+    >>> found = Matcher({"dear": "//price[. > 100] or //rebate"}).find("<a><price>120</price></a>")
+    >>> [(part.xpath, part.nodes[0].path) for part in found["dear"].parts]
+    [('//price[. > 100]', '/a/price')]
+    """
+
+    xpath: str
+    """The expression, or for a part what it says, written out."""
+    kind: Literal["nodes", "and", "or", "value", "costly"]
+    """``costly`` where it would have cost too much to find out more."""
+    nodes: tuple[FoundNode, ...] = ()
+    """The first nodes of a path, in document order; at most :data:`NODES_MAX`."""
+    more: bool = False
+    """Whether there are more nodes than these."""
+    parts: tuple[Finding, ...] = ()
+    """The operands of ``and`` and ``or`` that are true."""
+    value: Value | None = None
+    """The value of an expression that is no path."""
+
+    def as_json(self) -> dict[str, object]:
+        """The parts, for a program."""
+        told: dict[str, object] = {"xpath": self.xpath, "kind": self.kind}
+        if self.kind == "nodes":
+            nodes = [{"path": one.path, "line": one.line, "text": one.text} for one in self.nodes]
+            told |= {"nodes": nodes, "more": self.more}
+        elif self.parts:
+            told["parts"] = [part.as_json() for part in self.parts]
+        elif self.kind == "value":
+            told["value"] = self.value
+        return told
+
+    def rows(self) -> Iterator[tuple[str, str, int | None, str]]:
+        """Rows of a table: expression, path or kind of value, line, text or value."""
+        for node in self.nodes:
+            yield self.xpath, node.path, node.line, node.text
+        if self.more:
+            yield self.xpath, "… and more", None, ""
+        for part in self.parts:
+            yield from part.rows()
+        if self.kind == "value":
+            yield self.xpath, "value", None, _value_text(self.value)
+        elif self.kind == "costly":
+            yield self.xpath, "too costly to find out more", None, ""
+
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """The finding as lines of plain English."""
+        shown = shortened(_one_line(self.xpath), TEXT_CHARACTERS_MAX)
+        if self.kind == "value":
+            yield f"{indent}{shown} is {_one_line(_value_text(self.value))}"
+            return
+        yield indent + shown + (" (too costly to find out more)" * (self.kind == "costly"))
+        for node in self.nodes:
+            yield f"{indent}  {node}"
+        if self.more:
+            yield f"{indent}  … and more"
+        for part in self.parts:
+            yield from part.lines(indent + "  ")
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        return html_table(("expression", "found", "line", "text"), self.rows())
+
+
+class Findings(Mapping[AnyId, Finding]):
+    """What made each matching subscription match, by their ids, in the order of ids.
+
+    >>> from twigcast import Matcher
+    >>> found = Matcher({"dear": "//price[. > 100]", "all": "/a"}).find("<a><price>120</price></a>")
+    >>> list(found), found["dear"].nodes[0].path
+    (['all', 'dear'], '/a/price')
+    >>> print(found)
+    all: /a
+      /a (line 1): 120
+    dear: //price[. > 100]
+      /a/price (line 1): 120
+    """
+
+    def __init__(
+        self, findings: Mapping[AnyId, Finding], undecided: tuple[AnyId, ...] = ()
+    ) -> None:
+        self._findings = dict(findings)
+        self.undecided = undecided
+        """The subscriptions that were too costly to decide, as in :class:`Decision`."""
+
+    def __getitem__(self, id: AnyId) -> Finding:
+        return self._findings[id]
+
+    def __iter__(self) -> Iterator[AnyId]:
+        return iter(self._findings)
+
+    def __len__(self) -> int:
+        return len(self._findings)
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for one, finding in self._findings.items():
+            first, *others = finding.lines()
+            lines += [f"{one}: {first}", *others]
+        lines += [f"{one}: undecided, too costly" for one in self.undecided]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        doubt = f", {len(self.undecided):,} undecided" if self.undecided else ""
+        return f"<Findings: {counted(len(self), 'subscription')}{doubt}>"
+
+    def _repr_html_(self) -> str:
+        rows: Iterable[tuple[object, ...]] = (
+            (str(one), *row) for one, finding in self._findings.items() for row in finding.rows()
+        )
+        return html_table(
+            ("subscription", "expression", "found", "line", "text"), rows, caption=repr(self)[1:-1]
+        )
+
+
+class Finder:
+    """Finds what made expressions true on one document; equal expressions are looked at once.
+
+    ``cost_max`` bounds the work that one expression may make, as in matching.
+    """
+
+    def __init__(self, document: Document, *, cost_max: int) -> None:
+        self._document = document
+        self._cost_max = cost_max
+        self._residuals = Residuals(cost_max=cost_max)
+        self._done: dict[tuple[str, tuple[tuple[str, str], ...]], Finding] = {}
+        self._numbers: dict[_Element, tuple[int, bool]] = {}
+        """Of an element its number among the siblings of its name, and whether it is the only."""
+
+    def finding(self, text: str, namespaces: Mapping[str, str]) -> Finding:
+        """What made an expression true, which the document is known to satisfy."""
+        key = text, tuple(sorted(namespaces.items()))
+        done = self._done.get(key)
+        if done is None:
+            expression = rooted(parse_expression(text, namespaces, CANONICAL_LIMITS))
+            done = self._done[key] = _Look(self, namespaces).at(expression, text)
+        return done
+
+    def evaluated(self, expression: Expression) -> Any | None:  # noqa: ANN401
+        """What libxml2 makes of a rooted expression; None if it would cost too much."""
+        if condition_cost(Residual(expression), sizes_of(self._document)) > self._cost_max:
+            return None
+        writer = JudgeWriter()
+        text, _ = writer.expression(expression)
+        try:
+            xpath = etree.XPath(text, namespaces=writer.namespaces, regexp=False)
+            return xpath(self._document.tree)
+        except etree.XPathError:
+            return None  # libxml2 has bounds of its own.
+
+    def holds(self, expression: Expression) -> bool | None:
+        """Whether a rooted expression is true; None if it would cost too much to decide."""
+        return self._residuals.verdict(Pattern(document_meaning(expression)), self._document)
+
+    def number(self, element: _Element) -> tuple[int, bool]:
+        """The number of an element among the siblings of its name, and whether it is the only."""
+        known = self._numbers.get(element)
+        if known is None:
+            number = 1
+            for sibling in element.itersiblings(element.tag, preceding=True):
+                if sibling in self._numbers:
+                    number += self._numbers[sibling][0]
+                    break
+                number += 1
+            alone = number == 1 and next(element.itersiblings(element.tag), None) is None
+            known = self._numbers[element] = number, alone
+        return known
+
+
+class _Look:
+    """A look at one expression, with the prefixes that it was written with."""
+
+    def __init__(self, finder: Finder, namespaces: Mapping[str, str]) -> None:
+        self._finder = finder
+        self._writer = PrefixWriter(namespaces)
+        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
+
+    def at(self, expression: Expression, written: str) -> Finding:
+        """What made an expression true."""
+        match expression:
+            case Binary("and" | "or" as operator):
+                parts = list(self._parts(expression, operator))
+                return Finding(written, "and" if operator == "and" else "or", parts=tuple(parts))
+            case _ if type_of(expression) is Type.NODES:
+                return self._nodes(expression, written)
+            case _:
+                value = self._finder.evaluated(expression)
+                if value is None:
+                    return Finding(written, "costly")
+                if isinstance(value, str):
+                    value = shortened(str(value), TEXT_CHARACTERS_MAX)
+                return Finding(written, "value", value=value)
+
+    def _parts(self, expression: Binary, operator: str) -> Iterator[Finding]:
+        """The operands that are true; those of ``and`` all are."""
+        for side in (expression.left, expression.right):
+            if isinstance(side, Binary) and side.operator == operator:
+                yield from self._parts(side, operator)
+                continue
+            holds = True if operator == "and" else self._finder.holds(side)
+            if holds is None:
+                yield Finding(self._written(side), "costly")
+            elif holds:
+                yield self.at(side, self._written(side))
+
+    def _nodes(self, expression: Expression, written: str) -> Finding:
+        found = self._finder.evaluated(Filter(expression, (_FIRST_NODES,)))
+        if found is None:
+            return Finding(written, "costly")
+        nodes = [self._described(node) for node in found[:NODES_MAX]]
+        if _may_give_document(expression) and self._gives_document(expression):
+            nodes.insert(0, self._whole())
+        more = len(found) > NODES_MAX or len(nodes) > NODES_MAX
+        return Finding(written, "nodes", nodes=tuple(nodes[:NODES_MAX]), more=more)
+
+    def _gives_document(self, expression: Expression) -> bool:
+        """Whether the document node is among the nodes; lxml has no object for it."""
+        alone = Filter(expression, (_NO_PARENT,))
+        return bool(self._finder.evaluated(Call("boolean", (alone,))))
+
+    def _whole(self) -> FoundNode:
+        text = self._finder.evaluated(Call("string", (Path.rooted(()),)))
+        return FoundNode("/", 1, shortened(str(text or ""), TEXT_CHARACTERS_MAX))
+
+    def _described(self, node: Any) -> FoundNode:  # noqa: ANN401
+        """An element, or for any other kind of node what lxml makes of it."""
+        if isinstance(node, tuple):  # a namespace: lxml does not tell where it was found
+            prefix, uri = node
+            return FoundNode(f"namespace::{prefix or '*'}", None, uri or "")
+        if isinstance(node, etree._Element):  # noqa: SLF001  # It has no public name.
+            return FoundNode(self._path(node), node.sourceline, _text(node))
+        owner = node.getparent()
+        text = shortened(str(node), TEXT_CHARACTERS_MAX)
+        if node.is_attribute:
+            name = self._name(node.attrname)
+            return FoundNode(f"{self._path(owner)}/@{name}", owner.sourceline, text)
+        above = owner.getparent() if node.is_tail else owner
+        return FoundNode(f"{self._path(above)}/{_text_step(node, above)}", owner.sourceline, text)
+
+    def _path(self, element: _Element | None) -> str:
+        steps: list[str] = []
+        while element is not None:
+            name = self._step(element)
+            number, alone = self._finder.number(element)
+            steps.append(name if alone else f"{name}[{number}]")
+            element = element.getparent()
+        return "/" + "/".join(reversed(steps))
+
+    def _step(self, element: _Element) -> str:
+        tag: object = element.tag
+        if isinstance(tag, str):
+            return self._name(tag)
+        return "comment()" if tag is etree.Comment else "processing-instruction()"
+
+    def _name(self, tag: str) -> str:
+        namespace, local = split_tag(tag)
+        if not namespace:
+            return local
+        prefix = "xml" if namespace == _XML else self._prefixes.get(namespace)
+        return f"{prefix}:{local}" if prefix else f"{{{namespace}}}{local}"
+
+    def _written(self, expression: Expression) -> str:
+        return self._writer.expression(expression)[0]
+
+
+def _may_give_document(expression: Expression) -> bool:
+    """Whether the document node can be among the nodes of a rooted expression."""
+    match expression:
+        case Path(_, steps) | Chain(_, steps):
+            if not steps:
+                return True
+            return steps[-1].axis not in _BELOW and isinstance(steps[-1].test, KindTest)
+        case Filter(base):
+            return _may_give_document(base)
+        case Union(parts):
+            return any(map(_may_give_document, parts))
+        case _:
+            return False
+
+
+def _text(element: _Element) -> str:
+    """The front of a string-value."""
+    tag: object = element.tag
+    # A comment or processing instruction has a text; lxml would give it the string-value "".
+    text = _front(element) if isinstance(tag, str) else element.text
+    return shortened(str(text or ""), TEXT_CHARACTERS_MAX)
+
+
+def _text_step(text: Any, above: _Element) -> str:  # noqa: ANN401
+    """The step to a text node: with its number, if its parent has several."""
+    beside = _texts(above)
+    if len(beside) == 1:
+        return "text()"
+    own = text.getparent(), text.is_tail
+    number = next(
+        (place for place, one in enumerate(beside, 1) if (one.getparent(), one.is_tail) == own), 1
+    )
+    return f"text()[{number}]"
+
+
+def _value_text(value: Value | None) -> str:
+    """A value as XPath would print it.
+
+    >>> _value_text(3.0), _value_text(True), _value_text("a")
+    ('3', 'true', "'a'")
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else str(value)
+    return repr(value)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+_XML: Final = "http://www.w3.org/XML/1998/namespace"
+_front: Final = etree.XPath(
+    f"substring(string(), 1, {TEXT_CHARACTERS_MAX + 1})", smart_strings=False
+)
+_texts: Any = etree.XPath("text()")
