@@ -17,8 +17,8 @@ import pyarrow as pa
 from lxml import etree
 
 from benchmarks.workloads import cache_folder
-from twigcast import Matcher
 from twigcast.files import read_index
+from twigcast.matching import Matcher
 
 FLOOR = "parse"
 

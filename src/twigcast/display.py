@@ -10,7 +10,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-__all__ = ["CELL_CHARACTERS_MAX", "HTML_ROWS_MAX", "counted", "html_table", "shortened", "size"]
+__all__ = [
+    "CELL_CHARACTERS_MAX",
+    "HTML_ROWS_MAX",
+    "counted",
+    "html_table",
+    "shortened",
+    "size",
+    "some_of",
+]
 
 HTML_ROWS_MAX = 100
 """Rows of a table in a notebook; more are counted below it."""
@@ -18,16 +26,17 @@ HTML_ROWS_MAX = 100
 CELL_CHARACTERS_MAX = 500
 """Characters of one cell."""
 
+_SOME_MAX, _SOME_SHOWN = 20, 10
 _KILO, _MEGA = 1_000, 1_000_000
 
 
-def counted(number: int, word: str) -> str:
+def counted(number: int, word: str, plural: str | None = None) -> str:
     """A number with its word.
 
-    >>> counted(1, "pattern"), counted(1200, "pattern")
-    ('1 pattern', '1,200 patterns')
+    >>> counted(1, "pattern"), counted(1200, "pattern"), counted(2, "delivery", "deliveries")
+    ('1 pattern', '1,200 patterns', '2 deliveries')
     """
-    return f"{number:,} {word}" + "s" * (number != 1)
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
 
 
 def size(number: int) -> str:
@@ -44,6 +53,18 @@ def size(number: int) -> str:
 def shortened(text: str, characters_max: int = CELL_CHARACTERS_MAX) -> str:
     """A text, cut where it is too long to be shown."""
     return text if len(text) <= characters_max else text[:characters_max] + "…"
+
+
+def some_of(values: Sequence[object]) -> str:
+    """A tuple as Python writes it; of a long one the front, and how many there are.
+
+    >>> some_of((1, "a")), some_of(range(1_000))
+    ("(1, 'a')", '(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … 1,000 in all)')
+    """
+    if len(values) <= _SOME_MAX:
+        return repr(tuple(values))
+    front = ", ".join(map(repr, values[:_SOME_SHOWN]))
+    return f"({front}, … {len(values):,} in all)"
 
 
 def html_table(

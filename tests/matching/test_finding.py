@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import assume, given
@@ -154,9 +154,10 @@ def _shape(node: Any) -> tuple[int | None, str]:  # noqa: ANN401
     """Line and text of a node, as lxml has them."""
     if isinstance(node, tuple):
         return None, node[1]
-    if etree.iselement(node):
-        text = node.xpath("string()") if isinstance(node.tag, str) else node.text or ""
-        return node.sourceline, str(text)
+    if isinstance(node, etree._Element):
+        tag: object = node.tag
+        text = node.xpath("string()") if isinstance(tag, str) else node.text or ""
+        return cast("int | None", node.sourceline), str(text)
     return node.getparent().sourceline, str(node)
 
 

@@ -44,6 +44,7 @@ from twigcast.covering.path_automaton import (
 )
 from twigcast.covering.path_expression import expressions_sketch, read_expression
 from twigcast.covering.schema_paths import schema_sketch
+from twigcast.display import counted
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -69,9 +70,22 @@ class AdvertisementStatistics(NamedTuple):
 
 @dataclass(frozen=True)
 class Advertisement:
-    """A set of label paths that documents keep to."""
+    """A set of label paths that documents keep to.
+
+    >>> from twigcast import Advertisement, Document, overlaps
+    >>> stocks = Advertisement.of_expressions(["/stocks/stock/price"])
+    >>> stocks
+    <Advertisement: 4 states, 3 elements>
+    >>> stocks.includes(Document.parse("<stocks><stock/></stocks>")), overlaps(stocks, "//bond")
+    (True, False)
+    """
 
     paths: PathAutomaton
+
+    def __repr__(self) -> str:
+        states = len(self.paths.states)
+        elements = len({label for _, label, _ in self.paths.edges()})
+        return f"<Advertisement: {counted(states, 'state')}, {counted(elements, 'element')}>"
 
     @classmethod
     def of_schema(

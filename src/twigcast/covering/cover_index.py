@@ -35,6 +35,7 @@ from twigcast.covering.covers import COVER_BUDGET, Ready, Tally, decide_ready, r
 from twigcast.covering.feature_index import FeatureIndex
 from twigcast.covering.homomorphism import Ground, ground_of
 from twigcast.covering.twig import Twig
+from twigcast.display import counted
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -72,7 +73,15 @@ class _Kept(NamedTuple):
 
 
 class CoverIndex:
-    """A changing set of patterns, each under an id or several."""
+    """A changing set of patterns, each under an id or several.
+
+    >>> from twigcast import CoverIndex
+    >>> index = CoverIndex()
+    >>> index.add(1, "//a")
+    >>> index.add(2, "/a/b")
+    >>> index.covering("/a/b[c]"), index.covered("/a"), index.roots()
+    ([1, 2], [2], [1])
+    """
 
     def __init__(
         self,
@@ -177,6 +186,10 @@ class CoverIndex:
         if id not in self._by_id:
             raise UsageError(f"no pattern with id {id}")
         return self._kept[self._by_id[id]].pattern
+
+    def __repr__(self) -> str:
+        ids, patterns = counted(len(self), "id"), counted(len(self._numbers), "pattern")
+        return f"<CoverIndex: {ids}, {patterns}, engine {self.engine}>"
 
     def __len__(self) -> int:
         return len(self._by_id)

@@ -96,7 +96,16 @@ def read_documents(
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
 ) -> Iterator[tuple[str, Content]]:
-    """Name and bytes (or error) of each document, in the order of the paths; ``-`` is stdin."""
+    """Name and bytes (or error) of each document, in the order of the paths; ``-`` is stdin.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.xml").write_text("<a/>")
+    ...     contents = [content for name, content in read_documents(folder)]
+    >>> contents
+    [b'<a/>']
+    """
     entries = list_documents(paths, patterns=patterns, limits=limits)
     return open_entries(entries, patterns=patterns, limits=limits)
 

@@ -36,6 +36,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from twigcast.display import counted, html_table
 from twigcast.errors import PatternError, UsageError
 from twigcast.files.rows import PREFIX, Row, csv_rows, decoded_lines, json_rows, text_rows
 
@@ -85,6 +86,15 @@ class SubscriptionFile:
     subscriptions: tuple[Subscription, ...]
     rejected: tuple[Rejected, ...] = ()
 
+    def __repr__(self) -> str:
+        found = counted(len(self.subscriptions), "subscription")
+        return f"<SubscriptionFile: {found}, {len(self.rejected):,} rejected>"
+
+    def _repr_html_(self) -> str:
+        rows = ((str(one.id), one.subscriber, one.xpath, one.line) for one in self.subscriptions)
+        columns = ("id", "subscriber", "xpath", "line")
+        return html_table(columns, rows, caption=repr(self)[1:-1])
+
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionLimits:
@@ -113,6 +123,16 @@ def read_subscriptions(
     ``form`` overrides what the end of the name says. ``namespaces`` are prefixes that every
     expression may use; what the file itself binds goes before. A file that cannot be read at all
     (absent, over the size limit, UTF-16, CSV without its two columns) is a :class:`UsageError`.
+
+    >>> import os
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "rules.txt")
+    ...     _ = path.write_text(os.linesep.join(["//price", "//cost"]))
+    ...     file = read_subscriptions(path)
+    >>> [(one.id, one.xpath) for one in file.subscriptions]
+    [(1, '//price'), (2, '//cost')]
     """
     form = form or form_of(path)
     try:

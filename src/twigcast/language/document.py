@@ -61,6 +61,12 @@ _GROWTH_FREE, _GROWTH_MAX = 1_000_000, 5
 class DocumentLimits:
     """How large a document may be.
 
+    >>> from twigcast import Document, DocumentLimits
+    >>> Document.parse("<a><b/></a>", limits=DocumentLimits(elements_max=1))
+    Traceback (most recent call last):
+    twigcast.errors.DocumentLimitError: document: too many elements: 2 where at most 1 are \
+allowed (elements_max)
+
     Each default is that of libxml2, or a few times what the largest real documents of thirty
     kinds needed.
     """

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from twigcast.display import counted
 from twigcast.errors import UsageError
 from twigcast.language.declarations import (
     Anything,
@@ -71,7 +72,15 @@ _ROOTS_SHOWN_MAX = 8
 
 @dataclass(frozen=True)
 class Schema:
-    """Elements in the order of their declaration, and the one a document begins with, if known."""
+    """Elements in the order of their declaration, and the one a document begins with, if known.
+
+    >>> from twigcast import Schema
+    >>> schema = Schema.parse(b"<!ELEMENT list (item*)> <!ELEMENT item (#PCDATA)>")
+    >>> schema
+    <Schema: 2 elements, root list>
+    >>> schema.children("list")
+    ('item',)
+    """
 
     declarations: tuple[ElementDeclaration, ...]
     root: str | None = None
@@ -209,6 +218,10 @@ class Schema:
         if declaration is None:
             raise UsageError(f"the schema declares no element {name!r}")
         return declaration
+
+    def __repr__(self) -> str:
+        root = f"root {self.root}" if self.root is not None else "no single root"
+        return f"<Schema: {counted(len(self.declarations), 'element')}, {root}>"
 
     def __reduce__(self) -> tuple[type[Schema], tuple[object, ...]]:
         # Views of dictionaries cannot be pickled, and need not be: they are derived.

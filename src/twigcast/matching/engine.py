@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from twigcast.display import some_of
 from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
 
@@ -23,11 +24,18 @@ class Decision:
 
     ``undecided`` are subscriptions outside the exact fragment whose expression would have cost
     too much on this document: neither a match nor a miss, and never passed over in silence.
+
+    >>> from twigcast import Matcher
+    >>> Matcher({"a": "//price", "b": "//cost"}).decide("<trade><price/></trade>")
+    Decision(matches=('a',), undecided=())
     """
 
     matches: tuple[Any, ...]
     """The ids of the subscriptions that match, as they were given."""
     undecided: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Decision(matches={some_of(self.matches)}, undecided={some_of(self.undecided)})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from lxml import etree
 
@@ -330,7 +330,7 @@ class _Look:
             prefix, uri = node
             return FoundNode(f"namespace::{prefix or '*'}", None, uri or "")
         if isinstance(node, etree._Element):  # noqa: SLF001  # It has no public name.
-            return FoundNode(self._path(node), node.sourceline, _text(node))
+            return FoundNode(self._path(node), cast("int | None", node.sourceline), _text(node))
         owner = node.getparent()
         text = shortened(str(node), TEXT_CHARACTERS_MAX)
         if node.is_attribute:

@@ -13,8 +13,9 @@ Subscriptions may come and go meanwhile; what an id stands for is looked up anew
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from twigcast.display import counted
 from twigcast.matching.engine import Engine
 from twigcast.matching.ids import Id, IdCodes, are_own_codes
 
@@ -31,24 +32,40 @@ class Groups(Mapping[_Key, Collection[Id]], Generic[_Key]):
     ) -> None:
         self._members = {key: tuple(ids) for key, ids in members.items()}
         self._engine = engine
-        self._lasting = all(map(are_own_codes, self._members.values()))
-        """Whether every id stands for itself, so that no change can make another of it."""
-        self._ready = codes.changes, engine.prepared(self._coded(codes))
+        self._lasting: bool | None = None
+        """Whether every id stands for itself, so that no change can make another of it; worked
+        out when there is a change."""
+        self._ready = codes.changes, self._made_for(engine, codes)
 
     def ready_for(self, engine: Engine, codes: IdCodes) -> Sequence[Collection[int]]:
-        """The groups as the engine made them ready; as they are, if it was another engine."""
+        """The groups as the engine takes them; made anew only where texts have come or gone."""
         if engine is not self._engine:
-            return self._coded(codes)
+            return self._made_for(engine, codes)
         changes, ready = self._ready
-        if self._lasting or changes == codes.changes:
+        if changes == codes.changes or self._is_lasting():
             return ready
         changes = codes.changes
-        ready = engine.prepared(self._coded(codes))
+        ready = self._made_for(engine, codes)
         self._ready = changes, ready
         return ready
 
-    def _coded(self, codes: IdCodes) -> list[Collection[int]]:
-        return [codes.codes(ids) for ids in self._members.values()]
+    def _is_lasting(self) -> bool:
+        if self._lasting is None:
+            self._lasting = all(map(are_own_codes, self._members.values()))
+        return self._lasting
+
+    def _made_for(self, engine: Engine, codes: IdCodes) -> Sequence[Collection[int]]:
+        members: list[Any] = list(self._members.values())
+        if not codes.in_use:
+            try:
+                return engine.prepared(members)
+            except (TypeError, OverflowError):
+                pass  # There are ids that no subscription has, and that the engine cannot take.
+        return engine.prepared([codes.codes(ids) for ids in members])
+
+    def __repr__(self) -> str:
+        ids = sum(map(len, self._members.values()))
+        return f"<Groups: {counted(len(self), 'group')}, {counted(ids, 'id')}>"
 
     def __getitem__(self, key: _Key) -> Collection[Id]:
         return self._members[key]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 from twigcast.errors import UsageError
 from twigcast.matching.engine import Decision
@@ -48,8 +48,10 @@ def check_id(id: object) -> None:
         raise UsageError(f"the id {id!r} is no valid Unicode, so no file could hold it") from None
 
 
-def is_own_code(id: object) -> bool:
+def is_own_code(id: object) -> TypeGuard[int]:
     """Whether an id is an integer that stands for itself."""
+    if type(id) is int:
+        return _FIRST_OWN <= id <= _HIGHEST
     return isinstance(id, int) and not isinstance(id, bool) and _FIRST_OWN <= id <= _HIGHEST
 
 
@@ -91,7 +93,6 @@ class IdCodes:
     def assign(self, id: Id) -> int:
         """The code under which an engine may take in a new id."""
         if is_own_code(id):
-            assert isinstance(id, int)
             return id
         code = next(self._next)
         assert code < _FIRST_OWN
@@ -111,7 +112,6 @@ class IdCodes:
     def code(self, id: object) -> int | None:
         """The code of an id; None if there can be no subscription under it."""
         if is_own_code(id):
-            assert isinstance(id, int)
             return id
         return self._codes.get(id) if isinstance(id, int | str) else None
 

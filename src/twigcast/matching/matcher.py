@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
-from twigcast.display import counted, size
+from twigcast.display import counted, html_table, size
 from twigcast.errors import DocumentError, PatternError, UsageError
 from twigcast.language.content import content_of
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, Source
@@ -28,7 +28,7 @@ from twigcast.matching.bindings import Binding, Witness
 from twigcast.matching.engine import Decision, Engine, EngineStatistics
 from twigcast.matching.finding import Finder, Finding, Findings
 from twigcast.matching.groups import Groups
-from twigcast.matching.ids import AnyId, Id, IdCodes, check_id
+from twigcast.matching.ids import AnyId, Id, IdCodes, check_id, is_own_code
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.moments import Account
 from twigcast.matching.native import AVAILABLE, NativeEngine
@@ -64,6 +64,11 @@ class MatcherStatistics:
     undecided: int
     """Pairs of document and subscription that were too costly to decide."""
     details: EngineStatistics
+
+    def _repr_html_(self) -> str:
+        own = [(one.name, getattr(self, one.name)) for one in fields(self) if one.name != "details"]
+        more = [(one.name, getattr(self.details, one.name)) for one in fields(self.details)]
+        return html_table(("statistic", "value"), [*own, *more])
 
 
 class Matcher:
@@ -117,11 +122,14 @@ class Matcher:
 
         Raises :class:`PatternError` if it is not XPath, :class:`UsageError` if the id is taken.
         """
-        check_id(id)
-        if id in self:
+        code = id if is_own_code(id) else self._codes.code(id)
+        if code is None:
+            check_id(id)
+        elif code in self._engine.patterns:
             raise UsageError(f"id {id!r} is taken by {self._held(id).text}; remove it first")
         pattern = self._pattern(xpath, namespaces)
-        code = self._codes.assign(id)
+        if code is None:
+            code = self._codes.assign(id)
         if self._texts is not None and isinstance(xpath, str):
             self._texts[code] = (xpath, dict(namespaces)) if namespaces else xpath
         self._engine.add(code, pattern)

@@ -27,6 +27,7 @@ from math import isfinite
 from typing import assert_never
 
 from twigcast.covering import Advertisement
+from twigcast.display import counted, html_table, shortened
 from twigcast.errors import UsageError
 from twigcast.language import Document, Pattern, Schema
 from twigcast.routing.events import (
@@ -88,6 +89,22 @@ class Outcome:
     dead_letters: tuple[tuple[SubscriptionId | None, str], ...] = ()
     """Subscriptions for which it could not be decided, with the reason."""
 
+    def __repr__(self) -> str:
+        parts = [
+            counted(len(self.deliveries), "delivery", "deliveries"),
+            counted(len(self.crossings), "crossing"),
+        ]
+        if self.dead_letters:
+            parts.append(f"{len(self.dead_letters):,} undecided")
+        if self.refused is not None:
+            parts = [f"refused: {shortened(self.refused)}"]
+        return f"<Outcome: {self.publication}, {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        rows = ((each.subscriber, each.subscription, each.broker) for each in self.deliveries)
+        columns = ("subscriber", "subscription", "broker")
+        return html_table(columns, rows, caption=repr(self)[1:-1])
+
 
 class Network:
     """Brokers joined in memory; see the module's example.
@@ -132,6 +149,16 @@ class Network:
     def brokers(self) -> tuple[str, ...]:
         """The names of all brokers."""
         return self.topology.brokers
+
+    def __repr__(self) -> str:
+        parts = (
+            counted(len(self.brokers), "broker"),
+            counted(len(self.topology.links), "link"),
+            counted(len(self._places), "subscription"),
+            counted(len(self._promise_places), "advertisement"),
+            f"strategy {self.strategy.name}",
+        )
+        return f"<Network: {', '.join(parts)}>"
 
     # Clients.
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from twigcast.display import html_table
+
 __all__ = ["RouterStatistics", "TablesView"]
 
 
@@ -27,6 +29,16 @@ class TablesView:
     """The advertisements that were passed on over each link."""
     subscriptions: tuple[tuple[str, str], ...]
     """Subscriber and pattern of the broker's own clients."""
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, link, text)
+            for name in ("routes", "forwarded", "advertisements", "advertised")
+            for link, texts in getattr(self, name).items()
+            for text in texts
+        ]
+        own = [("subscriptions", subscriber, text) for subscriber, text in self.subscriptions]
+        return html_table(("table", "link or subscriber", "text"), [*rows, *own])
 
 
 class RouterStatistics(NamedTuple):
@@ -60,3 +72,6 @@ class RouterStatistics(NamedTuple):
     """Documents that were sent on before they were touched, over all links."""
     lies: int
     """Annotations that turned out to be untrue."""
+
+    def _repr_html_(self) -> str:
+        return html_table(("statistic", "value"), self._asdict().items())

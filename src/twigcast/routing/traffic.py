@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias, assert_never
 
+from twigcast.display import counted, html_table
 from twigcast.language import Pattern
 from twigcast.routing.events import Arrive, Change, Message
 from twigcast.routing.hints import Hints
@@ -70,6 +71,15 @@ class Traffic(Mapping[Direction, dict[str, int]]):
     def by_link(self) -> dict[Direction, dict[str, int]]:
         """Messages of each kind in each direction, in the order of names."""
         return dict(self)
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.by_kind().items() if number)
+        links = counted(len(self), "direction")
+        return f"<Traffic: {counted(self.total(), 'message')} in {links}: {kinds or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        rows = ((*link, *each.values(), self.bytes.get(link, 0)) for link, each in self.items())
+        return html_table(("from", "to", *KINDS, "bytes"), rows, caption=repr(self)[1:-1])
 
     def __getitem__(self, direction: Direction) -> dict[str, int]:
         counted = self.messages.get(direction, Counter())
