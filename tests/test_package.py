@@ -35,6 +35,15 @@ def test_importing_the_package_loads_no_room() -> None:
     assert shown.stdout.strip() == "[]"
 
 
+def test_a_matcher_loads_no_router_and_no_file_reader() -> None:
+    loaded = "[m for m in sys.modules if m in ('twigcast.files', 'twigcast.routing')]"
+    program = f"import sys, twigcast; twigcast.Matcher(['//a']).match('<a/>'); print({loaded})"
+    shown = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_public_name_has_a_docstring_of_its_own_with_an_example(name: str) -> None:
     documented = vars(getattr(twigcast, name)).get("__doc__") or getattr(twigcast, name).__doc__

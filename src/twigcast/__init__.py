@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     )
     from twigcast.files import read_documents, read_subscriptions
     from twigcast.language import Document, DocumentLimits, Pattern, Schema
-    from twigcast.library import Matcher, Network, explain
+    from twigcast.library.explaining import explain
+    from twigcast.library.matcher import Matcher
+    from twigcast.library.network import Network
     from twigcast.matching import Decision, Explanation, Finding, Findings
 
 __version__ = "0.1.0"
@@ -75,7 +77,9 @@ _ROOMS = {
     "covering": ("Advertisement", "CoverIndex", "covers", "overlaps"),
     "files": ("read_documents", "read_subscriptions"),
     "language": ("Document", "DocumentLimits", "Pattern", "Schema"),
-    "library": ("Matcher", "Network", "explain"),
+    "library.explaining": ("explain",),
+    "library.matcher": ("Matcher",),
+    "library.network": ("Network",),
     "matching": ("Decision", "Explanation", "Finding", "Findings"),
 }
 """Which room a public name lives in; all others are errors."""

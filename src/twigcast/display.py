@@ -15,6 +15,7 @@ __all__ = [
     "HTML_ROWS_MAX",
     "counted",
     "html_table",
+    "printable",
     "shortened",
     "size",
     "some_of",
@@ -53,6 +54,15 @@ def size(number: int) -> str:
 def shortened(text: str, characters_max: int = CELL_CHARACTERS_MAX) -> str:
     """A text, cut where it is too long to be shown."""
     return text if len(text) <= characters_max else text[:characters_max] + "…"
+
+
+def printable(name: str) -> str:
+    r"""A name that any table can hold: bytes that are no UTF-8 are spelled out.
+
+    >>> printable("caf\udce9.xml")
+    'caf\\xe9.xml'
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def some_of(values: Sequence[object]) -> str:

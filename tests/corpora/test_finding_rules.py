@@ -36,7 +36,7 @@ def test_what_is_found_is_what_libxml2_finds(
         if finding is not None and finding.kind == "nodes" and _is_absolute(xpath):
             names = rule.get("namespaces") or {}
             nodes: Any = etree.XPath(xpath, namespaces=names, regexp=False)(tree)
-            lines_found = [node.sourceline for node in nodes if etree.iselement(node)]
+            lines_found: list[Any] = [node.sourceline for node in nodes if etree.iselement(node)]
             if len(lines_found) == len(nodes):
                 looked_at += 1
                 assert [node.line for node in finding.nodes] == lines_found[:NODES_MAX]

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import IO, TypeAlias
 
+from twigcast.display import printable
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.language import LIBRARY_LIMITS
 
@@ -136,15 +137,6 @@ def too_large(name: str, size: int, limits: PublicationLimits) -> DocumentLimitE
     return DocumentLimitError(
         "too many bytes", limit="bytes_max", given=size, allowed=allowed, document=name
     )
-
-
-def printable(name: str) -> str:
-    r"""A name that any table can hold: bytes that are no UTF-8 are spelled out.
-
-    >>> printable("caf\udce9.xml")
-    'caf\\xe9.xml'
-    """
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def member_refusal(

@@ -39,13 +39,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias
 
+from twigcast.display import printable
 from twigcast.errors import DocumentError
 from twigcast.files.archives import (
     Content,
     PublicationLimits,
     Selection,
     bounded_read,
-    printable,
     too_large,
 )
 from twigcast.files.tars import read_tar

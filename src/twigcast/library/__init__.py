@@ -8,10 +8,6 @@ the same network takes the path of a topology file. ``twigcast.Matcher``, ``twig
     matcher         Matcher, with from_file
     network         Network, of a topology file
     explaining      explain, with documents by their paths
+
+Import from these modules: whoever matches need not load what a network takes.
 """
-
-from twigcast.library.explaining import explain
-from twigcast.library.matcher import Matcher
-from twigcast.library.network import Network
-
-__all__ = ["Matcher", "Network", "explain"]

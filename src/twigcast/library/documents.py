@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from twigcast.display import shortened
+from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError
-from twigcast.files.archives import printable
 from twigcast.language.content import Content, Source, content_of
 
 __all__ = ["NAME_CHARACTERS_MAX", "opened", "path_of"]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 from twigcast.display import counted
 from twigcast.errors import PatternError, UsageError
-from twigcast.files import Rejected, SubscriptionFile, read_subscriptions
 from twigcast.language import LIBRARY_LIMITS, PATTERN_LIMITS, DocumentLimits, PatternLimits
 from twigcast.language.content import Source
 from twigcast.library.documents import opened
@@ -16,6 +15,8 @@ from twigcast.matching.unread import Unread
 
 if TYPE_CHECKING:
     import os
+
+    from twigcast.files import Rejected, SubscriptionFile
 
 __all__ = ["Matcher"]
 
@@ -71,6 +72,8 @@ class Matcher(CoreMatcher):
         first few are told. With ``errors="skip"`` these are left out, and :attr:`rejected` has
         them all.
         """
+        from twigcast.files import read_subscriptions  # only here, since it takes its time to load
+
         if errors not in ("raise", "skip"):
             raise UsageError(f"errors is 'raise' or 'skip', not {errors!r}")
         matcher = cls(
@@ -96,6 +99,8 @@ class Matcher(CoreMatcher):
 
 def _refused(matcher: Matcher, file: SubscriptionFile) -> list[Rejected]:
     """Add what the file holds; those that the matcher refuses."""
+    from twigcast.files import Rejected
+
     refused: list[Rejected] = []
     for one in file.subscriptions:
         try:

@@ -49,9 +49,9 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from twigcast import __version__
+from twigcast.display import printable
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
-from twigcast.files.archives import printable
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.hops import hops
