@@ -11,3 +11,7 @@ the same network takes the path of a topology file. ``twigcast.Matcher``, ``twig
 
 Import from these modules: whoever matches need not load what a network takes.
 """
+
+from __future__ import annotations
+
+__all__: list[str] = []
