@@ -144,11 +144,11 @@ def test_a_document_that_is_too_large_names_the_limit() -> None:
     assert refused.value.limit == "bytes_max"
 
 
-def test_a_text_is_no_document() -> None:
-    text: Any = "<x/>"
+def test_a_number_is_no_document() -> None:
+    number: Any = 5
     network = Network(LINE)
-    with pytest.raises(UsageError, match="a document is bytes, not str"):
-        network.publish("a", text)
+    with pytest.raises(UsageError, match=r"a document is bytes, .* not int"):
+        network.publish("a", number)
     assert network.statistics("a").documents == 0
 
 
