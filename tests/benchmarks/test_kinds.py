@@ -14,9 +14,9 @@ from benchmarks.definition import Definition
 from benchmarks.links import LINKS, linked
 from benchmarks.processes import PROC, used
 from benchmarks.workloads import Workload
-from twigcast.matching.matcher import ENGINES
+from twigcast.matching.native import AVAILABLE
 
-ENGINE = "native" if "native" in ENGINES else "streaming"
+ENGINE = "native" if AVAILABLE else "streaming"
 NAMES = [f"e{number}" for number in range(LINKS + 20)]
 WORKLOAD = Workload(
     tuple(f"/a/{name}" for name in NAMES),

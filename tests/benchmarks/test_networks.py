@@ -12,10 +12,10 @@ from benchmarks.definition import Definition
 from benchmarks.definitions import DEFINITIONS
 from benchmarks.report import table
 from benchmarks.workloads import Workload
-from twigcast.matching.matcher import ENGINES
+from twigcast.matching.native import AVAILABLE
 from twigcast.routing.strategy import strategy
 
-ENGINE = "native" if "native" in ENGINES else "streaming"
+ENGINE = "native" if AVAILABLE else "streaming"
 WORKLOAD = Workload(
     tuple(f"/a/e{number}" for number in range(25)),
     (b"<a><e1/><e11/><e9/></a>", b"<a><e12/></a>", b"<a/>"),

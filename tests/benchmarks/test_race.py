@@ -19,10 +19,9 @@ from benchmarks.measure import Measurement, digest
 from benchmarks.race import raced
 from benchmarks.report import Setting, table, verdicts, wrong_answers
 from benchmarks.workloads import Workload
-from twigcast.matching.matcher import ENGINES as MATCHERS
+from tests.engines import EVERY_ENGINE, NATIVE
 
 WORKLOAD = Workload(("/a", "//b", "/a/c"), (b"<a><b/></a>", b"<a><c/></a>"))
-OURS = [name for name in ("native", "streaming", "lxml") if name in MATCHERS]
 TINY = Definition(
     name="tiny",
     workload="news/mixed",
@@ -56,7 +55,7 @@ def measure_here(definition: Definition, engine: str) -> Measurement:
     return raced(definition, engine, WORKLOAD)
 
 
-@pytest.mark.parametrize("engine", [*OURS, "one by one", "one by one, in pieces"])
+@pytest.mark.parametrize("engine", [*EVERY_ENGINE, "one by one", "one by one, in pieces"])
 def test_every_engine_finds_the_same_matches(engine: str) -> None:
     measurement = raced(replace(TINY, sampled={}), engine, WORKLOAD)
     assert measurement.counts == {"all": 4, "sample": 4}
@@ -69,7 +68,7 @@ def test_an_engine_with_a_sample_gets_the_first_documents_only() -> None:
     assert measurement.figures["documents"] == 1
 
 
-@pytest.mark.skipif("native" not in MATCHERS, reason="the kernel is not installed")
+@NATIVE
 def test_a_mapped_index_answers_as_the_one_that_was_written() -> None:
     definition = replace(TINY, mapped=True)
     written = raced(definition, "native", WORKLOAD)

@@ -9,6 +9,7 @@ which members: several workers can share an archive by ranges.
 from __future__ import annotations
 
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -57,6 +58,7 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
         directory = opened.infolist()
     limits = selection.limits
     names = Names(archive)
+    places = Counter(listed.header_offset for listed in directory)
     total, total_max = 0, limits.unpacked_bytes_max(path.stat().st_size)
     for number, listed in enumerate(directory):
         if listed.is_dir() or not selection.concerns(listed.filename):
@@ -66,6 +68,9 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
             return
         name = names.unique(listed.filename)
         refusal = _refusal(listed, name, limits)
+        if refusal is None and places[listed.header_offset] > 1:
+            # Each would be unpacked on its own: a small archive becomes a large one.
+            refusal = DocumentError("the member shares its bytes with another", document=name)
         if refusal is None:
             total += listed.file_size
             if total > total_max:
