@@ -26,7 +26,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -176,22 +176,9 @@ class Setup:
         progress = PipProgress(display)
         pins = ["--constraint", str(self._root / "constraints.txt")]
         command = [str(self._python), "-I", "-m", "pip", "install", "--progress-bar", progress_bar]
-        with subprocess.Popen(  # noqa: S603 (the pip of our own environment)
-            [*command, *pins, *arguments],
-            cwd=self._root,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            pass_fds=(self._lock,),
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                progress.feed(line.rstrip("\n"))
+        done = self._run([*command, *pins, *arguments], each_line=progress.feed)
         display.clear()
-        return progress if process.returncode else None
+        return progress if done.returncode else None
 
     def _install_kernel(self) -> bool:
         """Build the kernel; returns whether it is there now."""
@@ -218,8 +205,12 @@ class Setup:
         """A kernel of other sources than these must not stay."""
         self._run([str(self._python), "-I", "-m", "pip", "uninstall", "--yes", "twigcast-kernel"])
 
-    def _run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # noqa: S603 (our own environment)
+    def _run(
+        self, command: Sequence[str], *, each_line: Callable[[str], None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of ours; its lines are handed on as they come."""
+        lines: list[str] = []
+        with subprocess.Popen(  # noqa: S603 (our own environment)
             command,
             cwd=self._root,
             env=self._environment,
@@ -228,9 +219,12 @@ class Setup:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            check=False,
             pass_fds=(self._lock,),
-        )
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                (each_line or lines.append)(line.rstrip("\n"))
+        return subprocess.CompletedProcess(command, process.returncode, "\n".join(lines))
 
     def _read_record(self) -> dict[str, object]:
         try:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twigcast.cli.progress import Bar
-from twigcast.cli.speaking import counted, pointed_at, quoted, reason_of, write
+from twigcast.cli.speaking import pointed_at, quoted, reason_of, write
+from twigcast.display import counted
 from twigcast.errors import DocumentError
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -60,7 +60,10 @@ class RecordingSetup(Setup):
                 return progress
         return None
 
-    def _run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def _run(
+        self, command: Sequence[str], *, each_line: Callable[[str], None] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        assert each_line is None
         self.commands.append(tuple(command))
         if "venv" in command:
             shutil.rmtree(self._venv, ignore_errors=True)

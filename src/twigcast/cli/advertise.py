@@ -23,11 +23,11 @@ from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
     complain,
-    counted,
     say,
     write,
     write_json,
 )
+from twigcast.display import counted
 from twigcast.errors import DocumentError, PatternError, UsageError
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
     complain_of_all,
-    counted,
     quoted,
     say,
     write,
     write_json,
 )
+from twigcast.display import counted
 from twigcast.errors import PatternError, UsageError
 
 if TYPE_CHECKING:

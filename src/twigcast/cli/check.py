@@ -21,13 +21,13 @@ from twigcast.cli.rules import read_rules
 from twigcast.cli.speaking import (
     REFUSED,
     Colour,
-    counted,
     painted,
     pointed_at,
     say,
     write,
     write_json,
 )
+from twigcast.display import counted
 from twigcast.errors import PatternError
 
 if TYPE_CHECKING:

@@ -25,13 +25,13 @@ from twigcast.cli.speaking import (
     Colour,
     complain,
     complain_of_all,
-    counted,
     painted,
     pointed_at,
     say,
     write,
     write_json,
 )
+from twigcast.display import counted
 from twigcast.errors import PatternError, UsageError
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ import typer
 from twigcast.cli.options import AsJson
 from twigcast.cli.progress import Bar
 from twigcast.cli.schemas import complete_schema, schema_named
-from twigcast.cli.speaking import counted, say, write, write_json
+from twigcast.cli.speaking import say, write, write_json
 from twigcast.cli.writing import new_file, write_folder, write_zip
+from twigcast.display import counted
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:

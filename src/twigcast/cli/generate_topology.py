@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
-from twigcast.cli.speaking import counted, say, write
+from twigcast.cli.speaking import say, write
+from twigcast.display import counted
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:

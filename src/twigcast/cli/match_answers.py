@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from twigcast.cli.document_limits import stopped_by
-from twigcast.cli.speaking import complain, counted, say, say_sums, write, write_json
+from twigcast.cli.speaking import complain, say, say_sums, write, write_json
+from twigcast.display import counted
 from twigcast.errors import DocumentError
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from twigcast.cli.options import AsJson, Engine, FileNames
 from twigcast.cli.progress import Bar
 from twigcast.cli.run_options import EMBEDDED, Network, Streaming, bindings
 from twigcast.cli.run_stream import INTERRUPTED, Streamed, carry_stream
-from twigcast.cli.speaking import REFUSED, counted, write, write_json
+from twigcast.cli.speaking import REFUSED, write, write_json
+from twigcast.display import counted
 
 if TYPE_CHECKING:
     from twigcast.spark import Run

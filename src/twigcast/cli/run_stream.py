@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from twigcast.cli.speaking import counted, say
+from twigcast.cli.speaking import say
+from twigcast.display import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

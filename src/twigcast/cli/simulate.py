@@ -22,12 +22,12 @@ from twigcast.cli.speaking import (
     REFUSED,
     complain,
     complain_of_all,
-    counted,
     say,
     write,
     write_json,
 )
 from twigcast.cli.writing import new_file
+from twigcast.display import counted
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:

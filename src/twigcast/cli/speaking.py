@@ -32,7 +32,6 @@ __all__ = [
     "clock",
     "complain",
     "complain_of_all",
-    "counted",
     "painted",
     "pointed_at",
     "quoted",
@@ -116,15 +115,6 @@ def complain_of_all(texts: Iterable[str], *, hint: str) -> int:
     if left_out:
         say(f"  … and {left_out:,} more; {hint}")
     return number + left_out
-
-
-def counted(number: int, singular: str, plural: str | None = None) -> str:
-    """A number with its word.
-
-    >>> counted(1, "match", "matches"), counted(1200, "document")
-    ('1 match', '1,200 documents')
-    """
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def quoted(text: str) -> str:

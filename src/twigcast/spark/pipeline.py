@@ -49,7 +49,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from twigcast import __version__
-from twigcast.display import printable
+from twigcast.display import html_table, printable
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.spark.chunks import chunk_count, cut
@@ -59,7 +59,7 @@ from twigcast.spark.job import documents_in_chunks, documents_in_table
 from twigcast.spark.kafka import KafkaTopic
 from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
-from twigcast.spark.result import Run, html_table
+from twigcast.spark.result import Run
 from twigcast.spark.session import (
     cores_of,
     is_connected_to,
@@ -235,7 +235,7 @@ class Pipeline:
         )
 
     def _repr_html_(self) -> str:
-        return html_table(self._described())
+        return html_table(("field", "value"), self._described().items())
 
     def _described(self) -> dict[str, str]:
         """What can be told without compiling anything and without starting Spark."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
+from twigcast.display import html_table
 from twigcast.errors import UsageError
 from twigcast.spark.session import running_session
 from twigcast.spark.storage import (
@@ -76,7 +76,9 @@ class Run:
         )
 
     def _repr_html_(self) -> str:
-        return html_table({name: _shown(value) for name, value in asdict(self).items()})
+        return html_table(
+            ("field", "value"), [(name, _shown(value)) for name, value in asdict(self).items()]
+        )
 
 
 def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
@@ -91,18 +93,6 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     base = store.location(name)
     places = [f"{literally(base)}/batch={number}" for number in batches]
     return spark.read.option("basePath", base).parquet(*places)
-
-
-def html_table(rows: Mapping[str, str]) -> str:
-    """Names and values as a table for notebooks.
-
-    >>> html_table({"strategy": "<best>"})
-    '<table><tr><th>strategy</th><td>&lt;best&gt;</td></tr></table>'
-    """
-    lines = (
-        f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in rows.items()
-    )
-    return f"<table>{''.join(lines)}</table>"
 
 
 def _shown(value: object) -> str:

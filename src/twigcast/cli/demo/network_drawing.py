@@ -27,7 +27,7 @@ from html import escape
 from typing import Final, NamedTuple
 
 from twigcast.cli.demo.traffic import Carried
-from twigcast.cli.speaking import counted
+from twigcast.display import counted
 from twigcast.routing import Topology
 
 __all__ = ["network_drawing", "network_list"]

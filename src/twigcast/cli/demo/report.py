@@ -20,7 +20,7 @@ from twigcast.cli.demo.plot import Bar, bars, histogram
 from twigcast.cli.demo.story import Story
 from twigcast.cli.demo.tally import SUBSCRIBERS_SHOWN, Tally
 from twigcast.cli.demo.traffic import Traffic
-from twigcast.cli.speaking import counted
+from twigcast.display import counted
 
 __all__ = ["needless_words", "report", "unwanted_words"]
 

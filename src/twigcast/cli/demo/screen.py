@@ -19,7 +19,7 @@ from textwrap import indent
 from twigcast.cli.demo.report import needless_words, unwanted_words
 from twigcast.cli.demo.story import Story
 from twigcast.cli.demo.tally import SUBSCRIBERS_SHOWN, Tally
-from twigcast.cli.speaking import counted
+from twigcast.display import counted
 
 __all__ = ["sums", "told"]
 
