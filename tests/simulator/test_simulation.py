@@ -103,6 +103,17 @@ def test_usage_is_the_latency_of_what_was_crossed() -> None:
     assert results.documents["b", "a"].crossings == 0
 
 
+def test_usage_counts_the_patterns_that_are_withdrawn_again() -> None:
+    links: list[object] = [
+        {"between": ["a", "b"], "latency_ms": 10},
+        {"between": ["b", "c"], "latency_ms": 1},
+    ]
+    clients = [asks("c", 1, "//b"), asks("c", 2, "//zzz")]
+    results = Simulation(story(links, clients, [leaves("c", 2, 1.0)]), "covering", costs=FREE).run()
+    assert (results.total("subscribe"), results.total("unsubscribe")) == (4, 2)
+    assert results.usage.per_subscription_ms == (2 * 11 + 11) / 2
+
+
 def test_what_leads_to_no_match_is_needless() -> None:
     told = story([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
     flooded = Simulation(told, "flooding", costs=FREE).run()

@@ -190,7 +190,9 @@ class Record:
     def _usage(self) -> Usage:
         subscribed = published = 0.0
         for link, latency_ms in self._latency_ms.items():
-            subscribed += latency_ms * self._traffic[link]["subscribe"]
+            messages = self._traffic[link]
+            # A pattern that is withdrawn crosses the link as one that is said does.
+            subscribed += latency_ms * (messages["subscribe"] + messages["unsubscribe"])
             published += latency_ms * self._crossings[link]
         return Usage(
             per_subscription_ms=subscribed / max(self.subscriptions, 1),

@@ -121,6 +121,7 @@ class Usage:
     """Network resource usage (YAK, 6.3): the latencies of the links crossed, added up, in ms."""
 
     per_subscription_ms: float
+    """By patterns said and withdrawn, for each subscription that was handed in."""
     per_publication_ms: float
 
 
