@@ -160,3 +160,30 @@ def test_a_file_without_subscriptions_gives_none(twigcast: Twigcast, tmp_path: P
     result = twigcast("aggregate", "none.txt", "--budget", "50")
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith("0 subscriptions, 0 different; 0 cover the others\n")
+
+
+CONTENTS = (
+    "<!ELEMENT a (x)> <!ELEMENT x (c)> <!ELEMENT c (p|q|s|d|e)> <!ELEMENT p EMPTY>"
+    "<!ELEMENT q EMPTY> <!ELEMENT s EMPTY> <!ELEMENT d EMPTY> <!ELEMENT e EMPTY>"
+)
+PARTS = (
+    "<!ELEMENT a (b|e)> <!ELEMENT b (c)> <!ELEMENT c (d)> <!ELEMENT e (f)> <!ELEMENT f (g)>"
+    "<!ELEMENT g (d)> <!ELEMENT d EMPTY>"
+)
+
+
+@pytest.mark.parametrize(
+    ("dtd", "lines", "degree", "merged"),
+    [
+        (CONTENTS, ["/a/*/c/d", "/a/*/c/e"], "0.7", ["/a/*/c/*"]),
+        (CONTENTS, ["/a/*/c/d", "/a/*/c/e"], "0.5", ["/a/*/c/d", "/a/*/c/e"]),
+        (PARTS, ["/a/b/c/d", "/a/e/f/g/d"], "0", ["/a//d"]),
+    ],
+)
+def test_whatever_is_within_the_degree_is_merged(
+    twigcast: Twigcast, tmp_path: Path, dtd: str, lines: list[str], degree: str, merged: list[str]
+) -> None:
+    (tmp_path / "a.dtd").write_text(dtd)
+    (tmp_path / "a.txt").write_text("\n".join(lines) + "\n")
+    result = twigcast("aggregate", "a.txt", "--merge", "--degree", degree, "--dtd", "a.dtd")
+    assert result.stdout.splitlines() == merged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twigcast import Pattern, Schema
 from twigcast.covering.covers import paths_of
-from twigcast.covering.merge_candidates import ElementGroups, by_part
+from twigcast.covering.merge_candidates import ElementGroups, Place, by_part
 from twigcast.covering.path_counts import LinearPath, linear_path
 from twigcast.covering.schema_places import SchemaPlaces
 from twigcast.covering.trunk import Trunk, trunk_of
@@ -105,5 +105,12 @@ def test_who_is_gone_is_in_no_group() -> None:
 
 
 def test_trunks_that_differ_in_a_part_meet_by_what_is_around_it() -> None:
-    found = list(by_part(trunks("/a/b/c/z", "/a/d/z", "/a/b/c/d/e/z", "/a/q")))
-    assert [place.members for place in found if (place.before, place.behind) == (1, 1)] == [(0, 1)]
+    four = trunks("/a/b/c/z", "/a/d/z", "/a/b/c/d/e/z", "/a/q")
+    for steps_max, members in ((2, (0, 1)), (4, (0, 1, 2))):
+        found = list(by_part(four, steps_max=steps_max))
+        there = [place.members for place in found if (place.before, place.behind) == (1, 1)]
+        assert there == [members]
+
+
+def test_of_places_with_the_same_members_the_one_where_most_is_left_is_told() -> None:
+    assert list(by_part(trunks("/a/b/c/z", "/a/b/d/e/z"))) == [Place(2, 1, (0, 1))]

@@ -74,6 +74,9 @@ from twigcast.language.condition import ANY_ELEMENT, AtDocument, Label, Reach
 
 __all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]
 
+_PART_MAX: Final = 2
+"""Steps that rule 3 replaces by ``//`` here: no degree says what longer parts would lose."""
+
 _ENDS: Final = ((3, 3), (3, 2), (2, 2), (2, 1), (1, 1), (0, 1))
 """How many steps are kept before and behind what is replaced by ``//``, in the fourth stage."""
 
@@ -294,7 +297,7 @@ class _Work:
     # Rule 3, and what is coarser.
 
     def _merge_parts(self) -> None:
-        for place in sorted(by_part(self._trunks), key=self._loss):
+        for place in sorted(by_part(self._trunks, steps_max=_PART_MAX), key=self._loss):
             if self._fits():
                 return
             members = [one for one in dict.fromkeys(place.members) if self._is_plain(one, place)]

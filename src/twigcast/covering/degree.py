@@ -83,7 +83,7 @@ class Degree(NamedTuple):
             return Fraction(0)
         return Fraction(self.added, self.accepted) if self.accepted else Fraction(1)
 
-    def within(self, bound: float) -> bool:
+    def within(self, bound: float | Fraction) -> bool:
         """Whether the degree is at most so much; at most 0 are perfect ones only."""
         # A bound of 0.6 is meant as six tenths, which no float is.
         return self.perfect or (bound > 0 and self.value <= Fraction(str(bound)))
@@ -147,18 +147,47 @@ class PathMeasure:
         self._has_space = [state.text is TextKind.BLANK for state in paths.states]
         self._remainders = _Remainders()
         self._counts: dict[tuple[int, Left, Left, int], int] = {}
+        self._accepted: dict[LinearPath, int] = {}
 
     def degree(self, merger: LinearPath, parts: Sequence[LinearPath]) -> Degree:
         """How much the merger adds to its parts; SchemaLimitError if that takes too long."""
         whole = self._remainders.of([merger])
         known = self._remainders.of(parts)
         self._limit = self.steps + COUNTING_STEPS_MAX
-        if len(self._counts) > _REMEMBERED_MAX:
-            self._counts.clear()
+        self._forget_some()
         added = self._count(DOCUMENT_NODE, whole, known, self.depth)
-        accepted = self._count(DOCUMENT_NODE, whole, _NONE, self.depth)
+        accepted = self.accepted(merger)
         perfect = not added and not self._adds(whole, known)
         return Degree(added, accepted, perfect)
+
+    def least(self, merger: LinearPath, parts: Iterable[LinearPath]) -> Fraction:
+        """What the degree is at least: parts accept at most the sum of what each accepts.
+
+        That is quickly told, since each part is counted once. SchemaLimitError as before.
+        """
+        accepted = self.accepted(merger)
+        missing = accepted
+        for part in parts:
+            if missing <= 0:
+                break
+            missing -= self.accepted(part)
+        return Fraction(max(missing, 0), accepted) if accepted else Fraction(0)
+
+    def accepted(self, pattern: LinearPath) -> int:
+        """Label paths that a pattern accepts; SchemaLimitError if counting takes too long."""
+        found = self._accepted.get(pattern)
+        if found is None:
+            self._limit = self.steps + COUNTING_STEPS_MAX
+            self._forget_some()
+            left = self._remainders.of([pattern])
+            found = self._accepted[pattern] = self._count(DOCUMENT_NODE, left, _NONE, self.depth)
+        return found
+
+    def _forget_some(self) -> None:
+        """Begin anew where too much is remembered."""
+        for remembered in (self._counts, self._accepted):
+            if len(remembered) > _REMEMBERED_MAX:
+                remembered.clear()
 
     def adds(self, merger: LinearPath, parts: Sequence[LinearPath]) -> bool:
         """Whether the merger is not perfect: it accepts, at any depth, what none of its parts does.
@@ -235,7 +264,7 @@ class _Remainders:
         self._known: dict[tuple[Left, Label, bool], Left] = {}
 
     def of(self, patterns: Iterable[LinearPath]) -> Left:
-        return frozenset(map(self._number, patterns)) or _NONE
+        return self._without_narrower(set(map(self._number, patterns))) or _NONE
 
     def after(self, left: Left, label: Label, *, surely: bool = False) -> Left:
         """What is left behind a label; with ``surely``, behind any that an open one stands for."""
@@ -258,7 +287,26 @@ class _Remainders:
                 found.add(self._number(self._paths[number][1:]))
         if 0 in found:
             return _DONE
-        return frozenset(found) if found else _NONE
+        return self._without_narrower(found) if found else _NONE
+
+    def _without_narrower(self, found: set[int]) -> Left:
+        """The remainders without those that end in another of them that begins with ``//``.
+
+        Of ``//b/c//d`` and ``//d`` the latter accepts all that the former does. So once a ``//`` is
+        reached, what stands before it is forgotten, and patterns that end alike share their counts.
+        """
+        if len(found) == 1:
+            return frozenset(found)
+        paths = {self._paths[number] for number in found}
+        return frozenset(
+            number
+            for number in found
+            if not any(
+                path[start][0] is Reach.DESCENDANT and path[start:] in paths
+                for path in (self._paths[number],)
+                for start in range(1, len(path))
+            )
+        )
 
     def _number(self, path: LinearPath) -> int:
         number = self._numbers.get(path)

@@ -10,9 +10,12 @@ a trunk are made in one pass over it.
     /a/c/d    at step 2:   /a  ?  /d   ┴→  one group
     /a/c//d   at step 2:   /a  ?  /d       (rule 2: the operators are compared inside the group)
 
-For rule 3 a whole part is masked, of at most :data:`LONGER_PART_MAX` steps.
+For rule 3 a whole part is masked, of at most :data:`LONGER_PART_MAX` steps. If the members of a
+group have more in common than what is left of them, there is a group with the same members where
+more is left. The merger of that one adds less, so only that one is looked at.
 
-The cost is one key for each step of each trunk: linear in the size of the set.
+The cost is one key for each step of each trunk, and for rule 3 one for each part of it: linear in
+the size of the set.
 """
 
 from __future__ import annotations
@@ -25,8 +28,10 @@ from twigcast.language.condition import Kind, Reach
 
 __all__ = ["LONGER_PART_MAX", "ElementGroups", "Place", "by_part", "far_bits", "one_operator_apart"]
 
-LONGER_PART_MAX: Final = 2
-"""Steps that rule 3 replaces by ``//``, at most: "most parts" shall be equal (Dissemination)."""
+LONGER_PART_MAX: Final = 8
+"""Steps that rule 3 replaces by ``//``, at most: of a path of ten steps, as deep as documents are
+in Dissemination (1.6), all but the first and the last. What such a merger adds, its degree tells.
+"""
 
 
 class Place(NamedTuple):
@@ -83,20 +88,24 @@ class ElementGroups:
         return sorted(found, key=_largest_first)
 
 
-def by_part(trunks: Mapping[int, Trunk]) -> Iterator[Place]:
-    """Groups of trunks that are equal but for a part of up to :data:`LONGER_PART_MAX` steps.
+def by_part(
+    trunks: Mapping[int, Trunk], *, steps_max: int = LONGER_PART_MAX, since: int = 0
+) -> Iterator[Place]:
+    """Groups of trunks that are equal but for a part of at most so many steps.
 
-    Trunks that end alike are looked at together, so that few groups are held at a time.
+    Only groups with a member numbered ``since`` or later. Trunks that end alike are looked at
+    together, so that few groups are held at a time.
     """
     ending: dict[tuple[object, ...], list[int]] = {}
     for number, trunk in trunks.items():
         ending.setdefault((trunk[-1].label, trunk[-1].branches), []).append(number)
     for numbers in ending.values():
-        if len(numbers) > 1:
-            yield from _parts_among({number: trunks[number] for number in numbers})
+        if len(numbers) > 1 and max(numbers) >= since:
+            among = {number: trunks[number] for number in numbers}
+            yield from _parts_among(among, steps_max, since)
 
 
-def _parts_among(trunks: Mapping[int, Trunk]) -> list[Place]:
+def _parts_among(trunks: Mapping[int, Trunk], steps_max: int, since: int) -> list[Place]:
     numbers = _Numbers()
     groups: dict[tuple[int, int], list[int]] = {}
     for number, trunk in trunks.items():
@@ -105,15 +114,33 @@ def _parts_among(trunks: Mapping[int, Trunk]) -> list[Place]:
         entering = [numbers.of((step.label, step.branches)) for step in trunk]
         beginnings, ends = numbers.beginnings(codes), numbers.ends(codes)
         for before in range(len(trunk)):
-            for begin in range(before, min(before + LONGER_PART_MAX + 1, len(trunk))):
+            for begin in range(before, min(before + steps_max + 1, len(trunk))):
                 end = numbers.joined(ends[begin + 1], entering[begin])
                 groups.setdefault((beginnings[before], end), []).append(number)
+    places: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for (beginning, end), members in groups.items():
+        if len(members) > 1 and max(members) >= since:
+            kept = numbers.lengths[beginning], numbers.lengths[end]
+            places.setdefault(tuple(members), []).append(kept)
     found = [
-        Place(numbers.lengths[beginning], numbers.lengths[end], tuple(members))
-        for (beginning, end), members in groups.items()
-        if len(members) > 1
+        Place(before, behind, members)
+        for members, kept in places.items()
+        for before, behind in _longest(kept)
     ]
     return sorted(found, key=_largest_first)
+
+
+def _longest(kept: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Of what is left before and behind a part, those of which no more is left both times.
+
+    >>> list(_longest([(0, 1), (1, 1), (0, 2), (2, 1)]))
+    [(0, 2), (2, 1)]
+    """
+    longest_before = -1
+    for before, behind in sorted(kept, key=lambda each: (-each[1], -each[0])):
+        if before > longest_before:
+            longest_before = before
+            yield before, behind
 
 
 def far_bits(trunk: Iterable[TrunkStep]) -> int:
@@ -135,7 +162,7 @@ def one_operator_apart(fars: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _largest_first(place: Place) -> tuple[int, tuple[int, ...], int]:
-    return -len(place.members), place.members, place.before
+    return -len(place.members), place.members, -place.behind
 
 
 class _Numbers:

@@ -15,18 +15,26 @@ patterns, and receives that many documents for nothing:
 
 :func:`merge` is greedy. In rounds, patterns that could be merged are found by grouping
 (:mod:`~twigcast.covering.merge_candidates`), and the largest groups are tried first; rule 3 has its
-turn once, when the others have come to an end. The degree of a
-merger of mergers counts against the patterns that were given, never against mergers, so it does
-not add up. A whole group is tried or none of it: with fewer parts the degree is only larger. The
-result depends on the set of patterns alone, not on their order.
+turn when the others have come to an end, and then they go on, until no rule makes one of any two
+within the degree. The degree of a merger of mergers counts against the patterns that were given,
+never against mergers, so it does not add up. A whole group is tried or none of it: with fewer parts
+the degree is only larger. The result depends on the set of patterns alone, not on their order.
 
-A group is looked at closely only if it is not hopeless. What can stand in the place where the
-patterns differ is known from the schema (:mod:`~twigcast.covering.schema_places`). If the group has
-all of it, the merger is perfect, branches or not, and nothing needs to be counted. If it has less
-than half of it, no degree worth allowing comes out. Between these, paths are counted.
+Three questions are asked of a merger, the cheapest first:
 
-A pattern costs about a quarter of a millisecond, however many there are, and counting at most what
-its budget allows.
+1. What can stand in the place where the patterns differ is known from the schema
+   (:mod:`~twigcast.covering.schema_places`). If the group has all of it, the merger is perfect,
+   branches or not, and nothing is counted.
+2. Parts accept together at most the sum of what each accepts. If that is too little of what the
+   merger accepts, its degree is too large. Each pattern is counted once for this.
+3. Otherwise the paths that are added are counted.
+
+How many of the *labels* are missing decides nothing: two of five elements may have nearly all of
+the paths. Patterns with branches are counted by their trunks; at degree 0, where what is counted is
+not enough, they are merged by the first question alone.
+
+A pattern costs about half a millisecond, however many there are, and counting at most what its
+budget allows.
 """
 
 from __future__ import annotations
@@ -55,14 +63,12 @@ from twigcast.language.condition import Label, Reach
 
 __all__ = ["MERGE_STEPS_MAX", "Merged", "Merger", "merge"]
 
-MERGE_STEPS_MAX: Final = 10_000_000
-"""Labels followed to count degrees in one call of :func:`merge`: some ten seconds."""
-
-_HOPELESS: Final = Fraction(1, 2)
-"""If more than this share of what can stand in a place is missing, nothing is counted."""
+MERGE_STEPS_MAX: Final = 20_000_000
+"""Labels followed to count degrees in one call of :func:`merge`: some twenty seconds, which is what
+10,000 patterns of the NITF DTD take."""
 
 _WAYS_MAX: Final = 64
-"""Rows of labels that rule 3 looks at, at most; beyond, there is no hope either."""
+"""Rows of labels that rule 3 compares with its parts, at most; if there are more, it counts."""
 
 
 class Merger(NamedTuple):
@@ -137,7 +143,8 @@ class _Work:
     ) -> None:
         self.within_budget = True
         self._originals = originals
-        self._bound = degree
+        # A bound of 0.6 is meant as six tenths, which no float is.
+        self._bound = Fraction(str(degree))
         self._measure = PathMeasure(paths.automaton, depth=depth)
         self._places = SchemaPlaces(paths.automaton)
         self._steps_max = steps_max
@@ -149,16 +156,32 @@ class _Work:
         }
         self._numbers = {piece.trunk: number for number, piece in self._pieces.items()}
         self._groups = ElementGroups()
+        self._may_count = False
         self._next = len(originals)
 
     def run(self) -> None:
-        """Merge by rules 1 and 2 as far as they go, then by rule 3, then by 1 and 2 again."""
-        for number, piece in self._pieces.items():
-            self._groups.add(number, piece.trunk)
-        self._merge_elements()
-        for place in by_part({number: piece.trunk for number, piece in self._pieces.items()}):
-            self._try_parts(place)
-        self._merge_elements()
+        """Merge what needs no counting, and then all the rest.
+
+        Each time by rules 1 and 2 as far as they go, then by rule 3, until nothing changes.
+        """
+        for self._may_count in (False, True):
+            self._groups = ElementGroups()
+            for number, piece in self._pieces.items():
+                self._groups.add(number, piece.trunk)
+            self._merge()
+
+    def _merge(self) -> None:
+        tried = 0
+        while True:
+            self._merge_elements()
+            before = self._next
+            trunks = {number: piece.trunk for number, piece in self._pieces.items()}
+            for place in by_part(trunks, since=tried):
+                self._try_parts(place)
+            if self._next == before:
+                return
+            # What was tried and is still there has lost members at most.
+            tried = before
 
     def _merge_elements(self) -> None:
         while fresh := self._groups.fresh(self._pieces):
@@ -222,22 +245,14 @@ class _Work:
             kind=steps[place].label.kind,
             behind=steps[place + 1 :],
         )
-        missing = self._missing(possible, place, members)
-        is_union = self._missing(possible, place, widest) == 0
-        return self._try(trunk, members, missing=missing, is_union=is_union)
-
-    def _missing(self, possible: frozenset[Label], place: int, members: list[int]) -> Fraction:
-        """Which share of the labels that can stand at the place none of the members has."""
-        if not possible:
-            return Fraction(0)
-        own = {self._pieces[number].trunk[place].label for number in members}
-        there = len(possible & own)
-        special = [label for label in own if None in label]
-        if special:
-            there = sum(
-                label in own or any(one.includes(label) for one in special) for label in possible
+        own = {self._pieces[number].trunk[place].label for number in widest}
+        missing = possible - own
+        if missing:
+            special = [label for label in own if None in label]
+            missing = frozenset(
+                label for label in missing if not any(one.includes(label) for one in special)
             )
-        return 1 - Fraction(there, len(possible))
+        return self._try(trunk, members, is_union=not missing)
 
     # Rule 3.
 
@@ -252,12 +267,11 @@ class _Work:
         ways = self._places.ways_between(
             before=steps[: place.before], behind=steps[place.before :], most=_WAYS_MAX
         )
-        if ways is None:
-            return
-        own = [self._way_of(self._pieces[number].trunk, place) for number in members]
-        there = sum(any(_includes(mine, way) for mine in own) for way in ways)
-        missing = 1 - Fraction(there, len(ways)) if ways else Fraction(0)
-        self._try(trunk, members, missing=missing, is_union=not missing)
+        is_union = False
+        if ways is not None:
+            own = [self._way_of(self._pieces[number].trunk, place) for number in members]
+            is_union = all(any(_includes(mine, way) for mine in own) for way in ways)
+        self._try(trunk, members, is_union=is_union)
 
     def _way_of(self, trunk: Trunk, place: Place) -> tuple[Label, ...] | None:
         """The labels of the part that differs; None where it is more than names in a row."""
@@ -270,9 +284,7 @@ class _Work:
 
     # All rules.
 
-    def _try(
-        self, trunk: Trunk, members: list[int], *, missing: Fraction, is_union: bool
-    ) -> list[int]:
+    def _try(self, trunk: Trunk, members: list[int], *, is_union: bool) -> list[int]:
         """Put one piece in the place of the members if its degree allows it; what is then left.
 
         With ``is_union`` it matches just what the members match.
@@ -280,9 +292,7 @@ class _Work:
         pieces = [self._pieces[number] for number in members]
         degree, perfect = Fraction(0), is_union and all(piece.perfect for piece in pieces)
         if not perfect:
-            if missing > (_HOPELESS if self._bound else 0):
-                return members
-            counted = self._counted(trunk, pieces)
+            counted = self._counted(trunk, pieces) if self._may_count else None
             if counted is None:
                 return members
             degree, perfect = counted
@@ -327,12 +337,13 @@ class _Work:
                 [piece.trunk] if piece.perfect else [self._own_trunk(part) for part in piece.parts]
             )
         ]
+        whole = plain_steps(trunk)
         try:
+            if self._measure.least(whole, shorter) > self._bound:
+                return None
             if not self._bound:
-                return (
-                    None if self._measure.adds(plain_steps(trunk), shorter) else (Fraction(0), True)
-                )
-            degree = self._measure.degree(plain_steps(trunk), shorter)
+                return None if self._measure.adds(whole, shorter) else (Fraction(0), True)
+            degree = self._measure.degree(whole, shorter)
         except SchemaLimitError:
             self.within_budget = False
             return None
