@@ -52,6 +52,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Findings",
+    "FloodingWarning",
     "LimitError",
     "Matcher",
     "Network",

@@ -17,6 +17,7 @@ from __future__ import annotations
 __all__ = [
     "DocumentError",
     "DocumentLimitError",
+    "FloodingWarning",
     "LimitError",
     "PatternError",
     "PatternLimitError",
@@ -189,6 +190,14 @@ class ProtocolLimitError(ProtocolError, LimitError):
 
 class UsageError(TwigcastError):
     """The calling program did something that cannot be meant; the text says what to do instead."""
+
+
+class FloodingWarning(UserWarning):
+    """Documents go over every link, because nothing was advertised that they keep to.
+
+    Deliveries are right, but the chosen strategy saves nothing for these documents. Whoever means
+    it ignores the warning: ``warnings.simplefilter("ignore", FloodingWarning)``.
+    """
 
 
 def _shown(text: str) -> str:

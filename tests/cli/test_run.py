@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from twigcast.errors import FloodingWarning
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
@@ -61,6 +64,7 @@ class Asked:
     """What the pipeline was asked; it answers at once."""
 
     told: dict[str, object] = field(default_factory=dict)
+    floods: bool = False
     made: tuple[Any, ...] = ()
     chosen: dict[str, Any] = field(default_factory=dict)
     source: Any = None
@@ -79,7 +83,12 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Asked:
         def __init__(self, *made: object, **chosen: object) -> None:
             asked.made, asked.chosen = made, chosen
 
+        def flooding_notice(self, _: object, *, remedy: str) -> str | None:
+            return f"they go over every link; {remedy}" if asked.floods else None
+
         def disseminate(self, source: object, out: str, **how: object) -> Run:
+            if asked.floods:
+                warnings.warn("the same at length", FloodingWarning, stacklevel=1)
             asked.source, asked.out, asked.how = source, out, how
             return a_run(out, **asked.told)
 
@@ -120,6 +129,15 @@ def test_with_a_network_the_summary_tells_of_it(
         "deliveries              99  out/deliveries",
         "crossings              345  out/traffic, 6 needless",
     ]
+
+
+def test_documents_that_nobody_has_advertised_are_told_of_on_one_line(
+    twigcast: Twigcast, asked: Asked
+) -> None:
+    asked.floods = True
+    result = twigcast("run", *NEEDED)
+    assert result.stderr == "they go over every link; name a DTD by --advertise BROKER=DTD\n"
+    assert result.exit_code == 0
 
 
 @pytest.mark.usefixtures("asked")

@@ -57,6 +57,9 @@ def batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Batches:
         def __init__(self, *_: object, **__: object) -> None:
             pass
 
+        def flooding_notice(self, _: object, *, remedy: str) -> None:
+            assert "--advertise" in remedy
+
         def stream(self, source: object, out: str, **asked: object) -> Batches:
             batches.asked = {"source": source, "out": out, **asked}
             return batches

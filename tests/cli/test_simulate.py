@@ -179,3 +179,20 @@ def test_the_scenarios_among_the_examples_are_short_and_run(twigcast: Twigcast, 
     result = twigcast("simulate", str(path), "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["deliveries"] > 0
+
+
+@pytest.mark.parametrize("strategy", ["advertised", "covering(towards=producers)"])
+def test_documents_that_nobody_has_advertised_are_told_of_on_one_line(
+    twigcast: Twigcast, place: Path, strategy: str
+) -> None:
+    (place / "open.toml").write_text(SCENARIO + "advertise = false\n")
+    told = twigcast("simulate", "open.toml", "--strategy", strategy, "--strategy", "best", "--json")
+    (line,) = told.stderr.splitlines()
+    assert line.startswith(
+        f"publisher 1 at north has advertised nothing, so under {strategy} its documents go over "
+        "every link; set advertise = true in [workload]"
+    )
+    assert "strategy best" in line
+    for scenario, chosen in (("t.toml", strategy), ("open.toml", "best")):
+        quiet = twigcast("simulate", scenario, "--strategy", chosen, "--json")
+        assert "advertised nothing" not in quiet.stderr

@@ -14,6 +14,9 @@ from tests.routing.networks import line, random_play
 from twigcast import Network
 from twigcast.routing.strategy import Strategy, advertised, covering, piggyback, prefix
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 STRATEGIES = (
     piggyback(),
     piggyback(space=0.6, merge_every=0),

@@ -49,6 +49,9 @@ from twigcast.routing.events import (
 from twigcast.routing.piggyback import Piggyback, SaidSo
 from twigcast.routing.strategy import Strategy, covering, identity, piggyback, prefix
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 Protocol = Literal["eager", "lazy", "adaptive"]
 
 BUILT = [name for name in ENGINES if name != "auto" and (name != "native" or AVAILABLE)]

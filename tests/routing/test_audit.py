@@ -22,6 +22,9 @@ from twigcast.covering import Bound
 from twigcast.routing.events import Accuse, Deliver, Event, Send
 from twigcast.routing.router import Router
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 THE_LIAR = "B2"
 """In every topology of a play it has a neighbour."""
 

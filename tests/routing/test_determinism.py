@@ -9,9 +9,14 @@ import sys
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.routing.networks import random_play
 from tests.routing.vocabulary import STRATEGIES
 from twigcast.routing.router import Router
+
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
 
 ROOT = Path(__file__).resolve().parents[2]
 

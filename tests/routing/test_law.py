@@ -21,6 +21,9 @@ from tests.routing.networks import PUBLISHERS, Play, line, random_play, star, tr
 from tests.routing.vocabulary import DOCUMENTS, STRATEGIES, THEMES, keeps
 from twigcast.routing.strategy import Strategy
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 NUMBERS = st.integers(0, 14)
 """Which broker, link, subscription ...: taken modulo what there is."""
 CHOICES = st.integers(0, 150)

@@ -17,10 +17,13 @@ from twigcast import (
     UsageError,
 )
 from twigcast.covering import Advertisement
+from twigcast.errors import FloodingWarning
 from twigcast.language import Document
 from twigcast.routing import RouterLimits, Strategy, Topology
 from twigcast.routing.events import AdvertisementId, SubscriptionId
 from twigcast.routing.strategy import advertised, covering
+
+IGNORES_FLOODING = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
 
 LINE = {"links": [["a", "b"], ["b", "c"]]}
 CIRCLE = {"links": [["a", "b"], ["b", "c"], ["c", "a"]]}
@@ -123,6 +126,7 @@ def test_an_expression_that_is_none_changes_nothing() -> None:
     assert network.traffic.total() == 0
 
 
+@IGNORES_FLOODING
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_a_document_that_cannot_be_read_is_an_error_and_the_next_one_is_delivered(
     strategy: Strategy,
@@ -189,6 +193,7 @@ def test_a_topology_in_two_parts_is_refused_at_the_start() -> None:
 # What cannot be decided.
 
 
+@IGNORES_FLOODING
 @pytest.mark.parametrize("strategy", [covering(), advertised()], ids=str)
 def test_a_subscription_that_is_too_costly_has_a_dead_letter_and_stops_nobody(
     strategy: Strategy,
@@ -261,6 +266,7 @@ def test_a_refused_document_leaves_nothing_behind() -> None:
     assert network.publish("a", b"<news/>").refused is None
 
 
+@IGNORES_FLOODING
 def test_each_publisher_is_held_to_its_own_promise() -> None:
     network = Network(LINE, advertised(unadvertised="refuse"))
     network.advertise("a", NEWS, publisher="press")
@@ -300,6 +306,7 @@ def test_a_quicker_link_is_taken_into_the_tree() -> None:
     assert network.publish("a", b"<x/>").crossings == (("a", "c"),)
 
 
+@IGNORES_FLOODING
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 def test_a_network_in_two_parts_goes_on_and_is_whole_again(strategy: Strategy) -> None:
     network = Network(LINE, strategy)
@@ -423,3 +430,46 @@ def test_statistics_tell_how_large_the_tables_are() -> None:
     assert (there.links, there.subscriptions, there.routes, there.distinct_routes) == (2, 0, 2, 1)
     assert (there.forwarded, there.documents, there.deliveries, there.refused) == (2, 1, 0, 0)
     assert network.statistics("c").deliveries == 1
+
+
+# Advertisements that are missing.
+
+ROOTED = b"<!ELEMENT a EMPTY>"
+
+
+@pytest.mark.parametrize("strategy", ["advertised", "covering(towards=producers)"])
+def test_documents_of_a_publisher_without_an_advertisement_are_warned_of_once(
+    strategy: str,
+) -> None:
+    network = Network({"links": [["north", "south"]]}, strategy)
+    with pytest.warns(FloodingWarning) as told:
+        outcomes = [
+            network.publish("north", b"<a/>", publisher=who) for who in ("Post", "Post", None)
+        ]
+    assert [outcome.crossings for outcome in outcomes] == [(("north", "south"),)] * 3
+    first, second = (str(each.message) for each in told)
+    assert "publisher 'Post' at 'north' has advertised nothing" in first
+    assert "network.advertise('north', schema, publisher='Post')" in first
+    assert "whoever publishes at 'north' has advertised nothing" in second
+    assert "the strategy best" in second
+    assert told[0].filename == __file__
+
+
+def test_whoever_has_advertised_is_not_warned_until_it_is_taken_back() -> None:
+    network = Network({"links": [["north", "south"]]}, "advertised")
+    promise = network.advertise("north", ROOTED, publisher="Post")
+    network.publish("north", b"<a/>", publisher="Post")
+    network.unadvertise(promise)
+    with pytest.warns(FloodingWarning, match="'Post' at 'north' has advertised nothing"):
+        network.publish("north", b"<a/>", publisher="Post")
+
+
+@pytest.mark.parametrize("strategy", ["best", "covering", "flooding"])
+def test_where_no_advertisement_is_needed_nobody_is_warned(strategy: str) -> None:
+    network = Network({"links": [["north", "south"]]}, strategy)
+    assert network.publish("north", b"<a/>").deliveries == ()  # a warning is an error in tests
+
+
+def test_a_single_broker_has_nowhere_to_flood_to() -> None:
+    network = Network({"brokers": ["alone"]}, "advertised")
+    assert network.publish("alone", b"<a/>").crossings == ()

@@ -36,6 +36,9 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.router import Router
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 PLAYS_MAX = 120
 """In twelve rows of plays with other seeds, no bug needed more than 34: some strategy, some row of
 events and some document have to meet."""

@@ -32,6 +32,9 @@ from twigcast.routing.standing import (
 )
 from twigcast.routing.strategy import Strategy, flooding, identity, piggyback
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 p = Pattern.parse
 
 

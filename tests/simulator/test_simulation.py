@@ -17,10 +17,11 @@ from twigcast.routing.events import (
     Change,
     Publication,
     Publish,
+    Unadvertise,
 )
 from twigcast.routing.traffic import message_bytes
 from twigcast.simulator import CostModel, Measured, Simulation, SimulationLimits
-from twigcast.simulator.story import HandedIn, Happening
+from twigcast.simulator.story import HandedIn, Happening, unadvertised_publishers
 
 FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
 COSTS = CostModel(
@@ -121,6 +122,22 @@ def test_what_leads_to_no_match_is_needless() -> None:
     assert (flooded.crossings, flooded.needless, flooded.flooded) == (2, 1, 0)
     covered = Simulation(told, "covering", costs=FREE).run()
     assert (covered.crossings, covered.needless) == (1, 0)
+
+
+def test_publishers_without_a_standing_advertisement_are_known_beforehand() -> None:
+    promise = Advertisement.of_expressions(["/a/b"])
+    told = Advertise(AdvertisementId(1), "publisher", promise)
+    advertises = HandedIn(1.0, BrokerId("a"), told)
+    takes_back = HandedIn(3.0, BrokerId("a"), Unadvertise(AdvertisementId(1)))
+    links: list[object] = [["a", "b"]]
+
+    def found(*then: Happening) -> tuple[tuple[str, str], ...]:
+        return unadvertised_publishers(story(links, (), then))
+
+    assert found(publishes("a", "d", 2.0)) == (("a", "publisher"),)
+    assert found(advertises, publishes("a", "d", 2.0)) == ()
+    assert found(advertises, publishes("b", "d", 2.0)) == (("b", "publisher"),)
+    assert found(advertises, takes_back, publishes("a", "d", 4.0)) == (("a", "publisher"),)
 
 
 def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.spark.sessions import hide_session
-from twigcast.errors import UsageError
+from twigcast.errors import FloodingWarning, UsageError
 from twigcast.files import Subscription, SubscriptionFile
-from twigcast.spark import Run, pipeline, run_batch
+from twigcast.spark import Pipeline, Publications, Run, pipeline, run_batch
 
 
 @pytest.fixture
@@ -49,6 +49,52 @@ def test_a_mistake_is_found_before_spark_is_started(
     (tmp_path / "done" / "_manifest" / "batch=0.json").write_text("{}")
     with pytest.raises(UsageError, match=complaint):
         mistake(tmp_path)
+
+
+LINE = {"links": [["north", "south"]]}
+
+
+@pytest.mark.usefixtures("no_spark")
+@pytest.mark.parametrize(
+    ("advertisements", "who"),
+    [
+        ({}, "who publishes at 'north' has advertised nothing, so under advertised"),
+        ({"south": b"<!ELEMENT a EMPTY>"}, "who publishes at 'north' has advertised nothing"),
+    ],
+)
+def test_documents_that_nobody_has_advertised_are_warned_of(
+    tmp_path: Path, advertisements: dict[str, bytes], who: str
+) -> None:
+    given = Pipeline(None, LINE, ["//a"], "advertised", advertisements=advertisements)
+    with pytest.raises(FloodingWarning, match=who):  # as a warning is an error in tests
+        given.disseminate(tmp_path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("topology", "strategy", "advertisements"),
+    [
+        (LINE, "best", {}),
+        (LINE, "advertised", {"north": b"<!ELEMENT a EMPTY>"}),
+        ({"brokers": ["north"]}, "advertised", {}),
+        (None, "advertised", {}),
+    ],
+)
+def test_other_runs_flood_nothing(
+    topology: dict[str, object] | None, strategy: str, advertisements: dict[str, bytes]
+) -> None:
+    given = Pipeline(None, topology, ["//a"], strategy, advertisements=advertisements)
+    assert given.flooding_notice(Publications("feed"), remedy="advertise") is None
+
+
+def test_a_table_may_say_where_its_documents_are_published() -> None:
+    promised = {"south": b"<!ELEMENT a EMPTY>"}
+    given = Pipeline(None, LINE, ["//a"], "advertised", advertisements=promised)
+    assert given.flooding_notice(Publications("feed.parquet"), remedy="advertise") is None
+    alone = Pipeline(None, LINE, ["//a"], "advertised")
+    told = alone.flooding_notice(Publications("feed.parquet"), remedy="advertise")
+    assert told is not None
+    assert told.startswith("every publisher has advertised nothing")
 
 
 def test_ids_that_differ_only_by_type_cannot_share_a_table() -> None:

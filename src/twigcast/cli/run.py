@@ -6,7 +6,9 @@ described in :mod:`twigcast.spark.tables`; here is only what a user types and se
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -17,11 +19,12 @@ from twigcast.cli.options import AsJson, Engine, FileNames
 from twigcast.cli.progress import Bar
 from twigcast.cli.run_options import EMBEDDED, Network, Streaming, bindings
 from twigcast.cli.run_stream import INTERRUPTED, Streamed, carry_stream
-from twigcast.cli.speaking import REFUSED, write, write_json
+from twigcast.cli.speaking import REFUSED, say, write, write_json
 from twigcast.display import counted
+from twigcast.errors import FloodingWarning
 
 if TYPE_CHECKING:
-    from twigcast.spark import Run
+    from twigcast.spark import Pipeline, Publications, Run
 
 EXAMPLES = (
     "twigcast run --subscriptions subs.csv --publications feed/ --out result/",
@@ -87,7 +90,7 @@ def run(
         pipeline = network.pipeline(subscriptions, engine, bar)
         checked(source, partitions)
         outcome: Run | Streamed
-        with no_session_left():
+        with no_session_left(), _flooding_told(pipeline, source):
             if master != EMBEDDED or settings:
                 # An embedded Spark is better left to the run: it starts it once all is in order.
                 start_session(master, settings=settings)
@@ -98,6 +101,17 @@ def run(
                     source, out, partitions=partitions, overwrite=overwrite
                 )
     _tell(outcome, has_network=topology is not None, as_json=as_json)
+
+
+@contextmanager
+def _flooding_told(pipeline: Pipeline, source: Publications) -> Iterator[None]:
+    """Tell on one line if documents go everywhere for want of advertisements, and only once."""
+    notice = pipeline.flooding_notice(source, remedy="name a DTD by --advertise BROKER=DTD")
+    if notice is not None:
+        say(notice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FloodingWarning)
+        yield
 
 
 def _tell(outcome: Run | Streamed, *, has_network: bool, as_json: bool) -> None:

@@ -94,6 +94,7 @@ def simulate(
         if details and not as_json:
             say(options_text(read.options))
             _say_drawn(told.drawn)
+        _say_flooding(told.story, strategies)
         runs = []
         for number, chosen in enumerate(strategies):
             bar.show(f"simulating {chosen}", number, len(strategies))
@@ -132,6 +133,21 @@ def _say_drawn(drawn: object) -> None:
             said = "; ".join(pairs) + ("; …" if len(value) > _ROWS_MAX else "")
         say(f"# {name.replace('_', ' ')}: {said}")
     say()
+
+
+def _say_flooding(story: Story, strategies: Sequence[Strategy]) -> None:
+    """Tell on one line whose documents go everywhere for want of an advertisement."""
+    from twigcast.routing.strategy import flooding_notice
+    from twigcast.simulator.story import unadvertised_publishers
+
+    needing = [chosen for chosen in strategies if chosen.needs_advertisements]
+    without = unadvertised_publishers(story) if needing and story.network.links else ()
+    if without:
+        (broker, publisher), more = without[0], len(without) - 1
+        rest = f", like {counted(more, 'other')}," if more else ""
+        remedy = 'set advertise = true in [workload], or add a [[change]] that does "advertise"'
+        who = f"{publisher or 'whoever publishes'} at {broker}{rest}"
+        say(flooding_notice(needing[0], who=who, remedy=remedy))
 
 
 def _say_seconds(runs: Sequence[Results], *, details: bool) -> None:

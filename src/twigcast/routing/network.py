@@ -18,6 +18,7 @@ parts.
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ from typing import assert_never
 
 from twigcast.covering import Advertisement
 from twigcast.display import counted, html_table, shortened
-from twigcast.errors import UsageError
+from twigcast.errors import FloodingWarning, UsageError
 from twigcast.language import Document, Pattern, Schema
 from twigcast.routing.events import (
     Accuse,
@@ -55,7 +56,7 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
-from twigcast.routing.strategy import Strategy
+from twigcast.routing.strategy import Strategy, flooding_notice
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.topology import Link, Topology
@@ -134,7 +135,10 @@ class Network:
         self._joined: set[tuple[str, str]] = set()
         self._places: dict[int, str] = {}
         """Of each subscription, its broker."""
-        self._promise_places: dict[int, str] = {}
+        self._promise_places: dict[int, tuple[str, str]] = {}
+        """Of each advertisement, its broker and its publisher."""
+        self._warned_of: set[tuple[str, str]] = set()
+        """Publishers whose documents are flooded, which was told."""
         self._next_id = 1
         self._published = 0
         self._batches = 0
@@ -212,27 +216,30 @@ class Network:
         promise = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
         made = AdvertisementId(self._new_id())
         self._say(broker, Advertise(made, publisher or "", promise))
-        self._promise_places[made] = broker
+        self._promise_places[made] = broker, publisher or ""
         return made
 
     def unadvertise(self, id: AdvertisementId) -> None:
         """Take an advertisement back. Raises UsageError if there is none with that id."""
         if id not in self._promise_places:
             raise UsageError(f"no advertisement with id {id}, so nothing to take back")
-        self._say(self._promise_places.pop(id), Unadvertise(id))
+        broker, _ = self._promise_places.pop(id)
+        self._say(broker, Unadvertise(id))
 
     def publish(
         self, broker: str, document: bytes | Document, *, publisher: str | None = None
     ) -> Outcome:
         """A publisher at a broker hands in a document; what happened to it.
 
-        Raises DocumentError if it cannot be read.
+        Raises DocumentError if it cannot be read. Under a strategy that needs advertisements, there
+        is one FloodingWarning for each publisher who has made none.
         """
         self._check(broker)
         content = document.content if isinstance(document, Document) else document
         if not isinstance(content, bytes):
             raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
         _check_text(publisher or "", "a publisher")
+        self._warn_of_flooding(broker, publisher or "")
         self.settle()
         self._published += 1
         name = f"p{self._published}"
@@ -244,6 +251,22 @@ class Network:
         if outcome.refused is not None:
             Document.parse(content)  # raises, if that is why
         return outcome
+
+    def _warn_of_flooding(self, broker: str, publisher: str) -> None:
+        """Tell, once for each publisher, that its documents go everywhere."""
+        is_known = (broker, publisher) in self._promise_places.values()
+        if is_known or not self.strategy.needs_advertisements or not self._joined:
+            return
+        if (broker, publisher) in self._warned_of:
+            return
+        self._warned_of.add((broker, publisher))
+        named = f", publisher={publisher!r}" if publisher else ""
+        notice = flooding_notice(
+            self.strategy,
+            who=f"{f'publisher {publisher!r}' if publisher else 'whoever publishes'} at {broker!r}",
+            remedy=f"say what it sends by network.advertise({broker!r}, schema{named})",
+        )
+        warnings.warn(notice, FloodingWarning, stacklevel=3)
 
     def _outcome(self, name: str) -> Outcome:
         deliveries: list[Delivery] = []

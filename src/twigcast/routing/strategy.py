@@ -52,6 +52,7 @@ __all__ = [
     "best",
     "covering",
     "flooding",
+    "flooding_notice",
     "identity",
     "piggyback",
     "prefix",
@@ -110,6 +111,11 @@ class Strategy:
     def floods(self) -> bool:
         """Whether every document goes everywhere."""
         return self.hold_back == "everything"
+
+    @property
+    def needs_advertisements(self) -> bool:
+        """Whether documents of a publisher who has advertised nothing go everywhere."""
+        return self.towards != "all"
 
     @property
     def perfect(self) -> bool:
@@ -284,6 +290,19 @@ def _kinds(annotations: object, protocol: Protocol) -> str:
             f"occur is known at the end of a document only (Piggyback, 3.3)"
         )
     return str(kinds)
+
+
+def flooding_notice(of: Strategy, *, who: str, remedy: str) -> str:
+    """What to tell whoever uses a strategy of advertisements without any.
+
+    >>> print(flooding_notice(advertised(), who="publisher 'Post'", remedy="let it advertise"))
+    publisher 'Post' has advertised nothing, so under advertised its documents go over every link;
+    let it advertise, or take the strategy best, which needs no advertisements
+    """
+    return (
+        f"{who} has advertised nothing, so under {of} its documents go over every link; "
+        f"{remedy}, or take the strategy best, which needs no advertisements"
+    )
 
 
 STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {

@@ -12,10 +12,12 @@ each time it goes the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 from twigcast.routing.events import (
     Advertise,
+    AdvertisementId,
     BrokerId,
     Publish,
     Subscribe,
@@ -24,7 +26,16 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.topology import Tree
 
-__all__ = ["HandedIn", "Happening", "LinkLost", "LinkReturns", "Outside", "Scene", "Story"]
+__all__ = [
+    "HandedIn",
+    "Happening",
+    "LinkLost",
+    "LinkReturns",
+    "Outside",
+    "Scene",
+    "Story",
+    "unadvertised_publishers",
+]
 
 Outside: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Publish
 """What clients and publishers do to their broker."""
@@ -68,3 +79,27 @@ class Story:
     then: Scene = ()
     start: float | None = None
     """When the story itself begins; None for when the stage is set and all is quiet."""
+
+
+def unadvertised_publishers(story: Story) -> tuple[tuple[BrokerId, str], ...]:
+    """Who publishes, at which broker, without an advertisement that stands at that time."""
+    standing: dict[tuple[BrokerId, AdvertisementId], str] = {}
+    found: dict[tuple[BrokerId, str], None] = {}
+    then = sorted(story.then, key=lambda happening: happening.at)
+    for happening in chain(*story.stage, then):
+        if not isinstance(happening, HandedIn):
+            continue
+        broker, event = happening.broker, happening.event
+        match event:
+            case Advertise():
+                standing[broker, event.id] = event.publisher
+            case Unadvertise():
+                standing.pop((broker, event.id), None)
+            case Publish():
+                publisher = event.publication.publisher
+                theirs = (name for (place, _), name in standing.items() if place == broker)
+                if publisher not in theirs:
+                    found[broker, publisher] = None
+            case _:
+                pass
+    return tuple(found)

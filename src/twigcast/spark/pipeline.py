@@ -38,6 +38,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+import warnings
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -50,7 +51,7 @@ from pyspark.sql import SparkSession
 
 from twigcast import __version__
 from twigcast.display import html_table, printable
-from twigcast.errors import TwigcastError, UsageError
+from twigcast.errors import FloodingWarning, TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
@@ -158,6 +159,7 @@ class Pipeline:
         finished run is refused unless ``overwrite``.
         """
         publications = checked(publications, partitions)
+        self._warn_of_flooding(publications)
         place = _temporary_folder() if out is None else str(out)
         existing: Existing = "replace" if overwrite else "refuse"
         # What can be refused without Spark is refused before it is started.
@@ -193,6 +195,7 @@ class Pipeline:
 
         if not isinstance(publications, KafkaTopic):
             publications = checked(publications, partitions)
+        self._warn_of_flooding(publications)
         step = Step(
             design=self.design,
             subscriptions=self._file,
@@ -206,6 +209,19 @@ class Pipeline:
         return start_stream(
             self.spark, publications, step, checkpoint=checkpoint, trigger=trigger, schema=schema
         )
+
+    def flooding_notice(
+        self, publications: Publications | KafkaTopic, *, remedy: str
+    ) -> str | None:
+        """That documents will go over every link for want of advertisements, if they will."""
+        at_origin = isinstance(publications, Publications) and publications.are_files
+        return self.design.flooding_notice(at_origin=at_origin, remedy=remedy)
+
+    def _warn_of_flooding(self, publications: Publications | KafkaTopic) -> None:
+        remedy = "say what is published there by advertisements={broker: schema}"
+        notice = self.flooding_notice(publications, remedy=remedy)
+        if notice is not None:
+            warnings.warn(notice, FloodingWarning, stacklevel=3)
 
     @property
     def spark(self) -> SparkSession:

@@ -34,7 +34,7 @@ from twigcast.language import Pattern, Schema
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
-from twigcast.routing.strategy import Strategy
+from twigcast.routing.strategy import Strategy, flooding_notice
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.spark.brokers import BrokerTree
 from twigcast.spark.hops import share_tables
@@ -80,6 +80,22 @@ class Design:
     origin: int = 0
     """Where documents are published that do not say it."""
     promises: Mapping[int, tuple[Advertisement, ...]] | None = None
+
+    def flooding_notice(self, *, at_origin: bool, remedy: str) -> str | None:
+        """That documents go over every link for want of advertisements, if they do.
+
+        ``at_origin`` is for documents that are all published at the origin. Where a table may say
+        another broker for each, only that there is no advertisement at all is known beforehand.
+        """
+        if self.tree is None or len(self.tree.names) == 1 or not self.strategy.needs_advertisements:
+            return None
+        promises = self.promises or {}
+        if self.origin in promises or (promises and not at_origin):
+            return None
+        who = (
+            f"who publishes at {self.tree.names[self.origin]!r}" if at_origin else "every publisher"
+        )
+        return flooding_notice(self.strategy, who=who, remedy=remedy)
 
 
 @dataclass(frozen=True)

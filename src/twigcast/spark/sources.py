@@ -87,6 +87,11 @@ class Publications:
             return [os.fspath(self.source)]
         return [os.fspath(path) for path in self.source]
 
+    @property
+    def are_files(self) -> bool:
+        """Whether they are plain files, folders or archives, and no table."""
+        return bool(self.paths) and (self.format or format_of(self.paths)) is None
+
 
 def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
     """Subscriptions from whatever holds them; rows count as lines, from 1."""
