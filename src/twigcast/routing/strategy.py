@@ -201,7 +201,11 @@ def advertised(
 
 
 def best() -> Strategy:
-    """The default: chosen by measurement, as DESIGN.md tells."""
+    """The default: as ``covering``, so that no document goes astray, whoever publishes.
+
+    It does not follow advertisements: whoever does has to flood the documents of publishers who
+    have made none. DESIGN.md has the measurements.
+    """
     return Strategy("best", "covered")
 
 
