@@ -46,7 +46,7 @@ _SAMPLE = 20
 """Documents that are matched one expression after the other: enough for a ratio."""
 
 _MAIN = "best"
-_MAIN_IDEA = "the default: covering, and advertisements where there are any"
+_MAIN_IDEA = "the default: covering, which asks nothing of publishers"
 
 
 def run_demo(
