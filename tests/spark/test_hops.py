@@ -118,6 +118,7 @@ def many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "TASK_VISITS_MIN", 1)
 
 
+@pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")  # nobody advertises here
 @pytest.mark.usefixtures("many_tasks")
 @pytest.mark.parametrize(
     "strategy", ["covering", "flooding", "prefix(depth=1)", "piggyback", "advertised(unit=path)"]

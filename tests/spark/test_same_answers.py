@@ -169,6 +169,7 @@ STRATEGIES = (
 )
 
 
+@pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")  # nobody advertises here
 @pytest.mark.parametrize("plan", ["fused", "hops"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_plan_and_strategy_does_what_a_network_of_routers_does(

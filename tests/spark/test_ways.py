@@ -32,6 +32,9 @@ from twigcast.spark.tables import TABLES, arrow_of
 from twigcast.spark.ways import Ways, loaded_ways, ways_bytes
 from twigcast.spark.worker import match_batches
 
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
 Promises = Mapping[str, Sequence[Advertisement]]
 
 MORE: tuple[Strategy, ...] = (

@@ -47,12 +47,11 @@ nothing is merged on this link, or aggregated as without advertisements, and
 
 from __future__ import annotations
 
-from typing import NamedTuple, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from twigcast.covering import Advertisement, MergedSet
 from twigcast.covering.aggregated_set import AggregatedSet
 from twigcast.covering.merged_set import Difference
-from twigcast.covering.merging import MERGE_STEPS_MAX
 from twigcast.covering.path_automaton import AUTOMATON_LIMITS, AutomatonLimits
 from twigcast.covering.said import Said
 from twigcast.covering.under_schema import SchemaPaths
@@ -61,7 +60,11 @@ from twigcast.language import Pattern
 from twigcast.routing.directed import Directed
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["Outgoing", "OutgoingStatistics"]
+__all__ = ["MERGE_TICK_STEPS_MAX", "Outgoing", "OutgoingStatistics"]
+
+MERGE_TICK_STEPS_MAX: Final = 1_000_000
+"""Labels followed to count degrees at a merge tick of one link: about a second, which a broker with
+some links can spare a minute. What is perfect without counting is merged before."""
 
 
 class OutgoingStatistics(NamedTuple):
@@ -93,7 +96,7 @@ class Outgoing:
         strategy: Strategy,
         *,
         limits: AutomatonLimits = AUTOMATON_LIMITS,
-        steps_max: int = MERGE_STEPS_MAX,
+        steps_max: int = MERGE_TICK_STEPS_MAX,
     ) -> None:
         self._limits = limits
         self._directed = None if strategy.towards == "all" else Directed(strategy.towards)
