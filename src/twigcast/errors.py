@@ -196,7 +196,11 @@ class FloodingWarning(UserWarning):
     """Documents go over every link, because nothing was advertised that they keep to.
 
     Deliveries are right, but the chosen strategy saves nothing for these documents. Whoever means
-    it ignores the warning: ``warnings.simplefilter("ignore", FloodingWarning)``.
+    it ignores the warning:
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", FloodingWarning)
     """
 
 

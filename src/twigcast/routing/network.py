@@ -18,7 +18,6 @@ parts.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +28,7 @@ from typing import assert_never
 
 from twigcast.covering import Advertisement
 from twigcast.display import counted, html_table, shortened
-from twigcast.errors import FloodingWarning, UsageError
+from twigcast.errors import UsageError
 from twigcast.language import Document, Pattern, Schema
 from twigcast.routing.events import (
     Accuse,
@@ -56,7 +55,7 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
-from twigcast.routing.strategy import Strategy, flooding_notice
+from twigcast.routing.strategy import Strategy, flooding_notice, warn_of_flooding
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.topology import Link, Topology
@@ -266,7 +265,7 @@ class Network:
             who=f"{f'publisher {publisher!r}' if publisher else 'whoever publishes'} at {broker!r}",
             remedy=f"say what it sends by network.advertise({broker!r}, schema{named})",
         )
-        warnings.warn(notice, FloodingWarning, stacklevel=3)
+        warn_of_flooding(notice)
 
     def _outcome(self, name: str) -> Outcome:
         deliveries: list[Delivery] = []

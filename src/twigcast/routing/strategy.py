@@ -29,13 +29,15 @@ differ.
 
 from __future__ import annotations
 
+import inspect
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
-from twigcast.errors import UsageError
+from twigcast.errors import FloodingWarning, UsageError
 from twigcast.routing.kinds import Kinds
 from twigcast.routing.wire_annotations import ANNOTATION_BYTES_MAX
 
@@ -307,6 +309,14 @@ def flooding_notice(of: Strategy, *, who: str, remedy: str) -> str:
         f"{who} has advertised nothing, so under {of} its documents go over every link; "
         f"{remedy}, or take the strategy best, which needs no advertisements"
     )
+
+
+def warn_of_flooding(notice: str) -> None:
+    """Warn at the line outside this package that led here, however many calls lie between."""
+    depth, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("twigcast."):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(notice, FloodingWarning, stacklevel=depth)
 
 
 STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {

@@ -38,7 +38,6 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-import warnings
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -51,8 +50,9 @@ from pyspark.sql import SparkSession
 
 from twigcast import __version__
 from twigcast.display import html_table, printable
-from twigcast.errors import FloodingWarning, TwigcastError, UsageError
+from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
+from twigcast.routing.strategy import warn_of_flooding
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.hops import hops
@@ -221,7 +221,7 @@ class Pipeline:
         remedy = "say what is published there by advertisements={broker: schema}"
         notice = self.flooding_notice(publications, remedy=remedy)
         if notice is not None:
-            warnings.warn(notice, FloodingWarning, stacklevel=3)
+            warn_of_flooding(notice)
 
     @property
     def spark(self) -> SparkSession:
