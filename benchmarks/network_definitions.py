@@ -312,8 +312,8 @@ NETWORK_DEFINITIONS = (
             13_836,
             15_746,
             13_836,
-            14_075,
-            14_075,
+            14_222,
+            14_338,
             99_841,
         ),
     ),
@@ -323,7 +323,7 @@ NETWORK_DEFINITIONS = (
         brokers=7,
         subscriptions=4_000,
         deliveries=6_471,
-        messages=(45_948, 31_589, 31_954, 26_055, 26_254, 26_254),
+        messages=(45_948, 31_589, 31_954, 26_055, 26_915, 32_944),
     ),
     _rows(
         "dissemination-table-1.3",
@@ -331,6 +331,6 @@ NETWORK_DEFINITIONS = (
         brokers=127,
         subscriptions=1_024,
         deliveries=2_065,
-        messages=(177_230, 142_699, 58_604, 56_694, 56_933, 56_933),
+        messages=(177_230, 142_699, 58_604, 56_694, 57_080, 57_941),
     ),
 )
