@@ -128,9 +128,87 @@ def test_an_original_that_has_changed_meanwhile_stays(
     assert "it has changed since it was read, and stays" in result.stderr
 
 
+@pytest.mark.parametrize("source", ["sorted/Ben", "sorted/Ben/a.xml"])
+def test_a_document_in_the_folder_of_its_subscriber_is_its_own_copy_and_stays(
+    twigcast: Twigcast, office: Path, source: str
+) -> None:
+    (office / "sorted" / "Ben").mkdir(parents=True)
+    (office / "sorted" / "Ben" / "a.xml").write_text(QUIET)
+    result = twigcast("match", "rules.csv", source, "--move-to", "sorted")
+    assert _files(office / "sorted") == {"Anna/a.xml": QUIET, "Ben/a.xml": QUIET}
+    assert "it is in the folder of a subscriber already, and stays" in result.stderr
+    assert ", 0 moved in " in result.stderr
+
+
+def test_a_folder_of_a_subscriber_that_leads_to_the_source_loses_nothing(
+    twigcast: Twigcast, office: Path
+) -> None:
+    (office / "sorted").mkdir()
+    (office / "sorted" / "Ben").symlink_to("../feed/deep")
+    twigcast("match", "rules.csv", "feed", "--move-to", "sorted")
+    assert _files(office / "feed")["deep/a.xml"] == QUIET
+
+
+def test_a_hard_link_in_another_folder_is_a_copy_and_the_original_goes(
+    twigcast: Twigcast, office: Path
+) -> None:
+    for subscriber in ("Anna", "Ben"):
+        (office / "sorted" / subscriber).mkdir(parents=True)
+    (office / "sorted" / "Ben" / "a.xml").hardlink_to(office / "feed" / "deep" / "a.xml")
+    twigcast("match", "rules.csv", "feed/deep", "--move-to", "sorted")
+    assert _files(office / "feed" / "deep") == {}
+    assert _files(office / "sorted") == {"Anna/a.xml": QUIET, "Ben/a.xml": QUIET}
+
+
+def test_an_original_that_cannot_be_deleted_is_told_with_its_copies(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = Path.unlink
+
+    def refuse(path: Path, *, missing_ok: bool = False) -> None:
+        if path.parent.name == "feed":
+            raise PermissionError(13, "Permission denied")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted", "--json")
+    assert result.exit_code == 1
+    told = json.loads(result.stdout)
+    assert (len(told["copies"]), told["moved"]) == (3, False)
+    assert "it was copied and stays, for it cannot be deleted: " in result.stderr
+
+
+def test_an_original_that_somebody_else_deleted_is_not_said_to_stay(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def deleted(*given: str) -> None:
+        link(*given)
+        (office / "feed" / "a.xml").unlink(missing_ok=True)
+
+    monkeypatch.setattr(os, "link", deleted)
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
+    assert result.exit_code == 0
+    assert "it was copied, and somebody else has deleted it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "filed"), [("a\\b.xml", "a%5Cb.xml"), ("caf\udce9.xml", "caf%5Cxe9.xml")]
+)
+def test_a_file_keeps_its_name_whatever_letters_it_has(
+    twigcast: Twigcast, office: Path, name: str, filed: str
+) -> None:
+    (office / "feed" / "deep" / name).write_text(QUIET)
+    (office / "feed" / "deep" / "a.xml").unlink()
+    twigcast("match", "rules.csv", "feed/deep", "--copy-to", "sorted")
+    assert list(_files(office / "sorted" / "Ben")) == [filed]
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ("feed", "--copy-to", ""),
         ("feed", "--copy-to", "x", "--move-to", "y"),
         ("feed", "--copy-to", "feed"),
         ("feed", "--move-to", "feed/sorted"),

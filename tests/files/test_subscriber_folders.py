@@ -143,6 +143,35 @@ def test_a_document_that_cannot_be_written_leaves_nothing_unfinished(
     assert list((tmp_path / "Anna").iterdir()) == []
 
 
+def test_what_another_process_left_unfinished_is_not_in_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(_file: int) -> None:
+        raise SystemExit
+
+    asked = _of("Anna")
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(os, "fsync", killed)
+        patched.setattr(Path, "unlink", lambda *_, **__: None)
+        folders = SubscriberFolders(tmp_path, asked)
+        folders.put("a.xml", b"1", folders.folders_of(asked), durable=True)
+    again = SubscriberFolders(tmp_path, asked)  # With the same number, as in a container.
+    assert again.put("a.xml", b"1", again.folders_of(asked)) == [tmp_path / "Anna" / "a.xml"]
+
+
+def test_a_copy_that_was_there_and_the_folder_itself_are_brought_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = _of("Anna")
+    folders = SubscriberFolders(tmp_path / "sorted", asked)
+    (place,) = folders.put("a.xml", b"1", folders.folders_of(asked))
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    folders.put("a.xml", b"1", folders.folders_of(asked), durable=True)
+    expected = {place, place.parent, tmp_path / "sorted", tmp_path}
+    assert {path.stat().st_ino for path in expected} <= set(synced)
+
+
 def test_a_root_that_cannot_be_made_is_a_matter_of_usage(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot make the folder"):

@@ -1,13 +1,14 @@
 """``match --copy-to`` and ``--move-to``: documents into the folders of those who asked for them.
 
-A document is moved only when every copy of it is safe on the disk, it is the file that was read,
-and nothing about it is undecided. Otherwise it stays where it is, and so does a document that
-matches nothing or is refused. Members of archives and standard input can only be copied.
+A document is moved only when every copy of it is safe on the disk, it is the file that was read
+and none of the copies itself, and nothing about it is undecided. Otherwise it stays where it is,
+and so does a document that matches nothing or is refused. Members of archives and standard input
+can only be copied.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,12 @@ from twigcast.cli.speaking import complain, say
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from twigcast.files import Entry, Subscription, SubscriptionFile
     from twigcast.files.subscriber_folders import SubscriberFolders
 
-__all__ = ["Filing", "filing_into"]
+__all__ = ["Filed", "Filing", "filing_into"]
 
 
 def filing_into(
@@ -37,6 +38,8 @@ def filing_into(
     target = copy_to if move_to is None else move_to
     if target is None:
         return None
+    if not target:
+        raise UsageError("--copy-to and --move-to take a folder, not an empty name")
     from twigcast.files.subscriber_folders import SubscriberFolders
 
     _check_apart(Path(target), documents, watched=watched)
@@ -58,6 +61,14 @@ def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> No
             )
 
 
+@dataclass(frozen=True)
+class Filed:
+    """What there is to tell of a document in ``--json``, and whether all of it could be done."""
+
+    told: Mapping[str, object] = field(default_factory=dict)
+    complete: bool = True
+
+
 @dataclass
 class Filing:
     """Where documents go, and how many went."""
@@ -76,33 +87,46 @@ class Filing:
         asked: Iterable[Subscription],
         *,
         undecided: bool,
-    ) -> dict[str, object] | None:
-        """Put one document where it belongs; None, and a complaint, if that went wrong."""
+    ) -> Filed:
+        """Put one document where it belongs; complains if that went wrong."""
         from twigcast.files.publications import Kind, file_name
 
         folders = self.folders.folders_of(asked)
         movable = self.moving and entry.kind is Kind.FILE and not undecided
-        moved = False
         try:
             places = self.folders.put(file_name(entry, name), content, folders, durable=movable)
-            self.copies += len(places)
-            if places and movable:
-                moved = self._remove(Path(entry.path), name, content)
         except OSError as error:
             complain(f"{name}: it stays, for it cannot be filed: {error}")
-            return None
-        if places and self.moving and entry.kind is not Kind.FILE:
-            self._tell_of_archives()
-        self.moved += moved
+            return Filed(complete=False)
+        self.copies += len(places)
         told: dict[str, object] = {"copies": [str(place) for place in places]}
-        return {**told, "moved": moved} if self.moving else told
+        if not self.moving:
+            return Filed(told)
+        if entry.kind is not Kind.FILE:
+            self._tell_of_archives()
+        moved, complete = False, True
+        if movable:
+            try:
+                moved = self._remove(Path(entry.path), name, content, places)
+            except OSError as error:
+                complain(f"{name}: it was copied and stays, for it cannot be deleted: {error}")
+                complete = False
+        self.moved += moved
+        return Filed({**told, "moved": moved}, complete)
 
-    def _remove(self, path: Path, name: str, content: bytes) -> bool:
-        """Delete the original, if it is still what was read."""
-        if path.stat().st_size != len(content) or path.read_bytes() != content:
-            say(f"{name}: it has changed since it was read, and stays")
+    def _remove(self, path: Path, name: str, content: bytes, places: Sequence[Path]) -> bool:
+        """Delete the original, if it is still what was read, and none of its own copies."""
+        try:
+            if path.stat().st_size != len(content) or path.read_bytes() != content:
+                say(f"{name}: it has changed since it was read, and stays")
+                return False
+            if any(_is_entry(path, place) for place in places):
+                say(f"{name}: it is in the folder of a subscriber already, and stays")
+                return False
+            path.unlink()
+        except FileNotFoundError:
+            say(f"{name}: it was copied, and somebody else has deleted it")
             return False
-        path.unlink()
         return True
 
     def _tell_of_archives(self) -> None:
@@ -114,3 +138,11 @@ class Filing:
     def sums(self) -> str:
         """What was done, for the last line."""
         return f"{self.moved:,} moved" if self.moving else f"{self.copies:,} copied"
+
+
+def _is_entry(path: Path, place: Path) -> bool:
+    """Whether two paths are one name in one folder, however they are written.
+
+    Links lead to the same file from another folder; of these, one can go.
+    """
+    return path.samefile(place) and path.parent.samefile(place.parent)

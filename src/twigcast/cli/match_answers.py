@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from twigcast.cli.document_limits import stopped_by
+from twigcast.cli.filing import Filed
 from twigcast.cli.speaking import complain, say, say_sums, write, write_json
 from twigcast.display import counted
 from twigcast.errors import DocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from twigcast.cli.filing import Filing
     from twigcast.cli.match_jobs import Answered
@@ -49,7 +50,7 @@ class Answers:
             self._refuse(answered.name, answered.answer)
             return
         decision = answered.answer
-        filed: dict[str, object] | None = {}
+        filed = Filed()
         if self.filing is not None and decision.matches:
             assert isinstance(answered.content, bytes)
             filed = self.filing.put(
@@ -60,8 +61,8 @@ class Answers:
                 undecided=bool(decision.undecided),
             )
         self.matches += len(decision.matches)
-        self.failed += bool(decision.undecided) or filed is None
-        self._print(answered.name, decision, filed or {})
+        self.failed += bool(decision.undecided) or not filed.complete
+        self._print(answered.name, decision, filed.told)
 
     def _refuse(self, name: str, error: DocumentError) -> None:
         self.refused += 1
@@ -70,7 +71,7 @@ class Answers:
         else:
             complain(f"{name}: {stopped_by(error)}")
 
-    def _print(self, name: str, decision: Decision, filed: dict[str, object]) -> None:
+    def _print(self, name: str, decision: Decision, filed: Mapping[str, object]) -> None:
         matches, undecided = self._ids(decision.matches), self._ids(decision.undecided)
         self._costly.update(dict.fromkeys(undecided))
         if self.as_json:

@@ -193,8 +193,9 @@ def file_name(entry: Entry, name: str) -> str:
     """
     if entry.kind is Kind.STDIN:
         return "stdin.xml"
-    if entry.kind is not Kind.FILE:
-        name = name.removeprefix(f"{printable(entry.path)}!")
+    if entry.kind is Kind.FILE:
+        return name.rpartition("/")[2]
+    name = name.removeprefix(f"{printable(entry.path)}!")
     return re.split(r"[/\\]", name)[-1] or name
 
 

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.errors import UsageError
@@ -55,7 +56,7 @@ class SubscriberFolders:
     def __init__(self, root: Path, subscriptions: Iterable[Subscription]) -> None:
         self.root = root
         self._folders = _folder_names({_owner(each) for each in subscriptions})
-        self._serial = 0
+        self._synced: set[Path] = set()
         try:
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -78,8 +79,8 @@ class SubscriberFolders:
 
     def _put_one(self, name: str, content: bytes, folder: Path, *, durable: bool) -> Path:
         folder.mkdir(exist_ok=True)
-        self._serial += 1
-        unfinished = folder / f".twigcast-{os.getpid()}-{self._serial}.tmp"
+        # Numbers of processes are not unique: each container counts its own.
+        unfinished = folder / f".twigcast-{token_hex(8)}.tmp"
         try:
             with unfinished.open("xb") as file:
                 file.write(content)
@@ -90,8 +91,16 @@ class SubscriberFolders:
         finally:
             unfinished.unlink(missing_ok=True)
         if durable:
-            _sync_folder(folder)
+            _sync(place)  # A copy that was there already may not be on the disk yet.
+            self._sync_folder(folder)
         return place
+
+    def _sync_folder(self, folder: Path) -> None:
+        """Have the names in a folder written to the disk, and once the name of the folder."""
+        folders = [folder] if folder in self._synced else [folder, self.root, self.root.parent]
+        for each in folders:
+            _sync(each)
+        self._synced.add(folder)
 
 
 def safe_name(name: str) -> str:
@@ -202,10 +211,10 @@ def _holds(place: Path, content: bytes) -> bool:
     return place.read_bytes() == content
 
 
-def _sync_folder(folder: Path) -> None:
-    """Have the names in a folder written to the disk, where a folder can be opened for that."""
-    if hasattr(os, "O_DIRECTORY"):
-        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _sync(path: Path) -> None:
+    """Have a file or the names in a folder written to the disk, where folders can be opened."""
+    if hasattr(os, "O_DIRECTORY") or not path.is_dir():
+        opened = os.open(path, os.O_RDONLY)
         try:
             os.fsync(opened)
         finally:
