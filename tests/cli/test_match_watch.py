@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,12 @@ def _watching(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     (folder / "rules.csv").write_text("id,subscriber,xpath\n1,Anna,//a\n")
     command = [str(EXECUTABLE), "match", "rules.csv", "inbox", "--watch", "--every", "0.05", *words]
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as program:
         try:
             yield program
@@ -69,6 +75,51 @@ def test_documents_are_moved_as_they_arrive_and_a_broken_one_is_named_once(tmp_p
     assert last.startswith("3 documents, 2 matches, 2 moved, 1 refused in ")
     assert [path.name for path in (tmp_path / "inbox").iterdir()] == ["broken.xml"]
     assert (tmp_path / "sorted" / "Anna" / "2.xml").read_text() == "<a>2.xml</a>"
+
+
+def _watching_with_processes(folder: Path) -> AbstractContextManager[subprocess.Popen[str]]:
+    (folder / "inbox").mkdir()
+    for number in range(40):  # More than one chunk.
+        (folder / "inbox" / f"{number}.xml").write_text("<a/>")
+    return _watching(folder, "--jobs", "2", "--engine", "streaming")
+
+
+def test_processes_of_jobs_end_with_the_program_when_it_is_killed(tmp_path: Path) -> None:
+    with _watching_with_processes(tmp_path) as program:
+        assert _line(program)
+        program.kill()
+        # They hold the same pipes, so this ends when the last of them has.
+        program.communicate(timeout=60)
+
+
+def test_an_end_that_reaches_all_processes_at_once_is_an_end_as_asked(tmp_path: Path) -> None:
+    with _watching_with_processes(tmp_path) as program:
+        assert _line(program)
+        os.killpg(program.pid, signal.SIGTERM)
+        _, said = program.communicate()
+    assert program.returncode == 0
+    assert " matches in " in said.splitlines()[-1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_a_process_of_jobs_that_was_killed_while_idle_is_told_in_a_sentence(tmp_path: Path) -> None:
+    with _watching_with_processes(tmp_path) as program:
+        for _ in range(40):
+            assert _line(program)
+        for each in _workers(program.pid):
+            os.kill(each, signal.SIGKILL)
+        (tmp_path / "inbox" / "late.xml").write_text("<a/>")
+        _, said = program.communicate()
+    assert program.returncode == 1
+    assert "Traceback" not in said
+    assert "a process of --jobs was ended from outside" in said
+
+
+def _workers(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [
+        int(each) for each in children if "spawn_main" in Path(f"/proc/{each}/cmdline").read_text()
+    ]
 
 
 @pytest.mark.usefixtures("shop")

@@ -184,6 +184,7 @@ def _match_arrivals(
     every: float,
 ) -> None:
     """Answer for the documents that are there, and for those that arrive, until Ctrl-C."""
+    from twigcast.cli.match_jobs import WorkerGoneError
     from twigcast.files.arrivals import WATCHED_FILES_MAX, Arrivals
     from twigcast.files.publications import opened_entries
 
@@ -195,10 +196,15 @@ def _match_arrivals(
         while not request.is_made():
             settled = opened_entries(arrivals.look(), patterns=patterns, limits=limits)
             bar.show("watching", answers.documents, None)
-            for answered in deciders.answers(settled):
-                answers.take(answered)
-                if request.is_made():
-                    break
+            try:
+                for answered in deciders.answers(settled):
+                    answers.take(answered)
+                    if request.is_made():
+                        break
+            except WorkerGoneError:
+                # A service manager asks all processes at once to end.
+                if not request.is_made():
+                    raise
             # Whoever reads along sees all answers before we wait.
             sys.stdout.flush()
             if arrivals.overflowing and not overflowing:

@@ -15,13 +15,16 @@ memory does not grow with the number of documents.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from twigcast.errors import DocumentError, TwigcastError
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from twigcast.language import DocumentLimits
     from twigcast.matching import Decision, Matcher
 
-__all__ = ["CHUNK_BYTES_MAX", "CHUNK_DOCUMENTS_MAX", "Answered", "Deciders"]
+__all__ = ["CHUNK_BYTES_MAX", "CHUNK_DOCUMENTS_MAX", "Answered", "Deciders", "WorkerGoneError"]
 
 CHUNK_DOCUMENTS_MAX = 32
 CHUNK_BYTES_MAX = 1 << 20
@@ -43,6 +46,10 @@ _AHEAD = 2
 
 Answer: TypeAlias = "Decision | DocumentError"
 _Document: TypeAlias = "tuple[Entry, str, Content]"
+
+
+class WorkerGoneError(TwigcastError):
+    """A process that matches was ended from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +119,39 @@ class Deciders(AbstractContextManager["Deciders"]):
         assert self._pool is not None
         if self._shared:
             return self._pool.submit(_decide_all, self._matcher, contents)
-        return self._pool.submit(_decide_here, contents)
+        with _while_all_live(), _without_interrupts():
+            return self._pool.submit(_decide_here, contents)
 
 
 def _finished(chunk: list[_Document], future: Future[list[Answer]]) -> Iterator[Answered]:
-    try:
+    with _while_all_live():
         answers = future.result()
-    except BrokenProcessPool:
-        raise TwigcastError(
-            "a process of --jobs was ended from outside, perhaps for want of memory: take fewer"
-        ) from None
     for document, answer in zip(chunk, answers, strict=True):
         yield Answered(*document, answer)
+
+
+@contextmanager
+def _while_all_live() -> Iterator[None]:
+    """Say what it means when a process has gone."""
+    try:
+        yield
+    except BrokenProcessPool:
+        raise WorkerGoneError(
+            "a process of --jobs was ended from outside, perhaps for want of memory: take fewer"
+        ) from None
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C waiting while processes are started, and from them for good.
+
+    They inherit what is blocked. Else those that still begin would end with a traceback each.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _chunks(documents: Iterable[_Document]) -> Iterator[list[_Document]]:
@@ -161,11 +189,18 @@ _own: list[Matcher] = []
 def _begin(stored: bytes, engine: str, limits: DocumentLimits, cost_max: int) -> None:
     from twigcast.matching import Matcher
 
-    # Ctrl-C reaches every process of a terminal; the first of them ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_the_first, daemon=True).start()
     _own.append(
         Matcher.from_buffer(stored, engine=engine, limits=limits, residual_cost_max=cost_max)
     )
+
+
+def _end_with_the_first() -> None:
+    """Do not wait for work for ever when the process that hands it out was killed."""
+    first = multiprocessing.parent_process()
+    assert first is not None
+    wait([first.sentinel])
+    os._exit(1)
 
 
 def _decide_here(contents: list[Content]) -> list[Answer]:
