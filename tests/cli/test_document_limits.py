@@ -95,6 +95,20 @@ def test_where_libxml2_stops_no_option_is_named(twigcast: Twigcast, place: Path)
 
 
 @pytest.mark.parametrize(
+    "option",
+    ["--document-bytes-max", "--document-attributes-max", "--document-name-length-max"],
+)
+@pytest.mark.parametrize("number", [str(2**63), "9" * 400])
+def test_a_limit_that_no_machine_can_count_to_is_refused(
+    twigcast: Twigcast, place: Path, option: str, number: str
+) -> None:
+    (place / "a.xml").write_text("<a/>")
+    result = twigcast("match", "rules.txt", "a.xml", option, number)
+    assert result.exit_code == 2
+    assert f"{option} is 9,223,372,036,854,775,807 at most" in result.stderr
+
+
+@pytest.mark.parametrize(
     ("given", "size"),
     [
         ("5000", 5000),

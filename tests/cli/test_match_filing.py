@@ -160,8 +160,9 @@ def test_a_hard_link_in_another_folder_is_a_copy_and_the_original_goes(
     assert _files(office / "sorted") == {"Anna/a.xml": QUIET, "Ben/a.xml": QUIET}
 
 
+@pytest.mark.usefixtures("office")
 def test_an_original_that_cannot_be_deleted_is_told_with_its_copies(
-    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unlink = Path.unlink
 

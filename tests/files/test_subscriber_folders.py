@@ -150,11 +150,12 @@ def test_what_another_process_left_unfinished_is_not_in_the_way(
         raise SystemExit
 
     asked = _of("Anna")
-    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+    folders = SubscriberFolders(tmp_path, asked)
+    with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", killed)
         patched.setattr(Path, "unlink", lambda *_, **__: None)
-        folders = SubscriberFolders(tmp_path, asked)
-        folders.put("a.xml", b"1", folders.folders_of(asked), durable=True)
+        with pytest.raises(SystemExit):
+            folders.put("a.xml", b"1", folders.folders_of(asked), durable=True)
     again = SubscriberFolders(tmp_path, asked)  # With the same number, as in a container.
     assert again.put("a.xml", b"1", again.folders_of(asked)) == [tmp_path / "Anna" / "a.xml"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
@@ -47,6 +48,9 @@ _OPTIONS: Final[Mapping[str, str]] = {
 
 _CEILINGS: Final[Mapping[str, int]] = {"depth_max": 256, "elements_max": 10_000_000}
 """Where libxml2 stops, whatever it is told."""
+
+NUMBER_MAX = 2**63 - 1
+"""No limit can be larger; the kernel counts in 64 bits."""
 
 BytesMax: TypeAlias = Annotated[
     str | None,
@@ -116,9 +120,6 @@ class LimitOptions:
         """For whoever reads documents; UsageError for what cannot be set."""
         from twigcast.language import DocumentLimits
 
-        for name, ceiling in _CEILINGS.items():
-            if (getattr(self, name) or 0) > ceiling:
-                raise UsageError(f"{_OPTIONS[name]} is {ceiling:,} at most: there libxml2 stops")
         given = {
             "elements_max": self.elements_max,
             "depth_max": self.depth_max,
@@ -126,6 +127,10 @@ class LimitOptions:
             "name_length_max": self.name_length_max,
             "bytes_max": self._bytes(),
         }
+        for name, number in given.items():
+            if (number or 0) > (ceiling := _CEILINGS.get(name, NUMBER_MAX)):
+                why = ": there libxml2 stops" if name in _CEILINGS else ""
+                raise UsageError(f"{_OPTIONS[name]} is {ceiling:,} at most{why}")
         return DocumentLimits(**{name: n for name, n in given.items() if n is not None})
 
     def of_files(self) -> PublicationLimits:
@@ -152,7 +157,7 @@ def size_of(given: str, *, option: str) -> int:
     (20000000, 1536)
     """
     read = _SIZE.fullmatch(given.strip())
-    size = int(float(read["number"]) * _UNITS[(read["unit"] or "").lower()]) if read else 0
+    size = int(Decimal(read["number"]) * _UNITS[(read["unit"] or "").lower()]) if read else 0
     if not size:
         raise UsageError(f"{option} takes a size, such as 20MB, 64MiB or 5000000, not {given!r}")
     return size
