@@ -87,11 +87,10 @@ class SubscriberFolders:
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
-            place = _take_place(unfinished, folder, safe_name(name), content)
+            place = _take_place(unfinished, folder, safe_name(name), content, durable=durable)
         finally:
             unfinished.unlink(missing_ok=True)
         if durable:
-            _sync(place)  # A copy that was there already may not be on the disk yet.
             self._sync_folder(folder)
         return place
 
@@ -172,7 +171,9 @@ def _as_some_disks_see(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def _take_place(unfinished: Path, folder: Path, name: str, content: bytes) -> Path:
+def _take_place(
+    unfinished: Path, folder: Path, name: str, content: bytes, *, durable: bool
+) -> Path:
     """Give a complete file its name, or the next that is free."""
     digest = sha256(content).hexdigest()
     stem, ending = _parted(name)
@@ -182,6 +183,8 @@ def _take_place(unfinished: Path, folder: Path, name: str, content: bytes) -> Pa
             _rename_to_new(unfinished, place)
         except FileExistsError:
             if _holds(place, content):
+                if durable:
+                    _sync(place)  # Whoever wrote it may not have waited for the disk.
                 return place
         else:
             return place
