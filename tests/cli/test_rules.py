@@ -5,6 +5,9 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import shutil
+import subprocess
+import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +43,14 @@ def test_check_takes_prefixes_for_all(twigcast: Twigcast) -> None:
     assert result.exit_code == 0
     assert "//{urn:all}item" in result.stdout
     assert "//{urn:own}item" in result.stdout
-    assert twigcast("check", "rules.csv", "--namespace", "nonsense").exit_code == 2
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize("word", ["nonsense", "=urn:a", "a=", "1=urn:a", "a b=urn:a", "a:b=urn:a"])
+def test_what_binds_no_prefix_is_refused(twigcast: Twigcast, word: str) -> None:
+    result = twigcast("check", "rules.csv", "--namespace", word)
+    assert result.exit_code == 2
+    assert "--namespace takes PREFIX=URI" in result.stderr
 
 
 def test_namespace_lines_of_a_text_file_hold_for_every_verb(
@@ -78,7 +88,10 @@ def test_a_document_in_place_of_subscriptions_is_one_sentence(
     (place / "feed.bz2").write_bytes(bz2.compress(b"<a/>"))
     (place / "feed.xz").write_bytes(lzma.compress(b"<a/>"))
     more = ("a.xml",) if words == ("match",) else ()
-    archives = ("feed.zip", "feed.tgz", "feed.bz2", "feed.xz")
+    (place / "feed.7z").write_bytes(b"7z\xbc\xaf\x27\x1c\0\4")
+    with tarfile.open(place / "feed.tar", "w") as archive:
+        archive.add(place / "a.xml", "a.xml")
+    archives = ("feed.zip", "feed.tgz", "feed.bz2", "feed.xz", "feed.7z", "feed.tar")
     kinds = {"news.xml": "an XML document"} | dict.fromkeys(archives, "an archive")
     for name, kind in kinds.items():
         result = twigcast(*words, name, *more)
@@ -100,6 +113,21 @@ def test_a_list_of_files_is_pointed_out_and_still_checked(
     assert len(result.stdout.splitlines()) == len(lines.splitlines())
     assert result.stderr.count("list.txt looks like a list of files") == 1
     assert "looks like a list of files" in twigcast("match", "list.txt", "a.xml").stderr
+
+
+@pytest.mark.skipif(shutil.which("xargs") is None, reason="needs xargs")
+def test_the_command_for_a_list_of_files_works_with_any_name(
+    twigcast: Twigcast, place: Path
+) -> None:
+    names = ["two words.xml", "it's.xml", "a.xml"]
+    (place / "my list.txt").write_text("\n".join(names) + "\n")
+    said = twigcast("check", "my list.txt").stderr
+    advised = said.partition("to match the files: ")[2].splitlines()[0].removesuffix(")")
+    shown = advised.replace("twigcast match RULES", "printf '%s|'")
+    done = subprocess.run(
+        ["sh", "-c", shown], cwd=place, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "".join(f"{name}|" for name in names)
 
 
 @pytest.mark.parametrize("lines", ["//a\n", "body.content\n", "a.xml\n//b\n", "/a/b.c\n//x.xml\n"])

@@ -24,10 +24,12 @@ Namespaces: TypeAlias = Annotated[
 
 def bindings(given: Iterable[str]) -> dict[str, str]:
     """What each prefix stands for; UsageError for a word that does not say so."""
+    from twigcast.files.rows import PREFIX
+
     namespaces: dict[str, str] = {}
     for binding in given:
         prefix, equals, uri = binding.partition("=")
-        if not (prefix and equals and uri):
+        if not (PREFIX.fullmatch(prefix) and equals and uri):
             raise UsageError(f"--namespace takes PREFIX=URI, such as a=urn:a, not {binding!r}")
         namespaces[prefix] = uri
     return namespaces

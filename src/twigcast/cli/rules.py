@@ -8,6 +8,7 @@ file names, which could be meant as expressions (``news.xml`` is a name in XPath
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -27,7 +28,7 @@ _LOOKED_AT = 100
 _FILE_NAME = re.compile(
     r"[^\[\]()@|'\"=<>*{}:]+\.(?:xml|nitf|xhtml|rss|zip|tar|tgz|gz|bz2|xz|7z)", re.IGNORECASE
 )
-_ARCHIVE = re.compile(r"PK[\x03\x05]|\x1f|BZh\d1AY&SY|\ufffd7zXZ")
+_ARCHIVE = re.compile(r"PK[\x03\x05]|\x1f|BZh\d1AY&SY|\ufffd7zXZ|7z\ufffd|[^\n]{257}ustar")
 """How archives begin, read as UTF-8 as far as that goes."""
 
 
@@ -41,9 +42,15 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
     if _are_file_names(lines):
         say(
             f"{path} looks like a list of files, not of expressions: {quoted(lines[0])} asks for "
-            f"elements of that name (to match the files: xargs twigcast match RULES < {path})"
+            f"elements of that name (to match the files: {_match_listed(path)})"
         )
     return file
+
+
+def _match_listed(path: str) -> str:
+    """A command that matches the files of a list, whatever letters their names have."""
+    command = "xargs -d '\\n' twigcast match RULES"
+    return command if path == "-" else f"{command} < {shlex.quote(path)}"
 
 
 def _refuse_documents(path: str, file: SubscriptionFile) -> None:
