@@ -125,7 +125,7 @@ def test_the_command_for_a_list_of_files_works_with_any_name(
     advised = said.partition("to match the files: ")[2].splitlines()[0].removesuffix(")")
     shown = advised.replace("twigcast match RULES", "printf '%s|'")
     done = subprocess.run(
-        ["sh", "-c", shown], cwd=place, capture_output=True, text=True, check=True
+        ["/bin/sh", "-c", shown], cwd=place, capture_output=True, text=True, check=True
     )
     assert done.stdout == "".join(f"{name}|" for name in names)
 
