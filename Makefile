@@ -6,8 +6,10 @@
 SHELL := /bin/sh
 BIN := .venv/bin
 
-# Pythons to try: the first that is new enough and can make environments is taken.
-PYTHONS := $(PYTHON) python3 python python3.14 python3.13 python3.12 python3.11
+# Pythons to try: the first that is new enough and can make environments is taken. If one is asked
+# for by name, it is that or none.
+PYTHONS := $(if $(PYTHON),"$(PYTHON)",python3 python python3.14 python3.13 python3.12 python3.11)
+NO_PYTHON := $(if $(PYTHON),"$(PYTHON)" is none,found none)
 
 # The Python of an environment that is there stays, unless another is asked for by name.
 SETUP_OPTIONS := $(if $(PYTHON),--this-python)
@@ -26,7 +28,7 @@ ready:
 	  if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
 	  then exec "$$candidate" tools/environment.py $(SETUP_OPTIONS); fi; \
 	done; \
-	echo "Twigcast needs Python 3.11 or newer with its venv module, and found none; install one" \
+	echo "Twigcast needs Python 3.11 or newer with its venv module, and" $(NO_PYTHON)"; install one" \
 	     "(on Debian and Ubuntu: python3 and python3-venv), or name it: make setup PYTHON=/path/to/python3" >&2; \
 	exit 1
 

@@ -243,7 +243,9 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment for pip: the user's, without what would lead it elsewhere."""
     banned = {f"PIP_{name}" for name in MISDIRECTING} | {"PYTHONPATH", "PYTHONHOME"}
     kept = {name: value for name, value in environment.items() if name not in banned}
-    return {**kept, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
+    # The last overrides a configuration file, too; no environment takes a --user install.
+    settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
+    return {**kept, **settings}
 
 
 def requirements(root: Path, extras: Sequence[str]) -> list[str]:

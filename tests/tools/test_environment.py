@@ -219,7 +219,8 @@ def test_settings_that_lead_pip_elsewhere_are_dropped_and_all_others_kept() -> N
     given = {"PIP_NO_BUILD_ISOLATION": "0", "PIP_USER": "1", "PYTHONPATH": "x", "PIP_CERT": "c"}
     cleaned = clean_environment({**given, "PATH": "p"})
     assert {"PIP_CERT": "c", "PATH": "p"}.items() <= cleaned.items()
-    assert not {"PIP_NO_BUILD_ISOLATION", "PIP_USER", "PYTHONPATH"} & cleaned.keys()
+    assert not {"PIP_NO_BUILD_ISOLATION", "PYTHONPATH"} & cleaned.keys()
+    assert cleaned["PIP_USER"] == "0"  # A configuration file may ask for it as well.
 
 
 def test_extras_that_name_extras_are_written_out(checkout: Path) -> None:
@@ -248,6 +249,40 @@ def test_a_second_set_up_says_that_it_waits_and_then_goes_on(tmp_path: Path) -> 
             first.communicate("\n")
             assert second.stdout.readline() == "in\n"
             second.communicate("\n")
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """``make ready`` with a Python by name, where the set-up only tells which one it got."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "environment.py").write_text("import sys; print(sys.executable)")
+
+    def make(python: str) -> subprocess.CompletedProcess[str]:
+        command = ["/usr/bin/env", "make", "ready", f"PYTHON={python}"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    return make
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_python_that_was_asked_for_and_is_none_is_not_replaced_by_another(
+    ready: Callable[[str], subprocess.CompletedProcess[str]],
+) -> None:
+    done = ready("python9.9")
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert "python9.9 is none" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_the_path_of_a_python_may_have_blanks(
+    ready: Callable[[str], subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    python = tmp_path / "my pythons" / "python"
+    python.parent.mkdir()
+    python.symlink_to(Path(sys.executable).resolve())
+    assert ready(str(python)).stdout.strip() == str(python)
 
 
 def test_ci_begins_with_an_empty_cache_and_a_new_home(tmp_path: Path) -> None:
