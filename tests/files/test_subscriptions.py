@@ -380,3 +380,10 @@ def test_subscriptions_that_write_the_same_namespaces_share_them(write: Write) -
     file = read_subscriptions(write("s.txt", "# namespace p = urn:p\n//p:a\n//p:b\n"))
     first, second = file.subscriptions
     assert first.namespaces is second.namespaces
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+def test_a_line_without_end_stops_at_the_bound_of_the_file() -> None:
+    limits = SubscriptionLimits(line_bytes_max=100, file_bytes_max=1_000_000)
+    with pytest.raises(UsageError, match="file_bytes_max"):
+        read_subscriptions("/dev/zero", limits=limits)

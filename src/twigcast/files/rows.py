@@ -51,7 +51,7 @@ def decoded_lines(file: BinaryIO, *, line_bytes_max: int, file_bytes_max: int) -
     """
     total = 0
     for number in count(1):
-        line, length = _bounded_line(file, line_bytes_max)
+        line, length = _bounded_line(file, line_bytes_max, file_bytes_max - total)
         if not length:
             return
         total += length
@@ -132,13 +132,16 @@ def csv_rows(lines: Iterator[Row]) -> Iterator[Row]:
         _csv_header([])
 
 
-def _bounded_line(file: BinaryIO, line_bytes_max: int) -> tuple[bytes, int]:
-    """The next line, or just its beginning when it is too long, and its whole length."""
+def _bounded_line(file: BinaryIO, line_bytes_max: int, bytes_left: int) -> tuple[bytes, int]:
+    """The next line, or just its beginning when it is too long, and its whole length.
+
+    A device or pipe may have no end, so no more is read than the file may have.
+    """
     line = file.readline(line_bytes_max + 2)  # as long as a line may be, and its end
     length = len(line)
     if length == line_bytes_max + 2 and not line.endswith(b"\n"):
         part = line
-        while part and not part.endswith(b"\n"):
+        while part and not part.endswith(b"\n") and length <= bytes_left:
             part = file.readline(1 << 16)
             length += len(part)
     return line.removesuffix(b"\n").removesuffix(b"\r"), length
