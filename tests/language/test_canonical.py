@@ -226,3 +226,19 @@ def test_the_exact_fragment_is_exact_but_for_names_with_prefixes(said: Said) -> 
     pattern = parsed(said.text)
     assert pattern.exact
     assert pattern.necessary is pattern
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["((a | b)[last()] | c)[d]", "((a | b)[last()][2] | c)[d][e] = 'x'", "((a)[2]/b | c)/d[e]"],
+)
+def test_a_branch_in_parentheses_has_a_canonical_text_that_reads_back(text: str) -> None:
+    pattern = parsed(text)
+    assert Pattern.parse(pattern.text, None, CANONICAL_LIMITS) is pattern
+
+
+def test_unions_inside_the_predicates_of_unions_are_not_multiplied() -> None:
+    text = "x"
+    for _ in range(8):
+        text = f"(a | b | c | d | e | f | g)[{text}]"
+    assert len(parsed(text).text) < 2 * len(text)

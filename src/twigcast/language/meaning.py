@@ -20,7 +20,7 @@ References: XPath 1.0, sections 2 to 4.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final
+from typing import Final, assert_never
 
 from twigcast.language.build import all_of, any_of, at_document, exists, negation, on_document
 from twigcast.language.condition import (
@@ -60,6 +60,7 @@ from twigcast.language.syntax import (
     Step,
     Type,
     Union,
+    filtered,
     is_positional,
     tidy,
     type_of,
@@ -98,8 +99,8 @@ _ABOUT_CONTEXT: Final = ((), (Path.relative((CONTEXT_NODE,)),))
 _IDLE_POSITIONS: Final = (Number("1"), Call("last", ()))
 """Where only existence is asked, "the first one" and "the last one" are just "one"."""
 
-_BRANCHES_MAX = 16
-"""A union of more is left as it is, for what follows it is written once for each branch."""
+_WRITTEN_STEPS_MAX = 256
+"""What follows a union is written once for each branch, unless that makes more steps than this."""
 
 _DIGITS_PLAIN_MAX = 15
 """Longer numbers, and those with an exponent, may round to nought; libxml2 shall say."""
@@ -199,7 +200,7 @@ def as_path(expression: Expression) -> Expression:
             start = as_path(base)
             if isinstance(start, Path):
                 return Path(start.absolute, tidy((*start.steps, *steps)))
-            if isinstance(start, Union) and len(start.parts) <= _BRANCHES_MAX:
+            if isinstance(start, Union) and _written_steps(expression) <= _WRITTEN_STEPS_MAX:
                 return Union(tuple(as_path(Chain(part, steps)) for part in start.parts))
         case Filter(base, predicates) if not any(map(is_positional, predicates)):
             start = as_path(base)
@@ -207,9 +208,45 @@ def as_path(expression: Expression) -> Expression:
                 *before, last = start.steps
                 last = Step(last.axis, last.test, last.predicates + predicates)
                 return Path(start.absolute, (*before, last))
-            if isinstance(start, Union) and len(start.parts) <= _BRANCHES_MAX:
-                return Union(tuple(as_path(Filter(part, predicates)) for part in start.parts))
+            if isinstance(start, Union) and _written_steps(expression) <= _WRITTEN_STEPS_MAX:
+                return Union(tuple(as_path(filtered(part, predicates)) for part in start.parts))
     return expression
+
+
+def _written_steps(expression: Expression) -> int:
+    """How many steps there are once every union is written out, those in predicates included."""
+    match expression:
+        case Path(_, steps):
+            return _written_in(steps)
+        case Chain(base, steps):
+            return _written_steps(base) + _branches(base) * _written_in(steps)
+        case Filter(base, predicates):
+            return _written_steps(base) + _branches(base) * sum(map(_written_steps, predicates))
+        case Union(parts) | Call(_, parts):
+            return sum(map(_written_steps, parts))
+        case Binary(_, left, right):
+            return _written_steps(left) + _written_steps(right)
+        case Negative(operand):
+            return _written_steps(operand)
+        case Literal() | Number():
+            return 0
+        case _:
+            assert_never(expression)
+
+
+def _written_in(steps: tuple[Step, ...]) -> int:
+    return len(steps) + sum(_written_steps(one) for step in steps for one in step.predicates)
+
+
+def _branches(expression: Expression) -> int:
+    """How many paths an expression is, once every union is written out."""
+    match expression:
+        case Union(parts):
+            return sum(map(_branches, parts))
+        case Chain(base) | Filter(base):
+            return _branches(base)
+        case _:
+            return 1
 
 
 # Comparisons.

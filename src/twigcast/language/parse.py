@@ -32,7 +32,6 @@ from twigcast.language.syntax import (
     Call,
     Chain,
     Expression,
-    Filter,
     KindTest,
     Literal,
     NameTest,
@@ -42,6 +41,7 @@ from twigcast.language.syntax import (
     Step,
     Type,
     Union,
+    filtered,
     tidy,
     type_of,
 )
@@ -228,12 +228,7 @@ class _Parser:
         expression = self._primary()
         if self._looking_at("["):
             self._must_be_nodes(expression, column, "'['")
-            predicates = self._predicate_list()
-            if isinstance(expression, Filter):
-                # ((p)[x])[y] and (p)[x][y] select the same nodes.
-                expression = Filter(expression.base, expression.predicates + predicates)
-            else:
-                expression = Filter(expression, predicates)
+            expression = filtered(expression, self._predicate_list())
         if self._looking_at("/") or self._looking_at("//"):
             self._must_be_nodes(expression, column, "'/'")
             double = self._advance().text == "//"

@@ -42,6 +42,7 @@ __all__ = [
     "Type",
     "Union",
     "direct",
+    "filtered",
     "is_positional",
     "tidy",
     "type_of",
@@ -179,6 +180,13 @@ ANYWHERE_BELOW: Final = Step(Axis.DESCENDANT_OR_SELF, KindTest("node"))
 
 CONTEXT_NODE: Final = Step(Axis.SELF, KindTest("node"))
 """The step that ``.`` stands for."""
+
+
+def filtered(base: Expression, predicates: tuple[Expression, ...]) -> Filter:
+    """The base with more predicates: ``((p)[x])[y]`` and ``(p)[x][y]`` select the same nodes."""
+    if isinstance(base, Filter):
+        return Filter(base.base, base.predicates + predicates)
+    return Filter(base, predicates)
 
 
 def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
