@@ -99,7 +99,13 @@ REWRITES = [
     ("//a[d lt '2024-01-31']", 7, "//a[translate(d, '-', '') < 20240131]"),
     ("//a[b is c]", 7, "//a[b and c and count(b | c) = 1]"),
     ("//a[. is //b[1]]", 7, "//a[//b[1] and count(. | //b[1]) = 1]"),
-    ("//a[b idiv 2 = 1]", 7, "//a[floor(b div 2) = 1]"),
+    ("//a[b idiv 2 = 1]", 7, "//a[(b - b mod 2) div 2 = 1]"),
+    ("//a[matches(b, '^$')]", 5, "//a[string(b) = '']"),
+    ("//a[b castable as xs:boolean]", 7, "//a[b = 'true' or b = 'false' or b = '1' or b = '0']"),
+    ("every $x in (//a, //b) satisfies $x/c", 1, "not((//a | //b)[not(c)])"),
+    ("(let $x := 2 return //a = $x) and //b", 2, "//a = 2 and //b"),
+    ("let $x := 1 return (let $x := 2 return //a = $x) and //b = $x", 1, "//a = 2 and //b = 1"),
+    ("let $x := 5, $y := $x return //a = $y", 1, "//a = 5"),
     ("//a[b || c = 'xy']", 7, "//a[concat(b, c) = 'xy']"),
     ("//a union //b", 5, "//a | //b"),
     ("//a intersect //b", 5, "//a[count(. | //b) = count(//b)]"),
@@ -171,6 +177,13 @@ def test_later_xpath_is_called_that_and_rewritten(text: str, column: int, rewrit
         ("//a[b instance of element()]", 7, "XPath 2.0", "no types"),
         ("//a/(b | c)[1]", 5, "XPath 2.0", "write the paths in full"),
         ("sort(//a)", 1, "XPath 3.1", "nothing like it"),
+        ("//a[matches(b, 'É', 'i')]", 5, "XPath 2.0", "no regular expressions"),
+        ("//a[tokenize(b, 'ab+') = 'x']", 5, "XPath 2.0", "to ask for a word"),
+        ("//a[tokenize(b, 'aa') = 'x']", 5, "XPath 2.0", "to ask for a word"),
+        ("//a[replace(b, '\\s', '') = 'x']", 5, "XPath 2.0", "single letters"),
+        ("//a[head((b, c)) = 'x']", 5, "XPath 3.0", "(p)[1]"),
+        ("//a[(b, c)[1] = 'x']", 5, "XPath 2.0", "one comparison for each value"),
+        ("//a[subsequence(b, 2, 1000000)]", 5, "XPath 2.0", "position() >= 2"),
         ("//a[index-of(b, 'x') = 2]", 5, "XPath 2.0", "whether it is there"),
         ("//a[reverse(b)]", 5, "XPath 2.0", "nothing like it"),
         ("//a[current()/b]", 5, "XSLT", "from the root"),
@@ -460,6 +473,7 @@ def test_any_words_of_later_xpath_are_an_expression_or_a_pattern_error(words: li
         "a" + " => lower-case()" * 490,
         "a" + " ! b" * 1900,
         "let $a := //a return " + "let $a := concat($a, $a) return " * 200 + "$a",
+        "let $a := ('a', 'b') return " + "let $a := ($a, $a) return " * 40 + "//a = $a",
         "/" * 8000,
         "x" * 7990 + "(",
     ],
@@ -469,3 +483,11 @@ def test_a_hostile_expression_is_refused_within_bounds(text: str) -> None:
     with pytest.raises(PatternError) as caught:
         Pattern.parse(text, limits=PatternLimits(characters_max=8192))
     assert len(caught.value.reason) < 9000
+
+
+def test_dates_are_not_subtracted_as_numbers() -> None:
+    assert refused("//a[xs:date(b) - xs:date(c) > 5]").hint is None
+
+
+def test_words_that_name_no_element_are_not_proposed_as_a_path() -> None:
+    assert refused("x² wide").hint == "to look for words write contains(., 'x² wide')"

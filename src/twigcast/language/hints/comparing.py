@@ -45,9 +45,6 @@ _OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _SPELT_OUT_MAX = 8
 """A range of so many numbers is written as alternatives."""
 
-_ITEMS_MAX = 64
-"""A comparison with more values is no help, written out."""
-
 _WHOLE: Final = re.compile(r"(?:position|last|count|string-length|floor|ceiling|round)\(.*\)")
 """What can only be a whole number."""
 
@@ -93,13 +90,25 @@ def has_token(text: Piece, separator: str, token: Piece) -> Piece:
     if separator in {r"\s+", r"\s"}:
         separator, text = " ", call("normalize-space", text)
     else:
-        separator = plain_text(separator.removesuffix("+"))
+        separator = _separator(separator)
     if not token.value or separator in token.value:
         raise NoRewriteError
     edge = literal(separator)
     around = call("concat", edge, text, edge)
     wanted = literal(f"{separator}{token.value}{separator}")
     return call("contains", around, wanted, kind=Kind.BOOLEAN)
+
+
+def _separator(pattern: str) -> str:
+    """The text that a pattern cuts at, one or several times a single letter included."""
+    repeated = pattern.removesuffix("+")
+    text = plain_text(repeated)
+    if repeated != pattern and len(text) > 1:
+        raise NoRewriteError
+    if any(text.startswith(text[start:]) for start in range(1, len(text))):
+        # Of two that share letters, only the first would cut.
+        raise NoRewriteError
+    return text
 
 
 def _plain(operator: str, left: Piece, right: Piece) -> Piece:
@@ -126,7 +135,7 @@ def _as_number(part: Piece) -> Piece:
 
 
 def _sequence(operator: str, sequence: Piece, other: Piece) -> Piece:
-    if not 0 < len(sequence.parts) <= _ITEMS_MAX:
+    if not sequence.parts:
         raise NoRewriteError
     operator = _MIRRORED[operator]
     return any_true(*(compare(operator, other, item) for item in sequence.parts))

@@ -23,8 +23,10 @@ from twigcast.language.hints.pieces import (
     Kind,
     NoRewriteError,
     Piece,
+    any_true,
     as_boolean,
     as_nodes,
+    as_nodes_in_order,
     as_value,
     call,
     closed,
@@ -142,7 +144,8 @@ def castable(kind: str, source: Piece) -> Piece:
     if kind == "date":
         return matched(source, r"^\d{4}-\d{2}-\d{2}$")
     if kind == "boolean":
-        return converted("boolean", source)
+        words = ("true", "false", "1", "0")
+        return any_true(*(compare("=", source, literal(word)) for word in words))
     raise NoRewriteError
 
 
@@ -151,6 +154,8 @@ _NUMBERS: Final = frozenset(
     | {"positiveInteger", "unsignedInt", "unsignedLong", "numeric"}
 )
 _NAME_COMPARED_MAX = 40
+_DIGITS_MAX = 6
+"""Digits of a number that is added to another."""
 
 # How each is rewritten.
 
@@ -169,7 +174,7 @@ def _matches(text: Piece, pattern: Piece, flags: Piece | None = None) -> Piece:
 def _replace(text: Piece, pattern: Piece, replacement: Piece) -> Piece:
     if pattern.value is None or replacement.value is None:
         raise NoRewriteError
-    letter = {r"\s": " ", "[ ]": " "}.get(pattern.value) or plain_text(pattern.value)
+    letter = " " if pattern.value == "[ ]" else plain_text(pattern.value)
     if len(letter) != 1 or len(replacement.value) > 1 or replacement.value in {"$", "\\"}:
         raise NoRewriteError
     return call("translate", as_value(text), literal(letter), replacement)
@@ -236,7 +241,7 @@ def _part_of_time(start: int, length: int) -> Callable[..., Piece]:
 
 def _some_of(predicate: str) -> Callable[..., Piece]:
     def made(nodes: Piece) -> Piece:
-        nodes = as_nodes(nodes)
+        nodes = as_nodes_in_order(nodes)
         text = f"{closed(nodes, PRIMARY)}[{predicate}]"
         return piece(text, Kind.NODES, PATH, fixed=nodes.fixed)
 
@@ -244,11 +249,12 @@ def _some_of(predicate: str) -> Callable[..., Piece]:
 
 
 def _subsequence(nodes: Piece, start: Piece, length: Piece | None = None) -> Piece:
-    if not start.text.isdigit() or (length is not None and not length.text.isdigit()):
+    given = (start, length or start)
+    if not all(one.text.isdigit() and len(one.text) <= _DIGITS_MAX for one in given):
         raise NoRewriteError
     test = f"position() >= {start.text}"
     if length is not None:
-        test += f" and position() < {int(start.text[:6]) + int(length.text[:6])}"
+        test += f" and position() < {int(start.text) + int(length.text)}"
     return _some_of(test)(nodes)
 
 

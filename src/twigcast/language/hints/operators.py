@@ -112,6 +112,8 @@ def _compared(operator: str, *, by_text: bool = False) -> Between:
 
 def _arithmetic(operator: str, level: int) -> Between:
     def made(left: Piece, right: Piece) -> Piece:
+        if Kind.MOMENT in {left.kind, right.kind}:
+            raise NoRewriteError
         left, right = as_value(left), as_value(right)
         text = f"{closed(left, level)} {operator} {closed(right, level + 1)}"
         return piece(text, Kind.NUMBER, level, fixed=left.fixed and right.fixed)
@@ -120,7 +122,9 @@ def _arithmetic(operator: str, level: int) -> Between:
 
 
 def _whole_division(left: Piece, right: Piece) -> Piece:
-    return call("floor", _arithmetic("div", PRODUCT)(left, right), kind=Kind.NUMBER)
+    """What is left over goes before the division: floor() would round -3.5 to -4, not to -3."""
+    whole = _arithmetic("-", SUM)(left, _arithmetic("mod", PRODUCT)(left, right))
+    return _arithmetic("div", PRODUCT)(whole, right)
 
 
 def _or(left: Piece, right: Piece) -> Piece:
@@ -258,7 +262,7 @@ _WORDS: Final = _by_spelling(
     Operator("to", 5, _to, "2.0", "write x >= 1 and x <= 5"),
     Operator("div", 7, _arithmetic("div", PRODUCT)),
     Operator("mod", 7, _arithmetic("mod", PRODUCT)),
-    Operator("idiv", 7, _whole_division, "2.0", "write floor(a div b)"),
+    Operator("idiv", 7, _whole_division, "2.0", "write (a - a mod b) div b"),
     Operator("union", 8, _union, "2.0", "write |"),
     Operator("intersect", 9, _intersect, "2.0", "write a[count(. | b) = count(b)] with b in full"),
     Operator("except", 9, _except, "2.0", "write a[count(. | b) != count(b)] with b in full"),

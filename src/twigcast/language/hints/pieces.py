@@ -33,6 +33,7 @@ __all__ = [
     "any_true",
     "as_boolean",
     "as_nodes",
+    "as_nodes_in_order",
     "as_value",
     "call",
     "closed",
@@ -52,6 +53,10 @@ OR, AND, EQUAL, RELATION, SUM, PRODUCT, SIGN, UNION, PATH, PRIMARY = range(1, 11
 
 _REWRITTEN_MAX: Final = 1000
 """A longer rewrite does not help anybody to understand."""
+
+
+_ITEMS_MAX: Final = 64
+"""Nor does a comparison with more values, written out."""
 
 
 class Kind(Enum):
@@ -199,6 +204,8 @@ def sequence(items: list[Piece]) -> Piece:
     parts = tuple(
         inner for item in items for inner in (item.parts if item.kind is Kind.SEQUENCE else (item,))
     )
+    if len(parts) > _ITEMS_MAX:
+        raise NoRewriteError
     return Piece("", Kind.SEQUENCE, PRIMARY, all(part.fixed for part in parts), parts)
 
 
@@ -270,6 +277,16 @@ def as_nodes(part: Piece) -> Piece:
     if part.kind is not Kind.NODES:
         raise NoRewriteError
     return part
+
+
+def as_nodes_in_order(part: Piece) -> Piece:
+    """Nodes of which some are taken by their positions.
+
+    Those of ``(p, q)`` come in that order, those of ``p | q`` in the order of the document.
+    """
+    if part.kind is Kind.SEQUENCE and len(part.parts) > 1:
+        raise NoRewriteError
+    return as_nodes(part)
 
 
 def _choice(condition: Piece, then: Piece, otherwise: Piece) -> Piece:

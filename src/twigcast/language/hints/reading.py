@@ -15,6 +15,7 @@ The work is bounded by the length of the text, a depth and a budget of tokens.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -59,6 +60,7 @@ _LATER_KIND_TESTS: Final = frozenset(
     {"element", "attribute", "document-node", "item", "namespace-node", "schema-element"}
 )
 _NO_SEQUENCES: Final = "write one comparison for each value, with 'or' between them"
+_POSITION: Final = re.compile(r"\b(?:position|last)\(")
 _QUANTIFIED: Final = {
     "some": "a predicate asks the same: p[q]",
     "every": "a predicate asks the same: not(p[not(q)])",
@@ -226,12 +228,11 @@ class Reader(Cursor):
         name = self._variable()
         self.expect("in")
         among = self._single()
-        if among.kind is Kind.SEQUENCE and all(item.fixed for item in among.parts):
+        if among.kind is Kind.SEQUENCE and all(map(_is_value, among.parts)):
             found = self._spelt_out(word, name, among.parts)
         else:
             base = as_nodes(among)
-            with self._inside(own_context=False):
-                self._variables[name] = len(self._contexts), CONTEXT_NODE
+            with self._inside(own_context=False), self._bound_to(name, CONTEXT_NODE):
                 body = as_boolean(self._quantified_body(word))
             if word == "some":
                 found = filtered(base, body)
@@ -252,8 +253,8 @@ class Reader(Cursor):
         bodies: list[Piece] = []
         for value in values:
             self.return_to(start)
-            self._variables[name] = len(self._contexts), value
-            bodies.append(as_boolean(self._quantified_body(word)))
+            with self._bound_to(name, value):
+                bodies.append(as_boolean(self._quantified_body(word)))
         if not bodies:
             raise NoRewriteError
         return any_true(*bodies) if word == "some" else all_true(*bodies)
@@ -265,23 +266,27 @@ class Reader(Cursor):
         departure = later(self.advance().column, what, version, advice)
         self._departures.append(departure)
         with self._blamed(departure):
-            if word == "for":
-                return self._for_rest()
-            while True:
-                name = self._variable()
-                self.expect(":=")
-                self._variables[name] = len(self._contexts), self._single()
-                if not self.take(","):
-                    break
-            self.expect("return")
-            return self._single()
+            return self._for_rest() if word == "for" else self._let_rest()
+
+    def _let_rest(self) -> Piece:
+        """From a variable on: those behind a comma may speak of the ones before."""
+        self._go_deeper()
+        name = self._variable()
+        self.expect(":=")
+        with self._bound_to(name, self._single()):
+            if self.take(","):
+                found = self._let_rest()
+            else:
+                self.expect("return")
+                found = self._single()
+        self._depth -= 1
+        return found
 
     def _for_rest(self) -> Piece:
         name = self._variable()
         self.expect("in")
         base = as_nodes(self._single())
-        with self._inside(own_context=False):
-            self._variables[name] = len(self._contexts), CONTEXT_NODE
+        with self._inside(own_context=False), self._bound_to(name, CONTEXT_NODE):
             self.expect("return")
             body = self._single()
         return mapped(base, body)
@@ -425,12 +430,16 @@ class Reader(Cursor):
         self._departures.append(later(token.column, what, "3.0", "write {uri}name"))
         return token.text[3:] if token.text.startswith("Q{}") else token.text[1:]
 
-    def _predicates(self) -> str:
+    def _predicates(self, *, by_position: bool = True) -> str:
+        """Predicates; without positions behind ``(p, q)``, whose order ``p | q`` has not."""
         text = ""
         while self.take("["):
             with self._inside(own_context=True):
                 condition = self._items()
             self.expect("]")
+            counts = condition.kind is Kind.NUMBER or _POSITION.search(condition.text)
+            if counts and not by_position:
+                raise NoRewriteError
             if condition.kind is not Kind.NUMBER:
                 condition = as_boolean(condition)
             text += f"[{condition.text}]"
@@ -442,10 +451,11 @@ class Reader(Cursor):
         base = self._primary()
         if not self.looking_at("["):
             return base
+        ordered = base.kind is Kind.SEQUENCE and len(base.parts) > 1
         base = as_nodes(base)
         if base == CONTEXT_NODE:
             return piece("self::node()" + self._predicates(), Kind.NODES, PATH, fixed=False)
-        text = closed(base, PRIMARY) + self._predicates()
+        text = closed(base, PRIMARY) + self._predicates(by_position=not ordered)
         return piece(text, Kind.NODES, PRIMARY, fixed=base.fixed)
 
     def _primary(self) -> Piece:
@@ -533,6 +543,17 @@ class Reader(Cursor):
         self._contexts.pop()
 
     @contextmanager
+    def _bound_to(self, name: str, value: Piece) -> Iterator[None]:
+        """Where a variable stands for a value; behind it, for what it stood for before."""
+        before = self._variables.get(name)
+        self._variables[name] = len(self._contexts), value
+        yield
+        if before is None:
+            del self._variables[name]
+        else:
+            self._variables[name] = before
+
+    @contextmanager
     def _blamed(self, departure: Departure | None) -> Iterator[None]:
         """If there is no rewrite, it is for this construct."""
         try:
@@ -550,3 +571,8 @@ class Reader(Cursor):
     def _use_context(self) -> None:
         if not self._contexts[-1]:
             raise NoRewriteError
+
+
+def _is_value(part: Piece) -> bool:
+    """Whether an item of a sequence is one value, the same wherever it is asked for."""
+    return part.fixed and part.kind is not Kind.NODES

@@ -120,9 +120,13 @@ def _alternative(text: Piece, pattern: str, flags: str) -> Piece:
             raise NoRewriteError
         text = _noughts(text)
     if flags:
+        if not letters.isascii():
+            raise NoRewriteError
         text, letters = lowered(text), letters.lower()
     needle = literal(letters)
     if at_start and at_end:
+        if not letters and text.kind is Kind.NODES:
+            text = call("string", text)  # Where there is no such node, its text is empty.
         return _equal(text, needle)
     if not letters:
         raise NoRewriteError

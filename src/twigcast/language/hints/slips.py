@@ -109,9 +109,9 @@ def _pattern(text: str, error: PatternError, accepts: Accepts) -> str | None:  #
 def _words(text: str, error: PatternError, accepts: Accepts) -> str | None:  # noqa: ARG001
     if len(text) > _PROPOSED_MAX or not _WORDS.fullmatch(text):
         return None
-    words = text.split()
-    path = "//" + "//".join(words)
-    return f"to look for words write contains(., {literal(text).text}), for elements {path}"
+    advice = f"to look for words write contains(., {literal(text).text})"
+    path = "//" + "//".join(text.split())
+    return f"{advice}, for elements {path}" if _proposable(path, accepts) else advice
 
 
 def _surplus(text: str, error: PatternError, accepts: Accepts) -> str | None:  # noqa: ARG001
