@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.engines import NATIVE
+from tests.engines import EVERY_ENGINE, NATIVE
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import DocumentLimits
@@ -181,3 +181,12 @@ def test_another_thread_goes_on_while_a_batch_is_matched() -> None:
         sys.setswitchinterval(interval)
     thread.join()
     assert seen
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_the_column_of_a_table_is_taken_and_a_list_is_answered(engine: str) -> None:
+    matcher = Matcher({1: "//a"}, engine=engine)
+    column = pa.chunked_array([[b"<a/>"], [b"<b/>", b"<a/>"]])
+    assert matcher.match_batch(column).column("matches").to_pylist() == [[1], [], [1]]
+    with pytest.raises(UsageError, match=r"pyarrow\.array\(documents\)"):
+        matcher.match_batch([b"<a/>"])  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import assume, given
@@ -16,7 +17,7 @@ from twigcast.language import Document, Pattern
 from twigcast.language.parse import parse_expression
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.language.text import JudgeWriter
-from twigcast.matching import Matcher
+from twigcast.matching import Matcher, finding, sizes
 from twigcast.matching.finding import NODES_MAX, TEXT_CHARACTERS_MAX
 
 ORDERS = b"""<orders>
@@ -275,3 +276,30 @@ def test_a_finding_is_told_to_programs_as_json() -> None:
             {"xpath": "1", "kind": "value", "value": 1.0},
         ],
     }
+
+
+def test_values_are_written_as_xpath_writes_them_and_json_can_hold_them() -> None:
+    assert str(found("1 div 0")) == "1 div 0 is Infinity"
+    assert str(found("0.0000001 + 0")).endswith(" is 0.0000001")
+    assert found("-1 div 0").as_json()["value"] == "-Infinity"
+    assert found("1 div 2").as_json()["value"] == 0.5
+
+
+def test_the_texts_of_an_element_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = Mock(wraps=finding._texts)
+    monkeypatch.setattr(finding, "_texts", texts)
+    rules = {number: f"/a/text()[{number}]" for number in range(1, 21)}
+    nodes = Matcher(rules).find("<a>" + "x<b/>" * 20 + "</a>")
+    assert [nodes[number].nodes[0].path for number in rules] == list(rules.values())
+    assert texts.call_count == 1
+
+
+def test_the_document_is_not_walked_for_each_of_many_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    walk = Mock(wraps=sizes._nested)
+    monkeypatch.setattr(sizes, "_nested", walk)
+    content = "<a>" + "".join(f"<n{number}><n{number}/></n{number}>" for number in range(40))
+    nodes = Matcher([f"//n{number}" for number in range(40)]).find(content + "</a>")
+    assert [len(one.nodes) for one in nodes.values()] == [2] * 40
+    assert walk.call_count < 10

@@ -285,3 +285,9 @@ def test_stored_texts_that_are_damaged_are_refused(engine: str) -> None:
         damaged[place] ^= 0x20
         with suppress(UsageError):
             Matcher.from_buffer(bytes(damaged), engine=engine)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_ids_to_skip_may_come_from_an_iterator(engine: str) -> None:
+    matcher = Matcher({"a": "//x", 1: "//x", 2: "//x"}, engine=engine)
+    assert matcher.match("<x/>", skip=iter(["a", 1])) == [2]  # type: ignore[arg-type]

@@ -16,17 +16,29 @@ from twigcast.matching.ids import IdCodes
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["decided_rows", "with_ids"]
+__all__ = ["array_of", "decided_rows", "with_ids"]
 
 
-def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) -> pa.RecordBatch:
-    """A record batch with ``matches``, ``error`` and ``undecided`` for each document."""
+def array_of(documents: object) -> pa.Array[Any]:
+    """The documents as one array; those of a table's column may be in several."""
     try:
         import pyarrow as pa
     except ModuleNotFoundError:
         raise UsageError(
             "match_batch needs pyarrow; install it, or twigcast with the extra 'spark'"
         ) from None
+    if isinstance(documents, pa.ChunkedArray):
+        documents = documents.combine_chunks()
+    if not isinstance(documents, pa.Array):
+        kind = type(documents).__name__
+        raise UsageError(f"match_batch takes an Arrow array, not {kind}: pyarrow.array(documents)")
+    return documents
+
+
+def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) -> pa.RecordBatch:
+    """A record batch with ``matches``, ``error`` and ``undecided`` for each document."""
+    import pyarrow as pa
+
     matches: list[tuple[Any, ...] | None] = []
     errors: list[str | None] = []
     undecided: list[tuple[Any, ...] | None] = []

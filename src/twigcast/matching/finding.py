@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from math import isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from lxml import etree
@@ -119,7 +121,7 @@ class Finding:
     """The value of an expression that is no path."""
 
     def as_json(self) -> dict[str, object]:
-        """The parts, for a program."""
+        """The parts, for a program; JSON has no infinite number, so that is a text."""
         told: dict[str, object] = {"xpath": self.xpath, "kind": self.kind}
         if self.kind == "nodes":
             nodes = [{"path": one.path, "line": one.line, "text": one.text} for one in self.nodes]
@@ -127,7 +129,8 @@ class Finding:
         elif self.parts:
             told["parts"] = [part.as_json() for part in self.parts]
         elif self.kind == "value":
-            told["value"] = self.value
+            infinite = isinstance(self.value, float) and isinf(self.value)
+            told["value"] = _value_text(self.value) if infinite else self.value
         return told
 
     def rows(self) -> Iterator[tuple[str, str, int | None, str]]:
@@ -228,6 +231,8 @@ class Finder:
         self._done: dict[tuple[str, tuple[tuple[str, str], ...]], Finding] = {}
         self._numbers: dict[_Element, tuple[int, bool]] = {}
         """Of an element its number among the siblings of its name, and whether it is the only."""
+        self._text_numbers: dict[_Element, dict[tuple[_Element, bool], int]] = {}
+        """Of an element the numbers of its texts, each by its neighbour and the side of that."""
 
     def finding(self, text: str, namespaces: Mapping[str, str]) -> Finding:
         """What made an expression true, which the document is known to satisfy."""
@@ -266,6 +271,15 @@ class Finder:
                 number += 1
             alone = number == 1 and next(element.itersiblings(element.tag), None) is None
             known = self._numbers[element] = number, alone
+        return known
+
+    def text_numbers(self, element: _Element) -> Mapping[tuple[_Element, bool], int]:
+        """The numbers of an element's texts, by the neighbour and whether they stand behind it."""
+        known = self._text_numbers.get(element)
+        if known is None:
+            places = ((text.getparent(), text.is_tail) for text in _texts(element))
+            known = {place: number for number, place in enumerate(places, 1)}
+            self._text_numbers[element] = known
         return known
 
 
@@ -337,7 +351,9 @@ class _Look:
             name = self._name(node.attrname)
             return FoundNode(f"{self._path(owner)}/@{name}", owner.sourceline, text)
         above = owner.getparent() if node.is_tail else owner
-        return FoundNode(f"{self._path(above)}/{_text_step(node, above)}", owner.sourceline, text)
+        numbers = self._finder.text_numbers(above)
+        step = f"text()[{numbers.get((owner, node.is_tail), 1)}]" if len(numbers) > 1 else "text()"
+        return FoundNode(f"{self._path(above)}/{step}", owner.sourceline, text)
 
     def _path(self, element: _Element | None) -> str:
         steps: list[str] = []
@@ -388,29 +404,23 @@ def _text(element: _Element) -> str:
     return shortened(str(text or ""), TEXT_CHARACTERS_MAX)
 
 
-def _text_step(text: Any, above: _Element) -> str:  # noqa: ANN401
-    """The step to a text node: with its number, if its parent has several."""
-    beside = _texts(above)
-    if len(beside) == 1:
-        return "text()"
-    own = text.getparent(), text.is_tail
-    number = next(
-        (place for place, one in enumerate(beside, 1) if (one.getparent(), one.is_tail) == own), 1
-    )
-    return f"text()[{number}]"
-
-
 def _value_text(value: Value | None) -> str:
     """A value as XPath would print it.
 
-    >>> _value_text(3.0), _value_text(True), _value_text("a")
-    ('3', 'true', "'a'")
+    >>> _value_text(3.0), _value_text(1e-7), _value_text(True), _value_text("a")
+    ('3', '0.0000001', 'true', "'a'")
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else str(value)
+        return _number_text(value)
     return repr(value)
+
+
+def _number_text(number: float) -> str:
+    if isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    return str(int(number)) if number.is_integer() else f"{Decimal(str(number)):f}"
 
 
 def _one_line(text: str) -> str:

@@ -115,8 +115,9 @@ class IdCodes:
             return id
         return self._codes.get(id) if isinstance(id, int | str) else None
 
-    def codes(self, ids: Collection[Id]) -> Collection[int]:
+    def codes(self, ids: Iterable[Id]) -> Collection[int]:
         """The codes of those ids that may have subscriptions."""
+        ids = ids if isinstance(ids, Collection) else tuple(ids)  # An iterator is read once.
         if are_own_codes(ids):
             return ids  # type: ignore[return-value]
         found = (self.code(one) for one in ids)

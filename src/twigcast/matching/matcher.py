@@ -215,7 +215,11 @@ class Matcher:
         ]
 
     def match_batch(
-        self, documents: pa.Array[Any], skip: Collection[Id] = (), *, threads: int = 1
+        self,
+        documents: pa.Array[Any] | pa.ChunkedArray[Any],
+        skip: Collection[Id] = (),
+        *,
+        threads: int = 1,
     ) -> pa.RecordBatch:
         """A row for each document of an Arrow array (binary or string).
 
@@ -228,6 +232,7 @@ class Matcher:
         def decide(content: bytes) -> Decision:
             return self._decide(content, skip)
 
+        documents = batch.array_of(documents)
         if isinstance(self._engine, NativeEngine):
             skipped = self._codes.skipped(skip)
             rows, alone = native_batch.decided_rows(

@@ -18,6 +18,7 @@ Measuring takes time linear in the document, some microseconds an element.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
@@ -42,6 +43,9 @@ _DEPTH_AT_SCALE = 12
 _NAMESPACES_AT_SCALE = 64
 _CHARACTERS_PER_NODE = 64
 """What a document of a scale may be, besides as many nodes: deeper ones have none."""
+
+_NAMES_WALKED_MAX = 8
+"""For so many names the document is walked for each alone, which is quicker; then for all."""
 
 _NODES_MAX = 10_000_000
 """Where the node-sets of libxml2 end, and with them counting."""
@@ -109,8 +113,11 @@ class Sizes:
         if self.tree is None or label is None or label.local is None:
             return self.depth
         known = self._nestings.get(label.local)
-        if known is None:
+        if known is None and len(self._nestings) < _NAMES_WALKED_MAX:
             known = self._nestings[label.local] = _nested(self.tree, label.local)
+        elif known is None:
+            self._nestings.update({label.local: 0} | _nested_names(self.tree))
+            known = self._nestings[label.local]
         return known
 
 
@@ -178,6 +185,17 @@ def _nested(tree: _ElementTree, local: str) -> int:
     for event, _ in etree.iterwalk(tree, events=("start", "end"), tag=f"{{*}}{local}"):
         level += 1 if event == "start" else -1
         deepest = max(deepest, level)
+    return deepest
+
+
+def _nested_names(tree: _ElementTree) -> dict[str, int]:
+    """The same for all names, in one walk."""
+    levels: Counter[str] = Counter()
+    deepest: dict[str, int] = {}
+    for event, element in etree.iterwalk(tree, events=("start", "end")):
+        local = element.tag.rpartition("}")[2]
+        levels[local] += 1 if event == "start" else -1
+        deepest[local] = max(deepest.get(local, 0), levels[local])
     return deepest
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 from twigcast.errors import PatternError, UsageError
@@ -28,7 +29,8 @@ _ALIGNMENT: Final = 64
 
 def to_bytes(patterns: Mapping[int, Pattern]) -> bytes:
     """The patterns with their ids, in the order of the ids."""
-    rows = [[one, patterns[one].text] for one in sorted(patterns)]
+    held = sorted(patterns.items(), key=itemgetter(0))
+    rows = [[one, pattern.text] for one, pattern in held]
     return _HEADER + json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
 
 
