@@ -62,7 +62,10 @@ def printable(name: str) -> str:
     >>> printable("caf\udce9.xml")
     'caf\\xe9.xml'
     """
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:  # half of a surrogate pair, which no file name can hold
+        return name.encode("utf-8", "backslashreplace").decode()
 
 
 def some_of(values: Sequence[object]) -> str:

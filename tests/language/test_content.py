@@ -158,3 +158,8 @@ def test_an_endless_file_is_read_no_further_than_the_limit() -> None:
 def test_a_document_tells_its_name_and_size() -> None:
     assert repr(Document.parse(b"<a/>", name="a.xml")) == "<Document: a.xml, 4 bytes>"
     assert repr(Document.parse(b"<a/>")) == "<Document: 4 bytes>"
+
+
+def test_a_tree_without_a_root_is_called_empty() -> None:
+    with pytest.raises(DocumentError, match="as XML: it is empty"):
+        Document.parse(etree.ElementTree())

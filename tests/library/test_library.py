@@ -209,3 +209,42 @@ def test_the_public_names_are_those_of_the_library() -> None:
     assert twigcast.Matcher.__module__ == "twigcast.library.matcher"
     assert twigcast.Network.__module__ == "twigcast.library.network"
     assert issubclass(twigcast.Network, routing.Network)
+
+
+@pytest.mark.parametrize("path", ["\ud800.xml", Path("\ud800.xml")], ids=["text", "path"])
+def test_a_path_that_no_file_can_have_is_refused_with_its_name(path: str | Path) -> None:
+    with pytest.raises(DocumentError, match=r"^document \\ud800\.xml: cannot be read"):
+        twigcast.Matcher(["//a"]).match(path)
+
+
+def test_a_refused_rule_of_a_file_is_told_with_what_to_write(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.txt"
+    rules.write_text("//a[b eq 'x']\n")
+    with pytest.raises(UsageError, match=r"of XPath 2\.0; write //a\[b = 'x'\]"):
+        twigcast.Matcher.from_file(rules)
+
+
+@pytest.mark.parametrize("name", ["a\0.{}", "\ud800.{}"], ids=["zero byte", "surrogate"])
+def test_a_name_that_no_file_can_have_is_a_usage_error(name: str) -> None:
+    with pytest.raises(UsageError, match="no file can have the name"):
+        twigcast.Matcher.from_file(name.format("csv"))
+    with pytest.raises(UsageError, match="no file can have the name"):
+        twigcast.Network(name.format("toml"))
+
+
+def test_a_refused_document_is_published_with_its_name_in_the_error(tmp_path: Path) -> None:
+    document = tmp_path / "half.xml"
+    document.write_text("<a>")
+    network = twigcast.Network({"links": [["north", "south"]]})
+    with pytest.raises(DocumentError, match=r"half\.xml, line 1"):
+        network.publish("north", document)
+
+
+def test_what_is_no_pattern_or_no_namespace_is_a_usage_error() -> None:
+    nothing: Any = None
+    with pytest.raises(UsageError, match="not NoneType"):
+        twigcast.covers("//a", nothing)
+    bad: Any
+    for bad in ({"p": 5}, {5: "urn:p"}, 5):
+        with pytest.raises(UsageError, match="namespaces map prefixes to URIs"):
+            twigcast.Pattern("//p:a", bad)

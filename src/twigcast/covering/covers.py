@@ -222,8 +222,7 @@ def paths_of(schema: Schema) -> SchemaPaths:
 
 
 def _ready(pattern: Pattern | str) -> Ready:
-    parsed = Pattern.parse(pattern) if isinstance(pattern, str) else pattern
-    return ready(parsed.condition)
+    return ready(Pattern(pattern).condition)
 
 
 def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> bool:

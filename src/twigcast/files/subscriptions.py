@@ -136,7 +136,14 @@ def read_subscriptions(
     """
     form = form or form_of(path)
     try:
-        with Path(path).open("rb") as file:
+        file = Path(path).open("rb")  # noqa: SIM115  # It is closed below.
+    except ValueError as error:  # a zero byte, or half of a surrogate pair
+        raise UsageError(f"no file can have the name {str(path)!r}: {error}") from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
+    try:
+        with file:
             return gather_subscriptions(file_rows(file, form, limits), namespaces)
     except OSError as error:
         reason = error.strerror or str(error)

@@ -129,6 +129,8 @@ def _content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             content = file.read(FILE_BYTES_MAX + 1)
+    except ValueError as error:  # a zero byte, or half of a surrogate pair
+        raise UsageError(f"no file can have the name {str(path)!r}: {error}") from error
     except OSError as error:
         raise UsageError(f"cannot read the topology {path}: {error.strerror or error}") from error
     if len(content) > FILE_BYTES_MAX:

@@ -137,10 +137,14 @@ def _read(file: Readable, name: str | None, bytes_max: int | None) -> Content:
 
 def _written(tree: _Element | _ElementTree, name: str | None) -> bytes:
     """A tree of lxml as XML."""
-    try:
-        if isinstance(tree, etree._ElementTree) and tree.getroot().getparent() is not None:  # noqa: SLF001
+    if isinstance(tree, etree._ElementTree):  # noqa: SLF001
+        root: _Element | None = tree.getroot()
+        if root is None:
+            raise DocumentError("the tree cannot be written as XML: it is empty", document=name)
+        if root.getparent() is not None:
             # Of a tree inside another lxml would also write the comments in front of it.
-            tree = tree.getroot()
+            tree = root
+    try:
         return etree.tostring(tree, encoding="UTF-8", with_tail=False)
     except (etree.LxmlError, AssertionError, AttributeError, LookupError, ValueError) as error:
         reason = str(error) or type(error).__name__

@@ -158,7 +158,17 @@ def _no_text(given: object) -> UsageError:
     )
 
 
+def _maps_texts(given: object) -> bool:
+    return isinstance(given, Mapping) and all(
+        isinstance(word, str) for pair in given.items() for word in pair
+    )
+
+
 def _check_namespaces(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
+    if not _maps_texts(namespaces):
+        raise UsageError(
+            f"namespaces map prefixes to URIs, such as {{'p': 'urn:p'}}; this is {namespaces!r}"
+        )
     for prefix, namespace in namespaces.items():
         if not prefix:
             raise PatternError(

@@ -106,8 +106,7 @@ def _refused(matcher: Matcher, file: SubscriptionFile) -> list[Rejected]:
         try:
             matcher.add(one.id, one.xpath, one.namespaces)
         except PatternError as error:
-            reason = f"expected {error.expected}"
-            refused.append(Rejected(one.id, one.line, one.xpath, reason, error.column))
+            refused.append(Rejected(one.id, one.line, one.xpath, error.reason, error.column))
         except UsageError as error:
             refused.append(Rejected(one.id, one.line, one.xpath, str(error)))
     return refused

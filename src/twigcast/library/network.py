@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from twigcast.errors import DocumentError
 from twigcast.files import read_topology
 from twigcast.language import LIBRARY_LIMITS, Document
 from twigcast.language.content import Source
@@ -51,6 +52,11 @@ class Network(CoreNetwork):
         The document comes in any form that :meth:`Matcher.match` takes. Raises
         :class:`DocumentError` if it cannot be read.
         """
-        if not isinstance(document, Document):
-            document = opened(document, bytes_max=LIBRARY_LIMITS.bytes_max).content
-        return super().publish(broker, document, publisher=publisher)
+        if isinstance(document, Document):
+            return super().publish(broker, document, publisher=publisher)
+        content, name = opened(document, bytes_max=LIBRARY_LIMITS.bytes_max)
+        try:
+            return super().publish(broker, content, publisher=publisher)
+        except DocumentError:
+            Document.parse(content, name=name)  # raises the same, with the name of the file
+            raise
