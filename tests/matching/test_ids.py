@@ -15,7 +15,7 @@ from tests.engines import EVERY_ENGINE
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import PatternError, UsageError
 from twigcast.language import Pattern
-from twigcast.matching import Matcher
+from twigcast.matching import Matcher, stored
 
 TRADES = b"<feed><trade id='7'><price>120</price></trade><note/></feed>"
 LOWEST = -(1 << 63)
@@ -291,3 +291,14 @@ def test_stored_texts_that_are_damaged_are_refused(engine: str) -> None:
 def test_ids_to_skip_may_come_from_an_iterator(engine: str) -> None:
     matcher = Matcher({"a": "//x", 1: "//x", 2: "//x"}, engine=engine)
     assert matcher.match("<x/>", skip=iter(["a", 1])) == [2]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [[(5, "a")], [(-(1 << 63), 5)], [(-(1 << 63), "a"), (1 - (1 << 63), "a")]],
+    ids=["an id as a code", "an id that needs none", "two codes for one id"],
+)
+def test_stored_ids_that_no_matcher_wrote_are_refused(ids: list[tuple[int, Any]]) -> None:
+    content = stored.with_ids(ids, Matcher(engine="streaming").to_bytes())
+    with pytest.raises(UsageError, match="stored subscriptions are damaged"):
+        Matcher.from_buffer(content, engine="streaming")

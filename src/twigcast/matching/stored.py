@@ -17,7 +17,7 @@ from typing import Final
 
 from twigcast.errors import PatternError, UsageError
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
-from twigcast.matching.ids import Id, check_id
+from twigcast.matching.ids import Id, check_id, is_own_code
 
 __all__ = ["from_buffer", "to_bytes", "with_ids", "without_ids"]
 
@@ -59,6 +59,18 @@ def _check_code(code: object, seen: set[int]) -> None:
     seen.add(code)
 
 
+def _check_ids(ids: Mapping[int, Id]) -> None:
+    """Raise ValueError if these are not codes, each with an id of its own that needs one."""
+    codes: set[int] = set()
+    for code, one in ids.items():
+        _check_code(code, codes)
+        check_id(one)
+        if is_own_code(code) or is_own_code(one):
+            raise ValueError(f"{code} does not stand for {one!r}")
+    if len(set(ids.values())) < len(ids):
+        raise ValueError("two codes stand for one id")
+
+
 def with_ids(ids: Sequence[tuple[int, Id]], content: bytes) -> bytes:
     """Stored subscriptions with the ids that their codes stand for, if there are any."""
     if not ids:
@@ -80,10 +92,7 @@ def without_ids(buffer: bytes | memoryview) -> tuple[dict[int, Id], bytes | memo
         raise UsageError("stored subscriptions are damaged: the check sum of their ids is another")
     try:
         ids: dict[int, Id] = dict(json.loads(texts))
-        codes: set[int] = set()
-        for code, one in ids.items():
-            _check_code(code, codes)
-            check_id(one)
+        _check_ids(ids)
     except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(f"stored subscriptions are damaged: {error}") from None
     return ids, memoryview(buffer)[end + -end % _ALIGNMENT :]
