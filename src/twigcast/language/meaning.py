@@ -99,7 +99,7 @@ _ABOUT_CONTEXT: Final = ((), (Path.relative((CONTEXT_NODE,)),))
 _IDLE_POSITIONS: Final = (Number("1"), Call("last", ()))
 """Where only existence is asked, "the first one" and "the last one" are just "one"."""
 
-_WRITTEN_STEPS_MAX = 256
+_WRITTEN_STEPS_MAX = 512
 """What follows a union is written once for each branch, unless that makes more steps than this."""
 
 _DIGITS_PLAIN_MAX = 15
