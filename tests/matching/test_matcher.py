@@ -62,7 +62,7 @@ def test_matching_is_what_the_judge_says_under_adds_and_removes(
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(subscriptions(), documents())
 def test_parentheses_around_a_path_change_nothing(engine: str, said: Said, content: bytes) -> None:
-    matcher = Matcher(engine)
+    matcher = Matcher(engine=engine)
     matcher.add(0, said.text, NAMESPACES)
     matcher.add(1, f"({said.text})", NAMESPACES)
     numbers = [0, 1]
