@@ -48,6 +48,16 @@ def test_a_long_name_keeps_its_ending() -> None:
     assert first.endswith(".xml")
 
 
+def test_a_copy_has_the_permissions_of_the_original(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.xml"
+    secret.write_bytes(b"<a/>")
+    secret.chmod(0o600)
+    asked = _of("Anna")
+    folders = SubscriberFolders(tmp_path / "sorted", asked)
+    (place,) = folders.put("secret.xml", b"<a/>", folders.folders_of(asked), like=secret)
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_document_is_put_into_each_folder_once(tmp_path: Path) -> None:
     asked = _of("Anna", "Ben", "Anna", None)
     folders = SubscriberFolders(tmp_path / "sorted", asked)

@@ -93,8 +93,10 @@ class Filing:
 
         folders = self.folders.folders_of(asked)
         movable = self.moving and entry.kind is Kind.FILE and not undecided
+        like = Path(entry.path) if entry.kind is Kind.FILE else None
+        called = file_name(entry, name)
         try:
-            places = self.folders.put(file_name(entry, name), content, folders, durable=movable)
+            places = self.folders.put(called, content, folders, durable=movable, like=like)
         except OSError as error:
             complain(f"{name}: it stays, for it cannot be filed: {error}")
             return Filed(complete=False)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from twigcast.files import Rejected, SubscriptionFile
     from twigcast.language import DocumentLimits
 
+JOBS_MAX = 256
+"""More workers than any machine has cores; each holds documents that were read ahead."""
+
 EXAMPLES = (
     "twigcast match subscriptions.txt news.xml",
     "twigcast match subscriptions.csv feed/ archive.zip --json",
@@ -69,7 +72,8 @@ def match(
         float, typer.Option(min=0.05, metavar="SECONDS", help="How often --watch looks.")
     ] = 1.0,
     jobs: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Workers that match at the same time.")
+        int,
+        typer.Option(min=0, max=JOBS_MAX, metavar="N", help="Workers that match at the same time."),
     ] = 1,
     bytes_max: limit.BytesMax = None,
     elements_max: limit.ElementsMax = None,

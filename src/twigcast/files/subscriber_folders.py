@@ -68,21 +68,33 @@ class SubscriberFolders:
         return [self.root / name for name in names]
 
     def put(
-        self, name: str, content: bytes, folders: Iterable[Path], *, durable: bool = False
+        self,
+        name: str,
+        content: bytes,
+        folders: Iterable[Path],
+        *,
+        durable: bool = False,
+        like: Path | None = None,
     ) -> list[Path]:
         """Put a document into folders; returns where it is now.
 
-        ``durable`` waits until it is on the disk, for whoever deletes the original afterwards.
-        Raises OSError if it cannot be written; copies made before that stay.
+        ``durable`` waits until it is on the disk, for whoever deletes the original afterwards. A
+        copy has the permissions of the file that it is ``like``, so that nobody may read it who
+        could not read that. Raises OSError if it cannot be written; copies made before that stay.
         """
-        return [self._put_one(name, content, folder, durable=durable) for folder in folders]
+        mode = None if like is None else like.stat().st_mode & 0o777
+        return [self._put_one(name, content, folder, mode, durable=durable) for folder in folders]
 
-    def _put_one(self, name: str, content: bytes, folder: Path, *, durable: bool) -> Path:
+    def _put_one(
+        self, name: str, content: bytes, folder: Path, mode: int | None, *, durable: bool
+    ) -> Path:
         folder.mkdir(exist_ok=True)
         # Numbers of processes are not unique: each container counts its own.
         unfinished = folder / f".twigcast-{token_hex(8)}.tmp"
         try:
             with unfinished.open("xb") as file:
+                if mode is not None:
+                    os.fchmod(file.fileno(), mode)
                 file.write(content)
                 if durable:
                     file.flush()
