@@ -147,6 +147,8 @@ def test_a_mistake_is_told_with_its_column_and_what_was_expected(
         {"p": "urn:\ud800"},
         {None: "urn:x"},
         {"p": None},
+        {5: "urn:x"},
+        {"p": 5},
     ],
 )
 def test_a_prefix_map_that_xpath_cannot_use_is_refused(namespaces: dict[str, str]) -> None:

@@ -244,7 +244,6 @@ def test_what_is_no_pattern_or_no_namespace_is_a_usage_error() -> None:
     nothing: Any = None
     with pytest.raises(UsageError, match="not NoneType"):
         twigcast.covers("//a", nothing)
-    bad: Any
-    for bad in ({"p": 5}, {5: "urn:p"}, 5):
-        with pytest.raises(UsageError, match="namespaces map prefixes to URIs"):
-            twigcast.Pattern("//p:a", bad)
+    bad: Any = 5
+    with pytest.raises(UsageError, match="namespaces map prefixes to URIs"):
+        twigcast.Pattern("//p:a", bad)

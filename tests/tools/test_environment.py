@@ -260,7 +260,11 @@ def ready(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess[str]]:
 
     def make(python: str) -> subprocess.CompletedProcess[str]:
         command = ["/usr/bin/env", "make", "ready", f"PYTHON={python}"]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        # A make inside another one says which folder it enters.
+        own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+        return subprocess.run(
+            command, cwd=tmp_path, env=own, capture_output=True, text=True, check=False
+        )
 
     return make
 

@@ -49,7 +49,7 @@ _OPTIONS: Final[Mapping[str, str]] = {
 _CEILINGS: Final[Mapping[str, int]] = {"depth_max": 256, "elements_max": 10_000_000}
 """Where libxml2 stops, whatever it is told."""
 
-NUMBER_MAX = 2**63 - 1
+_NUMBER_MAX = 2**63 - 1
 """No limit can be larger; the kernel counts in 64 bits."""
 
 BytesMax: TypeAlias = Annotated[
@@ -128,7 +128,7 @@ class LimitOptions:
             "bytes_max": self._bytes(),
         }
         for name, number in given.items():
-            if (number or 0) > (ceiling := _CEILINGS.get(name, NUMBER_MAX)):
+            if (number or 0) > (ceiling := _CEILINGS.get(name, _NUMBER_MAX)):
                 why = ": there libxml2 stops" if name in _CEILINGS else ""
                 raise UsageError(f"{_OPTIONS[name]} is {ceiling:,} at most{why}")
         return DocumentLimits(**{name: n for name, n in given.items() if n is not None})

@@ -158,18 +158,17 @@ def _no_text(given: object) -> UsageError:
     )
 
 
-def _maps_texts(given: object) -> bool:
-    return isinstance(given, Mapping) and all(
-        isinstance(word, str) for pair in given.items() for word in pair
-    )
-
-
-def _check_namespaces(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
-    if not _maps_texts(namespaces):
+def _check_namespaces(text: str, namespaces: object, limits: PatternLimits) -> None:
+    if not isinstance(namespaces, Mapping):
         raise UsageError(
             f"namespaces map prefixes to URIs, such as {{'p': 'urn:p'}}; this is {namespaces!r}"
         )
+    # What the mapping holds may come from a row of a table, and is that row's fault alone.
     for prefix, namespace in namespaces.items():
+        if prefix and not isinstance(prefix, str):
+            raise PatternError(
+                text, column=1, expected=f"a namespace for a prefix that is a text, not {prefix!r}"
+            )
         if not prefix:
             raise PatternError(
                 text,
@@ -178,7 +177,8 @@ def _check_namespaces(text: str, namespaces: Mapping[str, str], limits: PatternL
                 "prefix as in no namespace; bind a prefix, or write *:name",
             )
         if (
-            not namespace
+            not isinstance(namespace, str)
+            or not namespace
             or {"{", "}"} & set(namespace)
             or first_foreign_character(namespace) is not None
         ):
