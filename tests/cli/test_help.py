@@ -70,7 +70,12 @@ def test_a_shell_completes_engines_strategies_and_plans(tmp_path: Path) -> None:
 def test_completion_can_be_installed(tmp_path: Path) -> None:
     subprocess.run(
         [EXECUTABLE, "--install-completion", "bash"],
-        env={**os.environ, "HOME": str(tmp_path)},
+        # Without detection the shell is the one that is named, and not that of whoever tests.
+        env={
+            **os.environ,
+            "HOME": str(tmp_path),
+            "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+        },
         capture_output=True,
         check=True,
     )

@@ -56,14 +56,15 @@ def test_a_bad_subscription_is_named_and_the_others_are_answered(twigcast: Twigc
 
 
 def test_a_broken_document_is_named_and_the_others_are_answered(twigcast: Twigcast) -> None:
-    result = twigcast("match", "subs.csv", "broken.xml", "good.xml")
+    result = twigcast("match", "subs.csv", "broken.xml", "good.xml", "--engine", "streaming")
     assert result.stdout == "good.xml\tb a\n"
     assert result.stderr.startswith("twigcast: broken.xml: line 2, column ")
     assert result.exit_code == 1
 
 
 def test_with_json_a_refused_document_is_an_object_in_its_place(twigcast: Twigcast) -> None:
-    result = twigcast("match", "subs.csv", "broken.xml", "nowhere.xml", "good.xml", "--json")
+    words = ("--json", "--engine", "streaming")
+    result = twigcast("match", "subs.csv", "broken.xml", "nowhere.xml", "good.xml", *words)
     broken, nowhere, good = objects(result)
     assert set(broken) == set(nowhere) == {"document", "error"}
     assert "line 2" in str(broken["error"])
@@ -128,7 +129,7 @@ def test_what_is_too_costly_is_undecided_and_said(twigcast: Twigcast, tmp_path: 
 
 def test_a_flood_of_complaints_is_cut_short(twigcast: Twigcast, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("//a[\n" * (COMPLAINTS_MAX + 5))
-    result = twigcast("match", "bad.txt", "good.xml")
+    result = twigcast("match", "bad.txt", "good.xml", "--engine", "streaming")
     assert len(result.stderr.splitlines()) == COMPLAINTS_MAX + 1 + 1
     assert "and 5 more; twigcast check" in result.stderr
 
