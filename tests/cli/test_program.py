@@ -197,6 +197,24 @@ def test_an_interrupted_program_leaves_without_a_traceback(tmp_path: Path) -> No
     assert b"Traceback" not in complaints
 
 
+def test_an_interrupt_while_an_object_is_let_go_of_is_not_lost() -> None:
+    program = (
+        "import signal, sys\n"
+        "from twigcast.cli.interrupts import interrupt_again\n"
+        "sys.unraisablehook = interrupt_again\n"
+        "class Held:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "try:\n"
+        "    del (held := [Held()])[0]\n"
+        "    while True: pass\n"
+        "except KeyboardInterrupt: print('interrupted')\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert (told.stdout, told.stderr) == ("interrupted\n", "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     with Path("/dev/full").open("wb") as full:

@@ -1,14 +1,24 @@
-"""Ctrl-C as a request to come to an end, for work that has no end of its own."""
+"""Ctrl-C: as a request to come to an end, for work that has no end of its own; and never lost."""
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
-__all__ = ["Request", "end_on_request"]
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+__all__ = ["Request", "end_on_request", "interrupt_again"]
+
+_AGAIN_SECONDS = 0.01
+"""How long after an interrupt that was lost the next one comes."""
 
 _SLICE_SECONDS = 0.1
 """How soon a request is noticed while nothing else happens."""
@@ -55,3 +65,15 @@ def end_on_request() -> Iterator[Request]:
     finally:
         for number, handler in usual.items():
             signal.signal(number, handler)
+
+
+def interrupt_again(unraisable: UnraisableHookArgs) -> None:
+    """For ``sys.unraisablehook``: have a Ctrl-C that was lost come again.
+
+    Python drops whatever is raised while it lets go of an object, KeyboardInterrupt too. Patterns
+    are let go of all the time, and whoever pressed Ctrl-C at such a moment would wait for ever.
+    """
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
+        threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(unraisable)

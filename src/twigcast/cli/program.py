@@ -41,6 +41,7 @@ from twigcast.cli import (
     simulate,
 )
 from twigcast.cli.help import Verb, VerbGroup
+from twigcast.cli.interrupts import interrupt_again
 from twigcast.cli.speaking import REFUSED, USAGE, complain
 from twigcast.errors import TwigcastError, UsageError
 
@@ -164,6 +165,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # Whatever the locale says: JSON is UTF-8, and no letter may stop us.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    sys.unraisablehook = interrupt_again
     try:
         app()
     finally:
