@@ -11,6 +11,7 @@ import twigcast
 from twigcast.errors import (
     DocumentError,
     DocumentLimitError,
+    InternalError,
     LimitError,
     PatternError,
     PatternLimitError,
@@ -32,6 +33,7 @@ EXAMPLES: list[TwigcastError] = [
     ProtocolError("expected `int`, got `str`", place="session"),
     ProtocolLimitError("too large", limit="frame_bytes_max", given=9, allowed=8),
     UsageError("subscription 7 is there already; remove it first"),
+    InternalError("matching a document", ZeroDivisionError("division by zero")),
 ]
 
 
@@ -109,3 +111,32 @@ def test_every_error_is_a_public_name_of_the_package() -> None:
     for error in EXAMPLES:
         kind = type(error)
         assert getattr(twigcast, kind.__name__) is kind
+
+
+def test_a_stranger_cannot_make_an_internal_error_long_or_send_control_characters() -> None:
+    error = InternalError("reading", ValueError("\x1b[2J\n" + "x" * 10_000))
+    assert len(str(error)) < 1_000
+    assert str(error).isprintable()
+
+
+def test_no_memory_is_not_called_a_bug() -> None:
+    assert "bug" not in str(InternalError("matching a document", MemoryError()))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DocumentError("no '\x9b2J' here\r", document="a.xml\t\nb.xml"),
+        SchemaError("no\u2028end", module="\x1b]0;owned\x07"),
+        ProtocolError("a\u202eb", place="routes\n"),
+        PatternError("/a\n/b\x1b", column=3, expected="a name"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_text_of_an_error_is_one_printable_line(error: TwigcastError) -> None:
+    assert str(error).isprintable()
+
+
+def test_the_fields_of_an_error_keep_what_the_text_spells_out() -> None:
+    error = DocumentError("no end", document="a\tb.xml")
+    assert (error.document, str(error)) == ("a\tb.xml", "document a\\tb.xml: no end")

@@ -28,7 +28,8 @@ def skeleton(folder: Path) -> Path:
         package = folder / "twigcast" / room
         package.mkdir()
         (package / "__init__.py").touch()
-    (folder / "twigcast" / "errors.py").touch()
+    for module in ("display", "door", "errors"):
+        (folder / "twigcast" / f"{module}.py").touch()
     for module in _modules_of_contracts():
         room, _, name = module.removeprefix("twigcast.").partition(".")
         if name:
@@ -63,6 +64,7 @@ def test_a_skeleton_without_imports_keeps_every_contract(tmp_path: Path) -> None
         ("spark/__init__.py", "import twigcast.network"),
         ("spark/__init__.py", "import twigcast.experiments"),
         ("errors.py", "import twigcast.language"),
+        ("errors.py", "import twigcast.door"),
         ("language/__init__.py", "import socket"),
         ("matching/__init__.py", "import multiprocessing"),
         ("workload/__init__.py", "import time"),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from twigcast.errors import (
         DocumentError,
         DocumentLimitError,
+        FloodingWarning,
+        InternalError,
         LimitError,
         PatternError,
         PatternLimitError,
@@ -53,6 +55,7 @@ __all__ = [
     "Finding",
     "Findings",
     "FloodingWarning",
+    "InternalError",
     "LimitError",
     "Matcher",
     "Network",

@@ -15,6 +15,7 @@ __all__ = [
     "HTML_ROWS_MAX",
     "counted",
     "html_table",
+    "one_line",
     "printable",
     "shortened",
     "size",
@@ -66,6 +67,20 @@ def printable(name: str) -> str:
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # half of a surrogate pair, which no file name can hold
         return name.encode("utf-8", "backslashreplace").decode()
+
+
+def one_line(text: str) -> str:
+    r"""A stranger's text as it may stand in a line, a table or a terminal.
+
+    Control characters, line and paragraph separators, tabs, marks that turn the direction of
+    writing and halves of surrogate pairs are spelled out; everything that can be seen stays.
+
+    >>> one_line("a.xml\t\nb\x1b[2J"), one_line("Zürich 東京.xml")
+    ('a.xml\\t\\nb\\x1b[2J', 'Zürich 東京.xml')
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def some_of(values: Sequence[object]) -> str:

@@ -5,19 +5,23 @@ can fence off the whole library with one ``except``. Below it the children say w
 the author of an expression (:class:`PatternError`), of a document (:class:`DocumentError`), of
 a schema (:class:`SchemaError`), the far broker (:class:`ProtocolError`), or the program that called
 us (:class:`UsageError`). Whatever is refused for its size is also a :class:`LimitError` that names
-the limit.
+the limit. What nobody foresaw is an :class:`InternalError` (:mod:`twigcast.door`).
 
-A text is a short conversation: what, where, what to do. The parts are fields as well, so that a
-table or a user interface need not take the sentence apart again. Broken promises inside Twigcast
+A text is a short conversation: what, where, what to do. It is one line, whatever a stranger called
+a document: control characters are spelled out. The parts are fields as well, as they came, so that
+a table or a user interface need not take the sentence apart again. Broken promises inside Twigcast
 are assertions, not errors.
 """
 
 from __future__ import annotations
 
+from twigcast.display import one_line
+
 __all__ = [
     "DocumentError",
     "DocumentLimitError",
     "FloodingWarning",
+    "InternalError",
     "LimitError",
     "PatternError",
     "PatternLimitError",
@@ -97,7 +101,7 @@ class DocumentError(TwigcastError):
         self.document = document
         self.line = line
         self.column = column
-        super().__init__(f"{_place('document', document, line, column)}: {reason}")
+        super().__init__(f"{_place('document', document, line, column)}: {one_line(reason)}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -114,7 +118,7 @@ class SchemaError(TwigcastError):
         self.reason = reason
         self.module = module
         self.line = line
-        super().__init__(f"{_place('schema', module, line, None)}: {reason}")
+        super().__init__(f"{_place('schema', module, line, None)}: {one_line(reason)}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -132,7 +136,8 @@ class ProtocolError(TwigcastError):
             reason = reason[:_REASON_SHOWN_MAX] + "…"
         self.reason = reason
         self.place = place
-        super().__init__(f"message, {place}: {reason}" if place else f"message: {reason}")
+        where = f"message, {one_line(place)}" if place else "message"
+        super().__init__(f"{where}: {one_line(reason)}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -192,6 +197,30 @@ class UsageError(TwigcastError):
     """The calling program did something that cannot be meant; the text says what to do instead."""
 
 
+class InternalError(TwigcastError):
+    """Something failed that nobody foresaw: a bug in Twigcast, or a machine without memory.
+
+    ``doing`` says what was being done, ``cause`` what happened; the exception itself is
+    ``__cause__``. It concerns the one document, expression or message that was being worked on:
+    whoever works on many sets that one aside, counts and logs it, and goes on.
+
+    >>> print(InternalError("matching a document", KeyError("b")))
+    matching a document failed: KeyError: 'b'; this is a bug in Twigcast: please report it, with \
+the input
+    """
+
+    def __init__(self, doing: str, cause: BaseException) -> None:
+        self.doing = doing
+        self.cause = _told(cause)
+        advice = "the machine has no memory left for it"
+        if not isinstance(cause, MemoryError):
+            advice = "this is a bug in Twigcast: please report it, with the input"
+        super().__init__(f"{doing} failed: {self.cause}; {advice}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
 class FloodingWarning(UserWarning):
     """Documents go over every link, because nothing was advertised that they keep to.
 
@@ -211,8 +240,20 @@ def _shown(text: str) -> str:
     return repr(text)
 
 
+def _told(error: BaseException) -> str:
+    """An exception in one line, whatever its text holds."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 (its text is a stranger's code, and may fail as well)
+        text = "its text cannot be told"
+    text = one_line(text[: _REASON_SHOWN_MAX + 1])
+    if len(text) > _REASON_SHOWN_MAX:
+        text = text[:_REASON_SHOWN_MAX] + "…"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def _place(kind: str, name: str | None, line: int | None, column: int | None) -> str:
-    place = f"{kind} {name}" if name else kind
+    place = f"{kind} {one_line(name)}" if name else kind
     if line is not None:
         place += f", line {line}"
     if column is not None:
