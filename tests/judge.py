@@ -19,7 +19,10 @@ def judge_tree(content: bytes) -> etree._ElementTree:
         attribute_defaults=False,
         strip_cdata=True,
     )
-    return etree.fromstring(content, parser).getroottree()
+    tree = etree.fromstring(content, parser).getroottree()
+    for entry in parser.error_log.filter_from_errors():  # lxml looks at the last entry only
+        raise etree.XMLSyntaxError(entry.message, entry.type, entry.line, entry.column)  # type: ignore[call-arg]  # The stubs know none.
+    return tree
 
 
 def judge(xpath: str, content: bytes, namespaces: Mapping[str, str] | None = None) -> bool:

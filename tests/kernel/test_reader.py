@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.strategies import THOROUGH, documents
-from twigcast.errors import DocumentLimitError
+from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.language.document import Document, split_tag
 
 if TYPE_CHECKING:
@@ -113,6 +113,28 @@ def test_damaged_documents_are_never_taken_otherwise(
     for place, length, snippet in cuts:
         content = _damaged(content, place, length, snippet)
     assert _difference(content) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<a q:x=''>%s</a>",
+        b"<a xmlns='u v'>%s</a>",
+        b"<a xmlns:p='u v'>%s</a>",
+        b"<a><p:c/>%s</a>",
+        b"<a xmlns:p='urn:u' xmlns:q='urn:u'><c p:x='' q:x=''/>%s</a>",
+        b"<a><?p:q x?>%s</a>",
+        b"<a xmlns:xmlns='urn:u'>%s</a>",
+        b"<x xmlns='&#xDC00;'>%s",
+    ],
+)
+@pytest.mark.parametrize("behind", [b"", b"<b xmlns='relative'/>", b"<b xmlns='relative'/>" * 300])
+def test_a_mistake_is_none_of_the_readers_to_take_though_a_warning_follows(
+    content: bytes, behind: bytes
+) -> None:
+    with pytest.raises(DocumentError):
+        Document.parse(content % behind)
+    assert isinstance(kernel.outline(content % behind), str)
 
 
 def test_texts_stand_between_the_elements_they_are_between() -> None:

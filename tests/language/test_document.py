@@ -259,3 +259,136 @@ def test_without_an_external_dtd_an_unknown_entity_is_a_mistake(content: bytes) 
 def test_entities_of_the_internal_subset_are_expanded() -> None:
     content = b"<!DOCTYPE a [<!ENTITY e '<b>x</b>'>]><a>&e;&e;</a>"
     assert Document.parse(content).element_count == 3
+
+
+# What libxml2 says of a document, all of it.
+
+EXTERNAL = b"<!DOCTYPE a SYSTEM 'a.dtd'>"
+RELATIVE = b"<b xmlns='relative'/>"
+"""Earns a warning, which lxml takes for the last word about the document."""
+
+NAMESPACE_MISTAKES = [
+    b"<a q:x=''>%s</a>",
+    b"<a xmlns='u v'>%s</a>",
+    b"<a xmlns:p='u v'>%s</a>",
+    b"<a><p:c/>%s</a>",
+    b"<a xmlns:p='urn:u' xmlns:q='urn:u'><c p:x='' q:x=''/>%s</a>",
+    b"<a><?p:q x?>%s</a>",
+    b"<a xmlns:xmlns='urn:u'>%s</a>",
+]
+
+
+@pytest.mark.parametrize("content", NAMESPACE_MISTAKES)
+@pytest.mark.parametrize(
+    "between", [b"", RELATIVE, b"&e;" + RELATIVE, b"&e;" * 300, b"&e;" * 300 + RELATIVE]
+)
+def test_a_mistake_counts_whatever_comes_behind_or_before_it(
+    content: bytes, between: bytes
+) -> None:
+    for order in (content % between, content.replace(b"<a", b"<a>%s<a" % between) % b"" + b"</a>"):
+        assert refusal(EXTERNAL + order) is not None
+        if b"&" not in order:
+            assert refusal(order) is not None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_a_mistake_is_told_at_its_place_though_a_warning_follows(encoding: str) -> None:
+    declared = f"<?xml version='1.0' encoding='{encoding}'?>"
+    error = refusal(f"{declared}\n<a q:x=''>\n<b xmlns='relative'/></a>".encode(encoding))
+    assert error is not None
+    assert (error.line, error.reason) == (2, "Namespace prefix q for x on a is not defined")
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        EXTERNAL + b"<a xmlns='relative'>",
+        EXTERNAL + b"<a><?xml-foo x?>",
+        EXTERNAL + b"<a xml:space='bad'>",
+        EXTERNAL + b"<a xml:lang='1'>",
+        EXTERNAL + b"<a>" + RELATIVE * 300,
+        b"<!DOCTYPE a SYSTEM 'a.dtd' [<!ATTLIST a b CDATA ''><!ATTLIST a b CDATA ''>]><a>",
+        b"<!DOCTYPE a SYSTEM 'a.dtd' [<!ENTITY e 'x'><!ENTITY e 'y'>]><a>",
+    ],
+)
+@pytest.mark.parametrize("text", [b"x", b"&eacute;", b"&eacute;" * 300])
+def test_a_warning_refuses_no_document(start: bytes, text: bytes) -> None:
+    assert refusal(start + text + b"</a>") is None
+
+
+def test_entities_that_grow_are_refused_behind_many_unknown_ones() -> None:
+    laughs = b"".join(
+        b"<!ENTITY l%d '%s'>" % (level, b"&l%d;" % (level - 1) * 10) for level in range(1, 9)
+    )
+    declared = b"[<!ENTITY unknown SYSTEM 'x'><!ENTITY l0 'laugh'>" + laughs + b"]>"
+    for doctype in (b"<!DOCTYPE a ", b"<!DOCTYPE a SYSTEM 'a.dtd' "):
+        for place in (b"&l8;", b"<b c='&l8;'/>", b"<b xmlns='&l8;'/>"):
+            content = doctype + declared + b"<a>" + b"&unknown;" * 300 + place + b"<c/></a>"
+            assert refusal(content) is not None
+
+
+def test_no_document_is_judged_by_the_one_before() -> None:
+    good, bad = b"<a/>", b"<a xmlns:p='u v'/>"
+    poisons = [content % RELATIVE for content in NAMESPACE_MISTAKES]
+    for poison in (*poisons, *(EXTERNAL + one for one in poisons), EXTERNAL + b"<a>&e;</a>"):
+        refusal(poison)
+        assert refusal(good) is None
+        assert refusal(bad) is not None
+
+
+# What lxml cannot decode.
+
+SURROGATES = [b"&#xD800;", b"&#xDC00;", b"&#xdfff;", b"&#55296;", b"&#x110000;", b"&#xFFFE;"]
+PLACES = [
+    b"<x xmlns='%s'",
+    b"<x xmlns='%s'/>",
+    b"<a xmlns:q='%s'/>",
+    b"<a xmlns:q='%s' b='>",
+    b"<a xmlns:q='%s' q:b=''><q:c/></a>",
+    b"<!DOCTYPE a [<!ENTITY e 'x'>]><a q='%s'/>",
+    b"<!DOCTYPE a [<!ENTITY e 'x'>]><a>%s</a>",
+    b"<!DOCTYPE a [<!ENTITY e 'x'>]><a xmlns='%s'>&e;</a>",
+    b"<!DOCTYPE a [<!ENTITY e '%s'>]><a xmlns='&e;'>&e;</a>",
+    b"<!DOCTYPE a SYSTEM 'a.dtd' [<!ENTITY e '%s'>]><a xmlns='&e;'>&unknown;</a>",
+    b"<!DOCTYPE a [<!ATTLIST a xmlns CDATA '%s'>]><a/>",
+    b"<a><?p %s?><!-- %s --></a>",
+    b"<%s/>",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
+def test_no_reference_to_what_is_no_character_gets_out(place: bytes, encoding: str) -> None:
+    for reference in SURROGATES:
+        text = place.replace(b"%s", reference).decode()
+        content = text.encode(encoding)
+        refused = refusal(content)
+        if b"?p" not in place:
+            assert refused is not None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UnicodeDecodeError("utf-8", b"\xed", 0, 1, "invalid continuation byte"),
+        ValueError("an embedded null character"),
+        LookupError("unknown encoding"),
+        TypeError("expected bytes"),
+        AssertionError("invalid document"),
+        etree.ParserError("Document is empty"),
+        etree.LxmlError("gone wrong"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_whatever_the_reader_raises_is_a_refused_document(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("twigcast.language.document.etree.fromstring", failing)
+    with pytest.raises(DocumentError, match="cannot be read") as caught:
+        Document.parse(b"<a/>", name="x.xml")
+    assert (caught.value.document, caught.value.__cause__) == ("x.xml", error)
+    monkeypatch.undo()
+    assert Document.parse(b"<a/>").element_count == 1

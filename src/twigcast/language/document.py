@@ -36,7 +36,7 @@ from twigcast.language.label_counts import label_counts, split_tag
 from twigcast.language.name_lengths import attribute_name_over, tags_are_within
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementTree
+    from lxml.etree import _Element, _ElementTree, _LogEntry
 
 __all__ = [
     "LIBRARY_LIMITS",
@@ -147,15 +147,20 @@ class Document:
             content, name = content_of(content, name=name, bytes_max=limits.bytes_max)
         _check("bytes", "bytes_max", len(content), limits.bytes_max, document=name)
         _check_encoding(content, name)
+        try:
+            return cls._read(content, name, limits)
+        except etree.XMLSyntaxError as error:
+            raise _refused(error, name) from None
+        except _RAISED_BY_READERS as error:
+            raise DocumentError(f"cannot be read: {error}", document=name) from error
+
+    @classmethod
+    def _read(cls, content: bytes, name: str | None, limits: DocumentLimits) -> Document:
         entities = any(word in content for word in _ENTITY_DECLARATIONS)
         long_names = _may_have_long_names(content, limits.name_length_max, entities=entities)
         if long_names or _elements_at_most(content, entities=entities) > limits.elements_max:
             _check_ahead(content, name, limits)
-        try:
-            root = _parsed(content, name)
-        except etree.XMLSyntaxError as error:
-            raise _refused(error, name) from None
-        document = cls(content, root.getroottree(), name)
+        document = cls(content, _parsed(content, name).getroottree(), name)
         document._check_limits(limits, long_names=long_names)
         return document
 
@@ -256,27 +261,42 @@ _parsers = _Parsers()
 def _parsed(content: bytes, name: str | None) -> _Element:
     """The root element.
 
-    A reference to an entity that only an external DTD declares is no mistake of the document; we
-    do not fetch that DTD, so the reference is left out, as XML 1.0 (4.4.3) allows. Whether there
-    *is* an external DTD, and nothing else is wrong, libxml2 judges with references left alone.
-    That tree is not for us: where a reference stands in it, libxml2 goes round in circles on the
-    axis ``following``.
+    lxml looks at the last thing that libxml2 had to say; here all of it counts: a mistake refuses
+    the document whatever follows it, and a warning refuses none.
+
+    A reference to an entity that only an external DTD declares, or that stands in a file of its
+    own, is no mistake of the document; we fetch neither, so the reference is left out, as XML 1.0
+    (4.4.3) allows. Whether nothing else is wrong, libxml2 judges with references left alone: it
+    reports a hundred mistakes and no more, and there these are none. That tree is not for us:
+    where a reference stands in it, libxml2 goes round in circles on the axis ``following``.
     """
     try:
-        return etree.fromstring(content, _parsers.expanding)
-    except etree.XMLSyntaxError as error:
-        if not _is_undeclared(error):
+        root = etree.fromstring(content, _parsers.expanding)
+    except etree.XMLSyntaxError:
+        if not _mistakes(_parsers.expanding):
             raise
+    else:
+        if not _mistakes(_parsers.expanding):
+            return root
+    _check_references(_mistakes(_parsers.expanding), name)
     etree.fromstring(content, _parsers.opaque)
+    for one in _mistakes(_parsers.opaque):
+        raise _refusal(one, name)
     root = etree.fromstring(content, _parsers.lenient)
-    for entry in _parsers.lenient.error_log:
-        if entry.type not in _UNDECLARED:
-            raise DocumentError(entry.message, document=name, line=entry.line, column=entry.column)
+    _check_references(_mistakes(_parsers.lenient), name)
     return root
 
 
-def _is_undeclared(error: etree.XMLSyntaxError) -> bool:
-    return error.code in _UNDECLARED  # type: ignore[attr-defined]  # Unknown to the stubs.
+def _mistakes(parser: etree.XMLParser) -> list[_LogEntry]:
+    """What libxml2 found wrong with the last document, beside warnings."""
+    return [one for one in parser.error_log if one.level >= etree.ErrorLevels.ERROR]
+
+
+def _check_references(mistakes: list[_LogEntry], name: str | None) -> None:
+    """Refuse the document unless all its mistakes are references to what we do not fetch."""
+    for one in mistakes:
+        if one.type not in _UNDECLARED:
+            raise _refusal(one, name)
 
 
 def _check(what: str, limit: str, given: int, allowed: int, *, document: str | None) -> None:
@@ -318,10 +338,10 @@ def _check_ahead(content: bytes, name: str | None, limits: DocumentLimits) -> No
 
     A tree takes some 150 bytes an element, and entities can make it five times larger than the
     text: 10 MB come to 2 GB. Reading alone takes no memory, and only what could be over the limits
-    is read twice.
+    is read twice. It is not read on behind a mistake: what libxml2 has there need not be text.
     """
     try:
-        etree.fromstring(content, new_parser(lenient=True, target=_Ahead(name, limits)))
+        etree.fromstring(content, new_parser(target=_Ahead(name, limits)))
     except etree.XMLSyntaxError:
         return  # Reading it in earnest tells what is wrong.
 
@@ -371,8 +391,17 @@ def _is_wide(content: bytes) -> bool:
 
 
 def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
-    line, column = error.position
-    reason = _PLACE.sub("", str(error.msg)).strip()
+    """As lxml tells it."""
+    return _error(_PLACE.sub("", str(error.msg)), name, *error.position)
+
+
+def _refusal(mistake: _LogEntry, name: str | None) -> DocumentError:
+    """As libxml2 reported it."""
+    return _error(str(mistake.message), name, mistake.line, mistake.column)
+
+
+def _error(reason: str, name: str | None, line: int, column: int) -> DocumentError:
+    reason = reason.strip()
     if reason.startswith("Excessive depth"):
         return DocumentLimitError(
             "too many levels",
@@ -393,5 +422,13 @@ _UNDECLARED: Final = (
     etree.ErrorTypes.ERR_UNDECLARED_ENTITY,
     etree.ErrorTypes.WAR_UNDECLARED_ENTITY,
 )
+_RAISED_BY_READERS: Final = (
+    etree.LxmlError,
+    AssertionError,
+    LookupError,
+    TypeError,
+    ValueError,  # also texts that cannot be decoded
+)
+"""What lxml raises, besides what libxml2 has to say, where it cannot read a document."""
 _count_elements = cast("Callable[[_ElementTree], float]", etree.XPath("count(//*)"))
 _elements = cast("Callable[[_ElementTree], list[_Element]]", etree.XPath("//*"))
