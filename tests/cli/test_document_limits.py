@@ -18,13 +18,16 @@ from twigcast.language import DocumentLimits
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
 
-DOCUMENT = "<shop><item><price currency='EUR' x='1'>12</price></item><item/></shop>"
+DOCUMENT = (
+    "<!DOCTYPE a [<!---->]><shop><item><price currency='EUR' x='1'>12</price></item><item/></shop>"
+)
 STOPPED = {
     "--document-bytes-max": ("20", "bytes_max"),
     "--document-elements-max": ("2", "elements_max"),
     "--document-depth-max": ("2", "depth_max"),
     "--document-attributes-max": ("1", "attributes_max"),
     "--document-name-length-max": ("6", "name_length_max"),
+    "--document-internal-subset-bytes-max": ("6", "internal_subset_bytes_max"),
 }
 
 

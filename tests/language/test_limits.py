@@ -113,6 +113,10 @@ DOCUMENTS: dict[str, tuple[DocumentLimits, Callable[[int], bytes]]] = {
         DocumentLimits(name_length_max=9),
         lambda n: b"<a><b xmlns='%s'/></a>" % (b"u" * n),
     ),
+    "internal_subset_bytes_max": (
+        DocumentLimits(internal_subset_bytes_max=9),
+        lambda n: b"<!DOCTYPE a [<!--%s-->]><a/>" % (b"x" * (n - 7)),
+    ),
 }
 
 

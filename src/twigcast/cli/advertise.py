@@ -92,6 +92,7 @@ def advertise(
     depth_max: limit.DepthMax = None,
     attributes_max: limit.AttributesMax = None,
     name_length_max: limit.NameLengthMax = None,
+    subset_max: limit.InternalSubsetBytesMax = None,
     members_max: limit.MembersMax = None,
     ratio_max: limit.RatioMax = None,
     as_json: AsJson = False,
@@ -102,15 +103,8 @@ def advertise(
     cannot have, and what is left out is said on standard error.
     """
     if from_documents:
-        limits = LimitOptions(
-            bytes_max,
-            elements_max,
-            depth_max,
-            attributes_max,
-            name_length_max,
-            members_max,
-            ratio_max,
-        )
+        each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
+        limits = LimitOptions(*each, members_max, ratio_max)
         advertisement, refused = _of_documents(sources, root, files, limits)
     else:
         advertisement, refused = _of_schema(sources, root), 0

@@ -41,6 +41,7 @@ _OPTIONS: Final[Mapping[str, str]] = {
     "depth_max": "--document-depth-max",
     "attributes_max": "--document-attributes-max",
     "name_length_max": "--document-name-length-max",
+    "internal_subset_bytes_max": "--document-internal-subset-bytes-max",
     "members_max": "--archive-members-max",
     "ratio_max": "--archive-ratio-max",
 }
@@ -87,6 +88,15 @@ NameLengthMax: TypeAlias = Annotated[
         help="Characters of a name or a namespace (1000).",
     ),
 ]
+InternalSubsetBytesMax: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--document-internal-subset-bytes-max",
+        metavar="N",
+        min=1,
+        help="Bytes between the brackets of a DOCTYPE (131072).",
+    ),
+]
 MembersMax: TypeAlias = Annotated[
     int | None,
     typer.Option(
@@ -113,6 +123,7 @@ class LimitOptions:
     depth_max: int | None = None
     attributes_max: int | None = None
     name_length_max: int | None = None
+    internal_subset_bytes_max: int | None = None
     members_max: int | None = None
     ratio_max: int | None = None
 
@@ -125,6 +136,7 @@ class LimitOptions:
             "depth_max": self.depth_max,
             "attributes_max": self.attributes_max,
             "name_length_max": self.name_length_max,
+            "internal_subset_bytes_max": self.internal_subset_bytes_max,
             "bytes_max": self._bytes(),
         }
         for name, number in given.items():

@@ -81,6 +81,7 @@ def explain(
     depth_max: limit.DepthMax = None,
     attributes_max: limit.AttributesMax = None,
     name_length_max: limit.NameLengthMax = None,
+    subset_max: limit.InternalSubsetBytesMax = None,
     members_max: limit.MembersMax = None,
     ratio_max: limit.RatioMax = None,
     residual_cost_max: ResidualCostMax = None,
@@ -91,9 +92,8 @@ def explain(
     Also tells when a name does exist, only in another namespace. With --rule the words are those
     of twigcast match: a file of subscriptions, then a document.
     """
-    limits = LimitOptions(
-        bytes_max, elements_max, depth_max, attributes_max, name_length_max, members_max, ratio_max
-    )
+    each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
+    limits = LimitOptions(*each, members_max, ratio_max)
     namespaces: Mapping[str, str] = bindings(namespace)
     if rule is not None:
         if xpath == document == "-":

@@ -80,6 +80,7 @@ def match(
     depth_max: limit.DepthMax = None,
     attributes_max: limit.AttributesMax = None,
     name_length_max: limit.NameLengthMax = None,
+    subset_max: limit.InternalSubsetBytesMax = None,
     members_max: limit.MembersMax = None,
     ratio_max: limit.RatioMax = None,
     residual_cost_max: ResidualCostMax = None,
@@ -92,9 +93,8 @@ def match(
     document may be in a folder or archive; what cannot be read is named on standard error.
     """
     started = clock()
-    given = LimitOptions(
-        bytes_max, elements_max, depth_max, attributes_max, name_length_max, members_max, ratio_max
-    )
+    each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
+    given = LimitOptions(*each, members_max, ratio_max)
     limits = given.of_documents()
     if watch and not all(Path(each).is_dir() for each in documents):
         raise UsageError("--watch takes folders, in which documents arrive")

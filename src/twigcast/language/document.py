@@ -3,9 +3,9 @@
 Bytes come from strangers, so they meet libxml2 in the hardened setting that the judge of matching
 uses: nothing external is ever fetched, entities of the internal subset are expanded within
 libxml2's bounds, no attribute comes from a DTD. Around it stand the checks that libxml2 lacks:
-size, number of elements, attributes per element, length of names, and which encodings may come in
-at all (libxml2 would read UTF-7, in which ``<`` can be spelled in ways no filter in front of us
-expects).
+size, number of elements, attributes per element, length of names, size of the internal subset, and
+which encodings may come in at all (libxml2 would read UTF-7, in which ``<`` can be spelled in ways
+no filter in front of us expects).
 
     >>> Document.parse(b"<a><b/></a>").element_count
     2
@@ -32,6 +32,7 @@ from lxml import etree
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.condition import Label
 from twigcast.language.content import Source, content_of, encoded
+from twigcast.language.internal_subset import internal_subset_bytes
 from twigcast.language.label_counts import label_counts, split_tag
 from twigcast.language.name_lengths import attribute_name_over, tags_are_within
 
@@ -80,6 +81,10 @@ allowed (elements_max)
     name_length_max: int = 1_000
     """Characters of a name, a prefix or a namespace. Real ones stay under a few hundred; a
     namespace is written once and compared with every element."""
+    internal_subset_bytes_max: int = 131_072
+    """Bytes of declarations between the brackets of a DOCTYPE. Real ones have some hundreds, and
+    whole DTDs mostly less than this; the time that libxml2 takes grows with the square of it, and
+    is a fraction of a second here (:mod:`~twigcast.language.internal_subset`)."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth_max <= _DEPTH_OF_LIBXML2:
@@ -147,6 +152,7 @@ class Document:
             content, name = content_of(content, name=name, bytes_max=limits.bytes_max)
         _check("bytes", "bytes_max", len(content), limits.bytes_max, document=name)
         _check_encoding(content, name)
+        _check_internal_subset(content, name, limits.internal_subset_bytes_max)
         try:
             return cls._read(content, name, limits)
         except etree.XMLSyntaxError as error:
@@ -190,7 +196,8 @@ class Document:
     @property
     def grows(self) -> bool:
         """Whether entities can make the document larger than its text looks."""
-        return self.tree.docinfo.internalDTD is not None
+        # docinfo.internalDTD would copy all declarations, in time that grows with their square.
+        return bool(self.tree.docinfo.doctype)  # type: ignore[attr-defined]  # Unknown to the stubs.
 
     @cached_property
     def breadth(self) -> int:
@@ -372,6 +379,14 @@ def _check_encoding(content: bytes, name: str | None) -> None:
         line=1,
         column=1,
     )
+
+
+def _check_internal_subset(content: bytes, name: str | None, bytes_max: int) -> None:
+    """Refuse more declarations than libxml2 can read in good time."""
+    if len(content) > bytes_max:
+        given = internal_subset_bytes(content, wide=_is_wide(content))
+        what = "bytes in the internal subset"
+        _check(what, "internal_subset_bytes_max", given, bytes_max, document=name)
 
 
 def _head(content: bytes) -> str:
