@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
+from contextlib import suppress
+from random import Random
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
+from lxml import etree
 
+from tests.expressions import PREFIXES, expression
 from tests.judge import judge
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from twigcast.errors import PatternError
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 
@@ -242,3 +247,116 @@ def test_unions_inside_the_predicates_of_unions_are_not_multiplied() -> None:
     for _ in range(8):
         text = f"(a | b | c | d | e | f | g)[{text}]"
     assert len(parsed(text).text) < 2 * len(text)
+
+
+DOCUMENTS = (
+    b"<a/>",
+    (
+        b"<a xmlns:p='urn:p' x='1' p:x='2' xml:lang='en'><b>1</b><b x='x'>2<c>x</c></b><p:a>5</p:a>"
+        b"<!--x--><?t x?><div>it's</div><c xmlns='urn:p'><a/></c></a>"
+    ),
+    b"<!--1--><?t?><a><a><a><b/></a></a></a>",
+    b"<p:a xmlns:p='urn:p' xml:lang='en-GB'> 5 <p:div><and a='a'/></p:div></p:a>",
+    b"<mod><div>1</div><or>x</or><c><a b='1'><b/>1<b/></a><a><c/></a></c></mod>",
+)
+
+
+def reads_back(pattern: Pattern) -> bool:
+    again = Pattern.parse(pattern.text, None, CANONICAL_LIMITS)
+    return again is pattern and again.text == pattern.text
+
+
+@THOROUGH
+@given(st.integers(0, 2**32), st.integers(0, 5))
+def test_every_expression_has_a_canonical_text_that_reads_back(seed: int, depth: int) -> None:
+    rng = Random(seed)
+    for _ in range(20):
+        text = expression(rng, depth)
+        with suppress(PatternError):  # a few are ill-typed, or over a limit
+            pattern = Pattern.parse(text, PREFIXES)
+            assert reads_back(pattern), text
+            assert reads_back(pattern.necessary), text
+
+
+@THOROUGH
+@given(st.integers(0, 2**32), st.integers(0, 4))
+def test_every_expression_means_what_libxml2_says(seed: int, depth: int) -> None:
+    # Behind an operator a path begins at the document node, for us as for libxml2.
+    text = f"true() and ({expression(Random(seed), depth)})"
+    assume("{" not in text and "*:" not in text)
+    try:
+        pattern = Pattern.parse(text, PREFIXES)
+    except PatternError:
+        reject()
+    written, namespaces = pattern.for_libxml2()
+    for content in DOCUMENTS:
+        expected = judge(text, content, PREFIXES)
+        assert judge(written, content, namespaces) == expected, content
+
+
+@pytest.mark.parametrize(
+    ("xpath", "text"),
+    [
+        ("/self::node()[name()]/a", "name(/) and /a"),
+        ("/self::node()[string-length() > 0]/a", "string-length(/) > 0 and /a"),
+        ("/self::node()[lang('en')]/a", "false()"),
+        ("/self::node()[namespace-uri(b)]/a", "namespace-uri(/b) and /a"),
+        ("/self::node()[id(normalize-space())]/a", "id(normalize-space(/)) and /a"),
+        ("not(/self::node()[lang('en') = 'x']/a)", "not(false() = 'x' and /a)"),
+        ("//c[/self::node()[name()]/a]", "name(/) and //c and /a"),
+    ],
+)
+def test_a_predicate_on_the_document_node_asks_about_the_document(xpath: str, text: str) -> None:
+    assert parsed(xpath).text == text
+    assert reads_back(parsed(xpath))
+
+
+@pytest.mark.parametrize(
+    ("xpath", "text"),
+    [
+        ("-. div ']'", "boolean(-(/) div ']')"),
+        ("-(/) div /@x", "boolean(-(/) div /@x)"),
+        ("(a | /.) mod 3", "boolean(/a | (/) mod 3)"),
+        ("id(a | (/) or b)", "id(/a | (/) or /b)"),
+        ("-. * 'x' > 1", "-(/) * 'x' > 1"),
+    ],
+)
+def test_a_lone_slash_never_swallows_the_operator_behind_it(xpath: str, text: str) -> None:
+    assert parsed(xpath).text == text
+    assert reads_back(parsed(xpath))
+
+
+@pytest.mark.parametrize("text", ["/ and (a)", "//a[/ or (b)]", "1 = / div (2)", "/ mod (a)[1]"])
+def test_behind_a_slash_no_name_is_an_operator(text: str) -> None:
+    with pytest.raises(etree.XPathError):
+        judge(text, b"<a/>")
+    with pytest.raises(PatternError):
+        parsed(text)
+    assert parsed(text.replace("/ ", "(/) ")).text
+
+
+@pytest.mark.parametrize(
+    ("xpath", "text"),
+    [
+        ("//a[/b or not(/c)]", "(not(/c) or /b) and //a"),
+        ("//a[/self::node()[b or c]]", "(/b or /c) and //a"),
+        ("//a[not(/b or /c)]/d", "not(/b or /c) and //a/d"),
+        ("//a[/b or c]", "//a[/b or c]"),
+    ],
+)
+def test_what_speaks_of_the_document_alone_is_asked_once(xpath: str, text: str) -> None:
+    assert parsed(xpath).text == text
+    assert reads_back(parsed(xpath))
+
+
+@pytest.mark.parametrize(
+    "xpath",
+    [
+        "//@c[//d | self::b != (/)[e]]",
+        "//@c[string(self::node()/self::or/a | /c)]",
+        "//b[parent::c//@d | /self::node()/self::b = string(.)]",
+        "(x | //c/@d)[((e)[(1)])[//f | g] | /parent::h/text()[i]]",
+    ],
+)
+def test_a_necessary_pattern_reads_back_as_well(xpath: str) -> None:
+    assert reads_back(parsed(xpath).necessary)

@@ -48,11 +48,11 @@ _RANK: Final[dict[type, int]] = {
 }
 """Cheap tests first, bare paths last: the last path of a step continues it in the text."""
 
-_HERE: Final = frozenset({ValueTest, Not, AnyOf, Residual})
+_AT_LEAF: Final[frozenset[type]] = frozenset({ValueTest, Residual})
 _STAYING: Final[dict[Kind, frozenset[type]]] = {
-    Kind.ELEMENT: _HERE | {Exists, FirstValue},
-    Kind.ATTRIBUTE: _HERE,
-    Kind.TEXT: _HERE,
+    Kind.ELEMENT: _AT_LEAF | {Not, AnyOf, Exists, FirstValue},
+    Kind.ATTRIBUTE: _AT_LEAF,
+    Kind.TEXT: _AT_LEAF,
 }
 """The parts that a node of the kind can have and that :func:`exists` leaves where they are."""
 
@@ -110,22 +110,21 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
         # By far the most common: a path goes on.
         return Exists(reach, label, where)
     parts = parts_of(where)
-    if _STAYING[label.kind].issuperset(map(type, parts)) and where is not FALSE:
+    if _STAYING[label.kind].issuperset(map(type, parts)) and not any(map(_is_outside, parts)):
         # The next: it ends, or branches, or a value is compared.
         return Exists(reach, label, where)
+    if label.kind is not Kind.ELEMENT:
+        parts = parts_of(_on_leaf(where, label.kind))
     outside: list[Condition] = []
     inside: list[Condition] = []
     for part in parts:
-        if isinstance(part, AtDocument):
+        if _is_outside(part):
             outside.append(part)
         elif isinstance(part, SelfIs):
             met = label.meet(part.label)
             if met is None:
                 return FALSE
             label = met
-        elif label.kind is not Kind.ELEMENT and isinstance(part, Exists | FirstValue):
-            # Attributes and texts have nothing below them.
-            return FALSE
         else:
             inside.append(part)
     rest = all_of(inside)
@@ -135,12 +134,22 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
 
 
 def at_document(condition: Condition) -> Condition:
-    """The condition, asked of the document node from wherever we are."""
+    """The condition, asked of the document node from wherever we are.
+
+    Each part is asked there on its own, as its text says: ``[/a or /b]``.
+    """
+    condition = on_document(condition)
     if condition is TRUE or condition is FALSE or isinstance(condition, AtDocument):
         return condition
-    if isinstance(condition, AllOf):
-        return all_of(at_document(part) for part in condition.parts)
-    return AtDocument(condition)
+    match condition:
+        case AllOf(parts):
+            return all_of(map(at_document, parts))
+        case AnyOf(parts):
+            return any_of(map(at_document, parts))
+        case Not(AllOf() | AnyOf() as several):
+            return negation(at_document(several))
+        case _:
+            return AtDocument(condition)
 
 
 def on_document(condition: Condition) -> Condition:
@@ -160,6 +169,34 @@ def on_document(condition: Condition) -> Condition:
             return negation(on_document(part))
         case SelfIs():
             return FALSE
+        case _:
+            return condition
+
+
+def _is_outside(condition: Condition) -> bool:
+    """Whether it speaks of the document node alone: ``[/a or not(/b)]``; so does FALSE."""
+    match condition:
+        case AllOf(parts) | AnyOf(parts):
+            return all(map(_is_outside, parts))
+        case Not(part):
+            return _is_outside(part)
+        case _:
+            return isinstance(condition, AtDocument)
+
+
+def _on_leaf(condition: Condition, kind: Kind) -> Condition:
+    """The condition as it reads at an attribute or a text, which has nothing below it."""
+    match condition:
+        case AllOf(parts):
+            return all_of(_on_leaf(part, kind) for part in parts)
+        case AnyOf(parts):
+            return any_of(_on_leaf(part, kind) for part in parts)
+        case Not(part):
+            return negation(_on_leaf(part, kind))
+        case Exists() | FirstValue():
+            return FALSE
+        case SelfIs(label):
+            return condition if label.kind is kind else FALSE
         case _:
             return condition
 

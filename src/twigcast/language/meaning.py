@@ -41,7 +41,7 @@ from twigcast.language.condition import (
     is_exact,
 )
 from twigcast.language.lexer import is_name
-from twigcast.language.rooted import is_rooted
+from twigcast.language.rooted import from_document, is_rooted
 from twigcast.language.syntax import (
     ANYWHERE_BELOW,
     CONTEXT_NODE,
@@ -332,7 +332,7 @@ def _first_value(call: Call, subject: Expression, test: ValueTest, context: Cont
     else:
         found = FirstValue(steps, test)
     absolute = isinstance(path, Path) and path.absolute and context is not Context.DOCUMENT
-    return at_document(on_document(found)) if absolute else found
+    return at_document(found) if absolute else found
 
 
 def _at_most_one(step: FirstStep) -> bool:
@@ -372,7 +372,7 @@ def _located(
     if not absolute:
         return _steps(steps, tail, context)
     condition = _steps(steps, tail, Context.DOCUMENT)
-    return condition if context is Context.DOCUMENT else at_document(on_document(condition))
+    return condition if context is Context.DOCUMENT else at_document(condition)
 
 
 def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condition:
@@ -397,6 +397,8 @@ def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condit
     if not placed or any(map(is_positional, predicates)):
         return _residual_steps(steps, tail, context)
     where = _steps(rest, tail, within)
+    if within is Context.DOCUMENT:
+        predicates = tuple(map(from_document, predicates))
     if predicates:
         where = all_of([*(_meaning(p, within) for p in predicates), where])
     if reach is not None and label is not None:

@@ -220,6 +220,9 @@ class _Parser:
         self._advance()
         if self._begins_step():
             return Path.rooted(tidy(self._relative_steps()))
+        if self._peek().kind == "name":
+            # Behind a slash no name is an operator (3.7), so this is a call: '/ and (a)'.
+            self._fail("a step after '/', not a call; a lone '/' before an operator is (/)")
         self._steps = self._within("steps_max", self._steps + 1)
         return Path.rooted(())
 

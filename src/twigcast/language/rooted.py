@@ -31,7 +31,7 @@ from twigcast.language.syntax import (
     tidy,
 )
 
-__all__ = ["is_rooted", "rooted"]
+__all__ = ["from_document", "is_rooted", "rooted"]
 
 _DOCUMENT: Final = Path.rooted(())
 _ABOUT_CONTEXT: Final = frozenset(
@@ -52,7 +52,7 @@ def rooted(expression: Expression) -> Expression:
         case Chain(base, steps):
             return Chain(rooted(base), steps)
         case _:
-            return _from_document(expression)
+            return from_document(expression)
 
 
 def is_rooted(expression: Expression) -> bool:
@@ -76,7 +76,11 @@ def is_rooted(expression: Expression) -> bool:
             assert_never(expression)
 
 
-def _from_document(expression: Expression) -> Expression:  # noqa: PLR0911
+def from_document(expression: Expression) -> Expression:  # noqa: PLR0911
+    """The expression as it reads at the document node, independent of any context node.
+
+    So is a predicate on the document node itself: ``/self::node()[name()]/a`` asks ``name(/)``.
+    """
     match expression:
         case Path(False, steps):
             return Path.rooted(tidy(steps))
@@ -88,17 +92,17 @@ def _from_document(expression: Expression) -> Expression:  # noqa: PLR0911
         case Call(name, ()) if name in _ABOUT_CONTEXT:
             return Call(name, (_DOCUMENT,))
         case Call(name, arguments):
-            return Call(name, tuple(map(_from_document, arguments)))
+            return Call(name, tuple(map(from_document, arguments)))
         case Union(parts):
-            return Union(tuple(map(_from_document, parts)))
+            return Union(tuple(map(from_document, parts)))
         case Filter(base, predicates):
-            return Filter(_from_document(base), predicates)
+            return Filter(from_document(base), predicates)
         case Chain(base, steps):
-            return Chain(_from_document(base), steps)
+            return Chain(from_document(base), steps)
         case Negative(operand):
-            return Negative(_from_document(operand))
+            return Negative(from_document(operand))
         case Binary(operator, left, right):
-            return Binary(operator, _from_document(left), _from_document(right))
+            return Binary(operator, from_document(left), from_document(right))
         case Path() | Literal() | Number():
             return expression
         case _:

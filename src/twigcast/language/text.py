@@ -142,7 +142,7 @@ class Writer:
             case Number(text):
                 return text, _PATH
             case Negative(operand):
-                return "-" + _closed(self.expression(operand), _UNARY), _UNARY
+                return "-" + self._operand(operand, _UNARY), _UNARY
             case Call(name, arguments):
                 inner = ", ".join(self.expression(argument)[0] for argument in arguments)
                 return f"{name}({inner})", _PATH
@@ -153,7 +153,7 @@ class Writer:
                     level,
                 )
             case Union(parts):
-                return " | ".join(_closed(self.expression(part), _PATH) for part in parts), _UNION
+                return " | ".join(self._operand(part, _PATH) for part in parts), _UNION
             case Path(absolute, steps):
                 return self._path("/" if absolute else "", steps), _PATH
             case Filter(base, predicates):
