@@ -1,7 +1,9 @@
 """Subscriptions as bytes, so that a set compiled in one process can serve in many.
 
-The form is plain: a line that names the format and its version, then JSON, a pair of id and
-canonical text per subscription. Canonical texts need no prefix map and parse to the same pattern.
+The form is plain: a line that names the format and its version, a checksum, then JSON, a pair of
+id and canonical text per subscription. Canonical texts need no prefix map and parse to the same
+pattern. Whatever is not exactly as it was written is refused: bytes that are still JSON after a
+disk has damaged them would be other subscriptions.
 
 Where ids are texts, what stands in the bytes are their codes (:mod:`~twigcast.matching.ids`), and
 a part in front of all the rest says which text each code stands for.
@@ -21,7 +23,7 @@ from twigcast.matching.ids import Id, check_id, is_own_code
 
 __all__ = ["from_buffer", "to_bytes", "with_ids", "without_ids"]
 
-_HEADER: Final = b"twigcast subscriptions 1\n"
+_HEADER: Final = b"twigcast subscriptions 2\n"
 _IDS_HEADER: Final = b"twigcast ids 1\n"
 _ALIGNMENT: Final = 64
 """What follows the ids begins at such a place, so that it can be used where it lies."""
@@ -31,7 +33,8 @@ def to_bytes(patterns: Mapping[int, Pattern]) -> bytes:
     """The patterns with their ids, in the order of the ids."""
     held = sorted(patterns.items(), key=itemgetter(0))
     rows = [[one, pattern.text] for one, pattern in held]
-    return _HEADER + json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+    texts = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode()
+    return _HEADER + zlib.crc32(texts).to_bytes(4, "little") + texts
 
 
 def from_buffer(buffer: bytes | memoryview) -> Iterator[tuple[int, Pattern]]:
@@ -41,10 +44,17 @@ def from_buffer(buffer: bytes | memoryview) -> Iterator[tuple[int, Pattern]]:
     """
     content = bytes(buffer)
     if not content.startswith(_HEADER):
-        raise UsageError("these bytes were not written by Matcher.to_bytes of this version")
+        raise UsageError(
+            "these bytes were not written by Matcher.to_bytes of this version; write them again "
+            "from the subscriptions"
+        )
+    start = len(_HEADER) + 4
+    texts = content[start:]
+    if content[len(_HEADER) : start] != zlib.crc32(texts).to_bytes(4, "little"):
+        raise UsageError("stored subscriptions are damaged: their checksum is another")
     try:
         seen: set[int] = set()
-        for one, text in json.loads(content[len(_HEADER) :]):
+        for one, text in json.loads(texts):
             _check_code(one, seen)
             yield one, Pattern.parse(text, None, CANONICAL_LIMITS)
     except (ValueError, TypeError, PatternError, RecursionError) as error:
@@ -89,7 +99,7 @@ def without_ids(buffer: bytes | memoryview) -> tuple[dict[int, Id], bytes | memo
     end = start + int.from_bytes(buffer[len(_IDS_HEADER) : sizes], "little")
     texts = bytes(buffer[start:end])
     if bytes(buffer[sizes:start]) != zlib.crc32(texts).to_bytes(4, "little"):
-        raise UsageError("stored subscriptions are damaged: the check sum of their ids is another")
+        raise UsageError("stored subscriptions are damaged: the checksum of their ids is another")
     try:
         ids: dict[int, Id] = dict(json.loads(texts))
         _check_ids(ids)
