@@ -9,8 +9,17 @@ from threading import Barrier
 
 import pytest
 
+from tests.engines import EVERY_ENGINE
 from twigcast.errors import UsageError
-from twigcast.files.index import VersionedFile, read_index, version_of, write_versioned
+from twigcast.files.index import (
+    VersionedFile,
+    read_index,
+    read_versioned,
+    version_of,
+    write_index,
+    write_versioned,
+)
+from twigcast.matching import Matcher
 
 
 def test_the_version_is_in_the_name_and_follows_the_content(tmp_path: Path) -> None:
@@ -61,3 +70,48 @@ def test_two_threads_may_write_one_version_at_once(tmp_path: Path) -> None:
         files = list(pool.map(write, range(8)))
     assert len(set(files)) == 1
     assert [path.name for path in tmp_path.iterdir()] == [files[0].path.name]
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_an_index_that_is_not_what_its_name_tells_is_refused(tmp_path: Path, engine: str) -> None:
+    one = write_index(tmp_path, Matcher(["//a"], engine=engine))
+    two = write_index(tmp_path, Matcher(["//b"], engine=engine))
+    assert read_index(one.path, engine=engine).match("<a/>") == [1]
+    two.path.replace(one.path)
+    with pytest.raises(UsageError, match=rf"cannot use .*{one.path.name}.*another file"):
+        read_index(one.path, engine=engine)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_an_index_that_was_renamed_is_held_to_its_checksum(tmp_path: Path, engine: str) -> None:
+    path = write_index(tmp_path, Matcher(["//a"], engine=engine)).path
+    path = path.rename(tmp_path / "mine.index")
+    assert read_index(path, engine=engine).match("<a/>") == [1]
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"cannot use the compiled matcher .*mine\.index: "):
+        read_index(path, engine=engine)
+
+
+def test_every_bit_of_a_versioned_file_counts(tmp_path: Path) -> None:
+    file = write_versioned(tmp_path, stem="labels", ending=".arrow", content=b"some content")
+    assert bytes(read_versioned(file.path)) == b"some content"
+    for place in range(12):
+        for changed in (b"some content"[:place], b"some content"[:place] + b"~" * (12 - place)):
+            file.path.write_bytes(changed)
+            with pytest.raises(UsageError, match=rf"cannot (use|read) .*{file.path.name}"):
+                read_versioned(file.path)
+
+
+def test_a_file_whose_name_tells_no_version_is_none_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "labels.arrow").write_bytes(b"one")
+    with pytest.raises(UsageError, match="its name tells no version"):
+        read_versioned(tmp_path / "labels.arrow")
+
+
+def test_a_damaged_file_is_written_anew(tmp_path: Path) -> None:
+    file = write_versioned(tmp_path, stem="m", ending="", content=b"one")
+    file.path.write_bytes(b"two")
+    assert write_versioned(tmp_path, stem="m", ending="", content=b"one") == file
+    assert bytes(read_versioned(file.path)) == b"one"

@@ -11,7 +11,7 @@ from twigcast.errors import UsageError
 from twigcast.matching import Matcher
 
 DOCUMENTS = (b"<a/>", b"<b/>", b"<a c='1'><b>7</b></a>", b"<c/>")
-RULES = {
+RULES: dict[str, dict[int | str, str]] = {
     "exact": {1: "//a", 2: "/b", 7: "/a[@c = '1']/b"},
     "residual": {1: "//a", 2: "//b[position() = last()]"},
     "texts": {"ann": "//a", "bob": "/b"},

@@ -10,7 +10,9 @@ two contents: whoever keeps what it has loaded per name can never be out of date
 written beside its place (``….tmp``), forced to disk and renamed, so that it is either there as a
 whole or not at all, whenever the writer dies.
 
-Readers map the file into memory: processes on one machine share its pages.
+Readers map the file into memory: processes on one machine share its pages. They compare the content
+with the version in the name, once for each process that loads it: a file that was damaged, cut off
+or replaced by another is refused.
 """
 
 from __future__ import annotations
@@ -18,18 +20,21 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 from twigcast.errors import UsageError
+from twigcast.files.durable import write_whole
 
 if TYPE_CHECKING:
     from twigcast.matching import Matcher
 
 _VERSION_DIGITS = 16
 """64 bits: two versions of one name will not meet by chance in the life of a system."""
+
+_VERSION = re.compile(rf"-([0-9a-f]{{{_VERSION_DIGITS}}})(?:\.[a-z]+)?\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +51,49 @@ def write_index(folder: str | os.PathLike[str], matcher: Matcher) -> VersionedFi
 
 
 def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher:
-    """The matcher in a file that :func:`write_index` has written, for one of the engines."""
-    try:
-        with Path(path).open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:  # a file without content cannot be mapped
-        raise UsageError(f"cannot read the compiled matcher {path}: {error}") from error
+    """The matcher in a file that :func:`write_index` has written, for one of the engines.
+
+    A file that was renamed is held to its own checksum alone.
+    """
     from twigcast.matching import Matcher
 
-    return Matcher.from_buffer(memoryview(mapped), engine=engine)
+    what = f"the compiled matcher {path}"
+    content = _mapped(path, what)
+    _compare(path, content, what)
+    try:
+        return Matcher.from_buffer(memoryview(content), engine=engine)
+    except UsageError as error:
+        raise UsageError(f"cannot use {what}: {error}") from error
+
+
+def read_versioned(path: str | os.PathLike[str]) -> memoryview:
+    """What :func:`write_versioned` has written into a file, mapped.
+
+    A :class:`UsageError` if it is not there, or is something else by now.
+    """
+    content = _mapped(path, os.fspath(path))
+    if not _compare(path, content, os.fspath(path)):
+        raise UsageError(f"cannot use {path}: its name tells no version")
+    return memoryview(content)
+
+
+def _mapped(path: str | os.PathLike[str], what: str) -> mmap.mmap:
+    try:
+        with Path(path).open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # a file without content cannot be mapped
+        raise UsageError(f"cannot read {what}: {error}") from error
+
+
+def _compare(path: str | os.PathLike[str], content: mmap.mmap, what: str) -> bool:
+    """Whether the name tells a version; a :class:`UsageError` if the content is of another."""
+    told = _VERSION.search(Path(path).name)
+    if told is not None and version_of(content) != told[1]:
+        raise UsageError(
+            f"cannot use {what}: it is damaged, or another file has been put in its place; "
+            "delete it and write it again"
+        )
+    return told is not None
 
 
 def write_versioned(
@@ -63,20 +102,17 @@ def write_versioned(
     """Write content as ``STEM-VERSION`` with this ending, whole or not at all."""
     version = version_of(content)
     path = Path(folder) / f"{stem}-{version}{ending}"
-    if path.exists():
-        return VersionedFile(path, version)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Two writers of one version must not share the file that they write.
-    unfinished = path.with_name(f"{path.name}.{uuid4().hex}.tmp")
-    try:
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    if not _holds(path, content):
+        write_whole(path, content)
     return VersionedFile(path, version)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether a file is there already, with this content: one that was damaged is written anew."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except FileNotFoundError:
+        return False
 
 
 def version_of(content: bytes | mmap.mmap) -> str:
