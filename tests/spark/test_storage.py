@@ -8,11 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 from twigcast.errors import UsageError
+from twigcast.spark.parts import Part
 from twigcast.spark.storage import (
     BatchOutput,
+    Existing,
     Output,
     Store,
     hadoop_store,
@@ -54,7 +57,7 @@ def _names(out: Path) -> list[str]:
 def test_a_finished_run_has_its_tables_and_a_manifest(tmp_path: Path) -> None:
     _run(tmp_path / "new" / "out", "one")
     assert _names(tmp_path / "new" / "out") == ["_manifest", "deliveries", "metrics"]
-    assert json.loads((tmp_path / "new/out/_manifest/batch=0.json").read_text()) == {"run": "one"}
+    assert json.loads((tmp_path / "new/out/_manifest/batch=0.json").read_text())["run"] == "one"
     assert (tmp_path / "new/out/deliveries/batch=0/part").read_text() == "one deliveries"
 
 
@@ -65,7 +68,7 @@ def test_a_finished_run_is_not_overwritten_unless_asked(tmp_path: Path) -> None:
     assert (tmp_path / "metrics/batch=0/part").read_text() == "one metrics"
     _run(tmp_path, "two", overwrite=True)
     assert (tmp_path / "metrics/batch=0/part").read_text() == "two metrics"
-    assert json.loads((tmp_path / "_manifest/batch=0.json").read_text()) == {"run": "two"}
+    assert json.loads((tmp_path / "_manifest/batch=0.json").read_text())["run"] == "two"
 
 
 def test_until_the_end_the_old_run_stays_as_it_is(tmp_path: Path) -> None:
@@ -132,6 +135,9 @@ class _Mortal:
 
     def write(self, name: str, content: bytes) -> None:
         self._store.write(name, content)
+
+    def sync(self, name: str) -> None:
+        self._store.sync(name)
 
 
 def test_only_the_files_that_count_become_part_of_a_table(tmp_path: Path) -> None:
@@ -275,14 +281,18 @@ def test_batches_lie_side_by_side_and_each_has_its_manifest(tmp_path: Path) -> N
 def test_a_run_that_dies_while_it_writes_its_manifest_is_not_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_: int) -> None:
-        raise OSError(28, "No space left on device")
+    fsync = os.fsync
+
+    def refuse(number: int) -> None:
+        if Path(f"/proc/self/fd/{number}").readlink().parent.name == "_manifest":
+            raise OSError(28, "No space left on device")
+        fsync(number)
 
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", refuse)
         with pytest.raises(OSError, match="No space"):
             _run(tmp_path, "dead")
-    assert (tmp_path / "_manifest").exists()
+    assert list((tmp_path / "_manifest").iterdir()) == []
     _run(tmp_path, "alive")
     assert (tmp_path / "deliveries/batch=0/part").read_text() == "alive deliveries"
 
@@ -303,3 +313,148 @@ def test_a_store_that_is_only_read_is_neither_made_nor_tried(
     assert whole_batches(readable_store(str(tmp_path / "there"))) == [0]
     assert whole_batches(readable_store(str(tmp_path / "absent"))) == []
     assert _names(tmp_path) == ["there"]
+
+
+class _Disk:
+    """What of a folder would be there after a power cut: what was forced to disk, in order."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.unsafe: list[str] = []
+        """What a manifest stood for that was not on disk when the manifest got its name."""
+        self.manifests = 0
+        self._contents: set[int] = set()
+        """Files whose content is on disk."""
+        self._names: set[tuple[int, str]] = set()
+        """Names that are on disk, each with the folder that it is in."""
+        fsync, replace = os.fsync, os.replace
+
+        def recorded_fsync(number: int) -> None:
+            fsync(number)
+            found = os.fstat(number).st_ino
+            self._contents.add(found)
+            path = Path(f"/proc/self/fd/{number}").readlink()
+            if path.is_dir():
+                self._names -= {pair for pair in self._names if pair[0] == found}
+                self._names |= {(found, each.name) for each in path.iterdir()}
+
+        def recorded_replace(source: Path, target: Path) -> None:
+            if Path(target).parent.name == "_manifest":
+                self.manifests += 1
+                self.unsafe += self._missing(self.root)
+                if Path(source).stat().st_ino not in self._contents:
+                    self.unsafe.append("the manifest itself")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "fsync", recorded_fsync)
+        monkeypatch.setattr(os, "replace", recorded_replace)
+
+    def has_name(self, path: Path) -> bool:
+        return (path.parent.stat().st_ino, path.name) in self._names
+
+    def _missing(self, folder: Path) -> list[str]:
+        missing = []
+        for each in folder.iterdir():
+            if each.name.startswith("_"):
+                continue
+            if not self.has_name(each):
+                missing.append(f"the name of {each.name}")
+            if each.is_dir():
+                missing += self._missing(each)
+            elif each.stat().st_ino not in self._contents:
+                missing.append(f"the content of {each.name}")
+        return missing
+
+
+def _with_parts(output: BatchOutput) -> None:
+    """What workers do, and then the driver."""
+    output.begin()
+    schema = pa.schema([pa.field("a", pa.int64())])
+    for table in TABLES:
+        attempts = output.attempts(table)
+        assert attempts is not None
+        part = Part(f"{attempts}/part-0.parquet", schema)
+        part.write([pa.array([1, 2])])
+        part.close()
+        output.folder(table)
+        output.keep(table, "part-0.parquet")
+
+
+@pytest.mark.parametrize("existing", ["refuse", "keep", "replace"])
+def test_all_that_a_manifest_stands_for_is_on_disk_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, existing: Existing
+) -> None:
+    disk = _Disk(tmp_path / "out", monkeypatch)
+    for number in range(1 if existing == "refuse" else 3):
+        store = local_store(str(tmp_path / "out"))
+        output = Output(store, TABLES, existing=existing).batch(0 if existing != "keep" else number)
+        _with_parts(output)
+        output.finish({"run": str(number)})
+    assert disk.manifests == (1 if existing == "refuse" else 3)
+    assert disk.unsafe == []
+    for path in (tmp_path / "out", *(tmp_path / "out" / "_manifest").iterdir()):
+        assert disk.has_name(path), path
+
+
+def test_deliveries_are_on_disk_before_they_are_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = _Disk(tmp_path / "out", monkeypatch)
+    store = local_store(str(tmp_path / "out"))
+    placed = tmp_path / "out/deliveries/batch=0/part-0.parquet"
+    seen: list[bool] = []
+    output = Output(store, TABLES).batch(0, placed=lambda: seen.append(disk.has_name(placed)))
+    _with_parts(output)
+    output.finish({"run": "one"})
+    assert seen == [True]
+
+
+@pytest.mark.parametrize("place", ["deliveries", "batch=0", "out", "_manifest"])
+def test_what_cannot_be_forced_to_disk_is_told_and_not_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    out = tmp_path / "out"
+    output = Output(local_store(str(out)), TABLES).batch(0)
+    _with_parts(output)
+    fsync = os.fsync
+
+    def refuse(number: int) -> None:
+        path = Path(f"/proc/self/fd/{number}").readlink()
+        if path.name == place or path.parent.name == place == "_manifest":
+            raise OSError(28, "No space left on device")
+        fsync(number)
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", refuse)
+        with pytest.raises(OSError, match="No space"):
+            output.finish({"run": "dead"})
+    assert whole_batches(local_store(str(out))) == []
+    again = Output(local_store(str(out)), TABLES).batch(0)
+    _with_parts(again)
+    again.finish({"run": "alive"})
+    assert whole_batches(local_store(str(out))) == [0]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"{}", b"[]", b"\xff", b'{"run": "one"}'])
+def test_a_damaged_manifest_is_refused_by_its_name(tmp_path: Path, content: bytes) -> None:
+    _run(tmp_path, "one")
+    (tmp_path / "_manifest/batch=0.json").write_bytes(content)
+    store = local_store(str(tmp_path))
+    with pytest.raises(UsageError, match=r"cannot use .*_manifest/batch=0\.json: .*overwrite"):
+        whole_batches(store)
+    with pytest.raises(UsageError, match=r"cannot use .*_manifest/batch=0\.json"):
+        assert Output(store, TABLES, existing="keep").batch(0).is_whole
+    with pytest.raises(UsageError, match="holds a finished run"):
+        Output(store, TABLES)
+    _run(tmp_path, "two", overwrite=True)
+    assert whole_batches(store) == [0]
+
+
+def test_the_manifest_of_another_batch_is_refused(tmp_path: Path) -> None:
+    output = Output(local_store(str(tmp_path)), TABLES, existing="keep").batch(4)
+    _write(output, "one")
+    output.finish({"run": "one", "batch": 4})
+    assert output.is_whole
+    (tmp_path / "_manifest/batch=4.json").rename(tmp_path / "_manifest/batch=5.json")
+    with pytest.raises(UsageError, match="it is that of batch 4"):
+        whole_batches(local_store(str(tmp_path)))

@@ -10,6 +10,7 @@ import pytest
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, Subscription, SubscriptionFile
+from twigcast.spark.sealed import sealed
 from twigcast.spark.storage import local_store
 from twigcast.spark.versions import (
     Changes,
@@ -267,3 +268,119 @@ def test_rows_of_a_table_that_are_no_changes_are_set_aside_once(
     third = _settled(versions, 2)
     assert _ids(third) == ["a", "b", "c"]
     assert [item.id for item in third.subscriptions.rejected] == ["another"]
+
+
+RECORD = {
+    "batch": 0,
+    "version": 0,
+    "files": {},
+    "before": None,
+    "matcher_version": "",
+    "first": "",
+}
+
+
+def _on_record(place: Place, batch: int, content: bytes) -> Path:
+    path = place.out / "_versions" / f"batch={batch}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        json.dumps(RECORD).encode()[:30],
+        b"[]",
+        b"{}",
+        b"\xff\xfe",
+        json.dumps(RECORD).encode(),
+        json.dumps({**RECORD, "x": 1}).encode(),
+        json.dumps({**RECORD, "files": None}).encode(),
+        json.dumps({**RECORD, "before": "../x"}).encode(),
+        json.dumps({**RECORD, "before": 0}).encode(),
+        sealed("version record", {**RECORD, "files": None}),
+        sealed("version record", {**RECORD, "before": "../x"}),
+        sealed("version record", {**RECORD, "batch": 1}),
+        sealed("version record", {}),
+        sealed("manifest", RECORD),
+    ],
+)
+def test_a_record_that_is_damaged_is_refused_by_its_name(place: Place, content: bytes) -> None:
+    _on_record(place, 0, content)
+    for batch in (0, 1):
+        with pytest.raises(UsageError, match=r"cannot use .*_versions/batch=0\.json: .*put back"):
+            place.versions().choose(batch)
+
+
+@pytest.mark.parametrize(
+    "leads",
+    [
+        {2: 2},  # to itself
+        {2: 5},  # ahead
+        {2: -1},
+        {1: 2, 2: 1},  # in circles
+        {0: 0, 1: 0, 2: 1},
+    ],
+)
+def test_a_record_that_does_not_lead_back_is_refused(place: Place, leads: dict[int, int]) -> None:
+    for batch, before in leads.items():
+        content = sealed("version record", {**RECORD, "batch": batch, "before": before})
+        _on_record(place, batch, content)
+    with pytest.raises(UsageError, match="which does not come before it"):
+        place.versions().choose(3)
+
+
+def test_a_record_that_leads_to_none_is_refused(place: Place) -> None:
+    _on_record(place, 2, sealed("version record", {**RECORD, "batch": 2, "before": 1}))
+    with pytest.raises(UsageError, match=r"_versions/batch=1\.json is gone"):
+        place.versions().choose(3)
+
+
+@pytest.mark.parametrize("name", ["../secret.jsonl", "/etc/passwd", "", ".."])
+def test_a_record_that_names_a_file_outside_the_feed_is_refused(place: Place, name: str) -> None:
+    _on_record(place, 0, sealed("version record", {**RECORD, "files": {name: "5e"}}))
+    with pytest.raises(UsageError, match="no file of a change feed"):
+        place.versions().choose(0)
+
+
+def test_every_bit_of_a_record_counts(place: Place) -> None:
+    place.change("1.jsonl", _add(1, "b"))
+    _settled(place.versions(), 0)
+    path = place.out / "_versions" / "batch=0.json"
+    content = path.read_bytes()
+    for number in range(len(content)):
+        for changed in (
+            content[:number],
+            content[:number] + bytes([content[number] ^ 4]) + content[number + 1 :],
+        ):
+            path.write_bytes(changed)
+            try:
+                assert _ids(place.versions().choose(1)) == ["a", "b"], (number, changed)
+            except UsageError as error:
+                assert "_versions/batch=0.json" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'["/etc/passwd"]', b"7", b"{}", b"\xff"])
+def test_paths_on_record_that_are_damaged_are_refused(tmp_path: Path, content: bytes) -> None:
+    store = local_store(str(tmp_path))
+    store.write("_versions/batch=3.paths.json", content)
+    with pytest.raises(UsageError, match=r"cannot use .*batch=3\.paths\.json: .*delete it"):
+        kept_paths(store, 3, ["a.xml"])
+
+
+def test_paths_of_another_batch_are_refused(tmp_path: Path) -> None:
+    store = local_store(str(tmp_path))
+    kept_paths(store, 3, ["a.xml"])
+    (tmp_path / "_versions/batch=3.paths.json").rename(tmp_path / "_versions/batch=4.paths.json")
+    with pytest.raises(UsageError, match="it is that of batch 3"):
+        kept_paths(store, 4, ["b.xml"])
+
+
+def test_a_copy_of_a_table_that_is_gone_is_an_error(place: Place, spark: SparkSession) -> None:
+    table = spark.createDataFrame([_add(1, "b")])
+    _settled(place.versions(table), 0)
+    (place.out / "_changes" / "batch=0.jsonl").unlink()
+    with pytest.raises(UsageError, match=r"cannot read .*_changes/batch=0\.jsonl"):
+        place.versions(table).choose(1)

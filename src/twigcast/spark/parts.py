@@ -17,7 +17,8 @@ many rows of each table are in it, the sums of its documents, and the traffic th
 by link (:class:`TrafficSums`). An attempt's parts have a name
 that no other attempt has. Spark takes the answer of exactly one attempt of each task, so the
 parts that receipts name are the table, and what failed, killed or repeated attempts have left
-behind has no receipt. A part that is not whole has none either, for the receipt comes last.
+behind has no receipt. A part that is not whole has none either, for the receipt comes last, when
+the part has been forced to disk: a manifest will stand for it.
 
 Row groups are bounded in rows and bytes, and so is what waits to be written.
 """
@@ -33,6 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from twigcast.files.durable import sync_file, sync_folder
 from twigcast.spark.worker import OUTCOMES, UNDECIDED, Refusal
 
 if TYPE_CHECKING:
@@ -192,6 +194,7 @@ class Part(PartFile):
                 write_statistics=False,
                 dictionary_pagesize_limit=_DICTIONARY_BYTES_MAX,
                 store_schema=False,
+                write_page_checksum=True,
             )
             # Without Arrow's own schema, in which texts are dictionaries, it takes no metadata.
             self._writer.add_key_value_metadata(
@@ -199,6 +202,13 @@ class Part(PartFile):
             )
         self._writer.write_table(table, row_group_size=max(1, len(table)))
         self.rows += len(table)
+
+    def close(self) -> None:
+        """Make the file whole, and force it to disk."""
+        super().close()
+        if self._writer is not None:
+            sync_file(self._path)
+            sync_folder(Path(self._path).parent)
 
 
 class Deliveries:

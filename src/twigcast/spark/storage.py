@@ -3,8 +3,8 @@
 A run writes one *batch*, number 0; a stream writes many. Each table has a folder for each batch,
 which Spark and others read as a column ``batch``. The tables of a batch are written into a staging
 folder inside the output folder and moved from there, each by one renaming, when all of them are
-whole. The manifest of the batch is written last: a batch without one is not finished, whatever lies
-in its folders::
+whole. The manifest of the batch is written last, when all that it stands for has been forced to
+disk: a batch without one is not finished, whatever lies in its folders::
 
     deliveries/batch=0/part-…
     traffic/batch=0/part-…
@@ -26,14 +26,15 @@ on writing for a while; it can only write where nobody looks::
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from twigcast.errors import UsageError
+from twigcast.files.durable import sync_folder, write_whole
+from twigcast.spark.sealed import sealed, unsealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -85,7 +86,10 @@ class Store(Protocol):
         """Give something that is there another name, which must be free; folders are made."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file, whole or not at all."""
+        """Write a small file, whole or not at all, and force it to disk."""
+
+    def sync(self, name: str) -> None:
+        """Force to disk what a folder holds by name; what the files hold is their writers' work."""
 
 
 def local_path(place: str | os.PathLike[str]) -> str | None:
@@ -157,7 +161,7 @@ class Output:
             raise UsageError(
                 f"{place} belongs to a stream; choose another folder, or overwrite it (--overwrite)"
             )
-        if self.whole_batches():
+        if has_batches(self.store):
             raise UsageError(
                 f"{place} holds a finished run; choose another folder, or "
                 "overwrite it (--overwrite)"
@@ -183,8 +187,11 @@ class BatchOutput:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the batch is finished already."""
-        return self._store.exists(_manifest(self.number))
+        """Whether the batch is finished already; a :class:`UsageError` if nobody can tell."""
+        found = self._store.exists(_manifest(self.number))
+        if found:
+            _check_manifest(self._store, self.number)
+        return found
 
     def begin(self) -> None:
         """Clear what a run that died may have left."""
@@ -214,19 +221,54 @@ class BatchOutput:
         if replaces:
             for name in (STREAM, VERSIONS, CHANGES):
                 self._store.delete(name)
+        # Nothing that a manifest on disk stands for may go before the manifest does.
+        self._store.sync("" if replaces else MANIFEST)
         for table in self._output.tables:
             place = f"{table}/{_folder(self.number)}"
             self._store.delete(table if replaces else place)
             self._store.move(f"{self._staging}/{table}", place)
+            self._store.sync(place)
+            self._store.sync(table)
+        self._store.sync("")
         self._placed()
-        self._store.write(_manifest(self.number), json.dumps(manifest, indent=2).encode() + b"\n")
+        self._store.write(_manifest(self.number), sealed(_KIND, manifest))
         self._store.delete(STAGING if replaces or not self.number else self._staging)
 
 
+def has_batches(store: Store) -> bool:
+    """Whether any batch in a store is finished."""
+    return bool(_numbers(store))
+
+
 def whole_batches(store: Store) -> list[int]:
-    """The numbers of the finished batches in a store."""
+    """The numbers of the finished batches in a store; a :class:`UsageError` if one is damaged."""
+    found = _numbers(store)
+    for number in found:
+        _check_manifest(store, number)
+    return found
+
+
+def _numbers(store: Store) -> list[int]:
     found = (_MANIFEST_NAME.fullmatch(name) for name in store.names(MANIFEST))
     return sorted(int(name[1]) for name in found if name)
+
+
+def _check_manifest(store: Store, number: int) -> None:
+    name = _manifest(number)
+    fields = unsealed(
+        _KIND, store.read(name), dict[str, Any], place=store.location(name), remedy=_REMEDY
+    )
+    if fields.get("batch", number) != number:
+        raise UsageError(
+            f"cannot use {store.location(name)}: it is that of batch {fields['batch']}; {_REMEDY}"
+        )
+
+
+_KIND: Final = "manifest"
+_REMEDY: Final = (
+    "run again with overwrite (--overwrite), or, for a stream, delete it, and the batch is done "
+    "again if Spark has it still"
+)
 
 
 def _folder(number: int) -> str:
@@ -247,8 +289,11 @@ class _LocalStore:
 
     def make(self) -> None:
         """Make the folder if need be, and see whether it can be written to."""
+        missing = [path for path in (self._path, *self._path.parents) if not path.exists()]
         try:
             self._path.mkdir(parents=True, exist_ok=True)
+            for path in missing:
+                sync_folder(path.parent)
         except OSError as error:
             reason = error.strerror
             raise UsageError(f"cannot make the output folder {self._given}: {reason}") from error
@@ -285,13 +330,11 @@ class _LocalStore:
         (self._path / source).rename(self._path / target)
 
     def write(self, name: str, content: bytes) -> None:
-        unfinished = self._path / f"{name}.tmp"
-        unfinished.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(self._path / name)
+        write_whole(self._path / name, content)
+
+    def sync(self, name: str) -> None:
+        if (self._path / name).is_dir():
+            sync_folder(self._path / name)
 
 
 def _remove(folder: Path) -> None:
@@ -351,10 +394,15 @@ class _HadoopStore:
         unfinished = self._at(f"{name}.tmp")
         stream = self._files.create(unfinished, True)  # noqa: FBT003 (Java: overwrite)
         stream.write(bytearray(content))
+        if stream.hasCapability("hsync"):  # Object stores have nothing to force to disk.
+            stream.hsync()
         stream.close()
         self.delete(name)
         if not self._files.rename(unfinished, self._at(name)):
             raise UsageError(f"cannot write {self.location(name)}")
+
+    def sync(self, name: str) -> None:
+        """Hadoop's file systems keep names as soon as they have answered."""
 
     def _at(self, name: str) -> Any:  # noqa: ANN401 (a Java object)
         return self._jvm.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))

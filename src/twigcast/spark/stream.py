@@ -35,7 +35,6 @@ is pickled and done by the server.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -54,15 +53,16 @@ from twigcast.spark.job import discard
 from twigcast.spark.kafka import KafkaTopic, send_deliveries
 from twigcast.spark.pipeline import Batch, store_of
 from twigcast.spark.prepared import Design, Prepared, prepare
+from twigcast.spark.sealed import sealed, unsealed
 from twigcast.spark.sources import Publications
 from twigcast.spark.storage import (
     STAGING,
     STREAM,
     Output,
     Store,
+    has_batches,
     literally,
     local_path,
-    whole_batches,
 )
 from twigcast.spark.tables import TABLES
 from twigcast.spark.versions import (
@@ -295,7 +295,7 @@ def bind(out: Store, checkpoint: Store) -> str:
         # What a batch has left that was finished, but not cleared up.
         out.delete(STAGING)
         return str(names.pop())
-    if None not in names or whole_batches(out) or checkpoint.names("commits"):
+    if None not in names or has_batches(out) or checkpoint.names("commits"):
         raise UsageError(
             f"the output folder {out.location('')} and the checkpoint {checkpoint.location('')} "
             "are not of one stream: give those that belong together, or two new folders"
@@ -304,7 +304,7 @@ def bind(out: Store, checkpoint: Store) -> str:
         Output(out, TABLES, existing="refuse")
     name = next(filter(None, names), None) or uuid4().hex
     for store in (checkpoint, out):
-        store.write(STREAM, json.dumps({"stream": name}).encode() + b"\n")
+        store.write(STREAM, sealed(_KIND, {"stream": name}))
     return name
 
 
@@ -323,8 +323,25 @@ def _shown(version: int) -> int | None:
     return None if version == NO_VERSION else version
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a stream is called."""
+
+    stream: str
+
+
+_KIND = "name of a stream"
+_REMEDY = (
+    "put it back from the other of the two folders (the output folder and the checkpoint have the "
+    "same), or begin a new stream in two new folders"
+)
+
+
 def _named(store: Store) -> str | None:
-    return str(json.loads(store.read(STREAM))["stream"]) if store.exists(STREAM) else None
+    if not store.exists(STREAM):
+        return None
+    place = store.location(STREAM)
+    return unsealed(_KIND, store.read(STREAM), _Name, place=place, remedy=_REMEDY).stream
 
 
 def _reason(error: BaseException) -> str:

@@ -20,6 +20,9 @@ files. Rows without a version are new if there was none like them before.
 
 A stream may be started again with other subscriptions. The record has a digest of the first ones,
 so the batch that comes next tells what of them is set aside.
+
+A record that is damaged, or that leads anywhere but back to an earlier batch that is on record, is
+an error as well (:mod:`~twigcast.spark.sealed`): without it nobody knows what a batch had.
 """
 
 from __future__ import annotations
@@ -44,6 +47,7 @@ from twigcast.files.changes import (
     version_of,
     waiting_files,
 )
+from twigcast.spark.sealed import sealed, unsealed
 from twigcast.spark.storage import CHANGES, VERSIONS, local_path
 
 if TYPE_CHECKING:
@@ -58,6 +62,14 @@ Changes: TypeAlias = "AnyPath | DataFrame | Callable[[], DataFrame]"
 """A folder of files, a table, or what gives the table as it is by now."""
 
 _NAME = re.compile(r"batch=([0-9]+)\.json")
+
+_RECORD = "version record"
+_PATHS = "list of paths"
+_RECORD_REMEDY = (
+    "put back a copy of it; if its batch is not finished, it can be deleted to begin the batch "
+    "anew; else begin a new stream, with another output folder and checkpoint"
+)
+_PATHS_REMEDY = "delete it, and the batch takes the files that are there still"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +87,14 @@ class VersionRecord:
     """What it is compiled to."""
     first: str = ""
     """A digest of the subscriptions that stand before the first change."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """Which files a batch has."""
+
+    batch: int
+    paths: list[str]
 
 
 class Feed(Protocol):
@@ -165,8 +185,7 @@ class Versions:
         record = choice.record
         if not choice.is_recorded:
             record = replace(record, matcher_version=matcher_version)
-            content = json.dumps(asdict(record), indent=2).encode() + b"\n"
-            self._store.write(_name(record.batch), content)
+            self._store.write(_name(record.batch), sealed(_RECORD, asdict(record)))
             self._last = record
         elif record.matcher_version != matcher_version:
             raise UsageError(
@@ -177,11 +196,24 @@ class Versions:
         return replace(choice, record=record)
 
     def recorded(self, batch: int) -> VersionRecord | None:
-        """The record of a batch, if there is one."""
+        """The record of a batch, if there is one; a :class:`UsageError` if it cannot be used."""
         name = _name(batch)
         if not self._store.exists(name):
             return None
-        return VersionRecord(**json.loads(self._store.read(name)))
+        place = self._store.location(name)
+        record = unsealed(
+            _RECORD, self._store.read(name), VersionRecord, place=place, remedy=_RECORD_REMEDY
+        )
+        if record.batch != batch:
+            raise UsageError(
+                f"cannot use {place}: it is that of batch {record.batch}; {_RECORD_REMEDY}"
+            )
+        if record.before is not None and not 0 <= record.before < batch:
+            raise UsageError(
+                f"cannot use {place}: it leads to batch {record.before}, which does not come "
+                f"before it; {_RECORD_REMEDY}"
+            )
+        return record
 
     def _go_before(self, batch: int) -> None:
         """Let stand what stood when the batch before this one was matched."""
@@ -192,9 +224,19 @@ class Versions:
         groups = []
         while record is not None:
             groups.append(record)
-            record = None if record.before is None else self.recorded(record.before)
+            record = None if record.before is None else self._before(record)
         for group in reversed(groups):
             self._standing.take_up(self._again(group))
+
+    def _before(self, record: VersionRecord) -> VersionRecord:
+        assert record.before is not None
+        found = self.recorded(record.before)
+        if found is None:
+            raise UsageError(
+                f"{self._store.location(_name(record.before))} is gone, which tells what batch "
+                f"{record.batch} was matched with; {_RECORD_REMEDY}"
+            )
+        return found
 
     def _latest(self, batch: int) -> VersionRecord | None:
         """The last record before a batch."""
@@ -214,6 +256,11 @@ class Versions:
 
     def _same(self, name: str, digest: str, batch: int) -> ChangeFile:
         assert self._feed is not None
+        if "/" in name or name in {"", ".", ".."}:
+            raise UsageError(
+                f"batch {batch} cannot have taken up {name!r}, which is no file of a change feed; "
+                f"{_RECORD_REMEDY}"
+            )
         file = self._feed.again(name)
         if file.digest != digest:
             raise TwigcastError(
@@ -230,9 +277,13 @@ def kept_paths(store: Store, batch: int, found: Sequence[str]) -> list[str]:
     """
     name = _paths_name(batch)
     if store.exists(name):
-        return list(json.loads(store.read(name)))
+        content, place = store.read(name), store.location(name)
+        kept = unsealed(_PATHS, content, _Paths, place=place, remedy=_PATHS_REMEDY)
+        if kept.batch != batch:
+            raise UsageError(f"cannot use {place}: it is that of batch {kept.batch}")
+        return kept.paths
     if found:
-        store.write(name, json.dumps(found).encode() + b"\n")
+        store.write(name, sealed(_PATHS, {"batch": batch, "paths": list(found)}))
     return list(found)
 
 
@@ -287,7 +338,14 @@ class _TableFeed:
         return [self.again(name)]
 
     def again(self, name: str) -> ChangeFile:
-        return change_file(name, self._store.read(f"{CHANGES}/{name}"))
+        place = f"{CHANGES}/{name}"
+        try:
+            content = self._store.read(place)
+        except OSError as error:
+            raise UsageError(
+                f"cannot read {self._store.location(place)}, a copy of the change feed: {error}"
+            ) from error
+        return change_file(name, content)
 
 
 def _json_lines(rows: Iterable[Row]) -> list[str]:
