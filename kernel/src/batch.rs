@@ -8,8 +8,13 @@ use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use twigcast_kernel_core::matching::Found;
 
+use crate::buffers::Given;
 use crate::index::Index;
+use crate::locks::Detached;
 use crate::slab::Slab;
+
+/// Threads that share one batch at most: more than any machine has cores to run them on.
+const THREADS_MAX: usize = 1_024;
 
 /// Ids of many documents, one list behind the other.
 #[derive(Default)]
@@ -31,17 +36,60 @@ struct Part {
 pub type Batch = (Slab, Slab, Slab, Slab, Vec<usize>);
 
 /// The documents in the buffers of an Arrow array.
-pub fn rows<'a>(
-    content: &'a [u8],
-    offsets: &[u8],
-    wide: bool,
-    first: usize,
-    count: usize,
-) -> PyResult<Vec<&'a [u8]>> {
+pub struct Rows<'a> {
+    content: &'a Given,
+    /// Where each document begins, and the last one ends.
+    offsets: Vec<usize>,
+}
+
+impl<'a> Rows<'a> {
+    /// Fails unless every document lies within the content.
+    pub fn new(
+        content: &'a Given,
+        offsets: &Given,
+        wide: bool,
+        first: usize,
+        count: usize,
+    ) -> PyResult<Self> {
+        let offsets = read_offsets(offsets, wide, first, count);
+        let fits = |offsets: &Vec<usize>| {
+            let ascending = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
+            ascending && offsets.last().is_none_or(|&end| end <= content.len())
+        };
+        match offsets.filter(fits) {
+            Some(offsets) => Ok(Rows { content, offsets }),
+            None => Err(PyValueError::new_err("the offsets do not fit the content")),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// A document, perhaps as a copy made in `copy`.
+    fn get<'b>(&'b self, row: usize, copy: &'b mut Vec<u8>) -> &'b [u8] {
+        let place = self.offsets[row]..self.offsets[row + 1];
+        self.content.part(place, copy).unwrap_or_default()
+    }
+
+    fn size(&self, row: usize) -> usize {
+        self.offsets[row + 1] - self.offsets[row]
+    }
+}
+
+/// The offsets of some documents and of the end of the last; none if there are not so many.
+fn read_offsets(offsets: &Given, wide: bool, first: usize, count: usize) -> Option<Vec<usize>> {
+    if count == 0 {
+        return Some(Vec::new());
+    }
     let width = if wide { 8 } else { 4 };
-    let offset = |place: usize| -> Option<usize> {
-        let start = first.checked_add(place)?.checked_mul(width)?;
-        let bytes = offsets.get(start..)?.get(..width)?;
+    let start = first.checked_mul(width)?;
+    let end = first
+        .checked_add(count)?
+        .checked_add(1)?
+        .checked_mul(width)?;
+    let mut copy = Vec::new();
+    let offset = |bytes: &[u8]| {
         let number = if wide {
             i64::from_le_bytes(bytes.try_into().ok()?)
         } else {
@@ -49,22 +97,30 @@ pub fn rows<'a>(
         };
         usize::try_from(number).ok()
     };
-    let row = |place| content.get(offset(place)?..offset(place + 1)?);
-    let rows: Option<Vec<&[u8]>> = (0..count).map(row).collect();
-    rows.ok_or_else(|| PyValueError::new_err("the offsets do not fit the content"))
+    let bytes = offsets.part(start..end, &mut copy)?;
+    bytes.chunks_exact(width).map(offset).collect()
 }
 
 /// Matches documents, on several threads if asked for.
-pub fn matched(index: &Index, rows: &[&[u8]], skip: &[i64], threads: usize) -> PyResult<Batch> {
-    let threads = threads.clamp(1, rows.len().max(1));
+pub fn matched(
+    index: &Index,
+    rows: &Rows,
+    skip: &[i64],
+    threads: usize,
+    detached: &mut Detached,
+) -> PyResult<Batch> {
+    let threads = threads.clamp(1, rows.len().clamp(1, THREADS_MAX));
     let mut parts = if threads == 1 {
-        vec![part(index, rows, 0..rows.len(), skip)]
+        vec![part(index, rows, 0..rows.len(), skip, detached)]
     } else {
         let shares = shares(rows, threads);
         thread::scope(|scope| {
             let started: Vec<_> = shares
                 .into_iter()
-                .map(|share| scope.spawn(move || part(index, rows, share, skip)))
+                .map(|share| {
+                    let job = move || part(index, rows, share, skip, &mut Detached::own_thread());
+                    scope.spawn(job)
+                })
                 .collect();
             started
                 .into_iter()
@@ -113,22 +169,27 @@ impl From<Overflow> for PyErr {
 
 fn part(
     index: &Index,
-    rows: &[&[u8]],
+    rows: &Rows,
     share: Range<usize>,
     skip: &[i64],
+    detached: &mut Detached,
 ) -> Result<Part, Overflow> {
-    index.with_workspace(|core, workspace| {
-        let mut part = Part::default();
-        part.matches.ids = index.spare().take();
-        part.matches.ends.push(0);
-        part.candidates.ends.push(0);
+    let mut part = Part::default();
+    part.matches.ids = index.spare().take(detached);
+    part.matches.ends.push(0);
+    part.candidates.ends.push(0);
+    let mut copy = Vec::new();
+    index.reading(detached, |detached, workspace| {
         for row in share {
             let found = Found {
                 matches: &mut part.matches.ids,
                 candidates: &mut part.candidates.ids,
             };
+            let content = rows.get(row, &mut copy);
+            // For each row anew: whoever wants to change the index waits for one document, not for all.
+            let core = index.core(detached);
             if workspace
-                .matched(core, rows[row], index.bounds(), skip, found)
+                .matched(&core, content, index.bounds(), skip, found)
                 .is_err()
             {
                 part.unsure.push(row);
@@ -141,11 +202,11 @@ fn part(
 }
 
 /// Rows in a row for each thread, about as many bytes each.
-fn shares(rows: &[&[u8]], threads: usize) -> Vec<Range<usize>> {
-    let total: usize = rows.iter().map(|row| row.len() + 64).sum();
+fn shares(rows: &Rows, threads: usize) -> Vec<Range<usize>> {
+    let total: usize = (0..rows.len()).map(|row| rows.size(row) + 64).sum();
     let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0);
-    for (place, row) in rows.iter().enumerate() {
-        sum += row.len() + 64;
+    for place in 0..rows.len() {
+        sum += rows.size(place) + 64;
         if sum * threads >= total * (shares.len() + 1) {
             shares.push(start..place + 1);
             start = place + 1;

@@ -1,13 +1,16 @@
 //! From the language room's objects to the kernel's conditions.
 
-use std::collections::HashMap;
-
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use twigcast_kernel_core::pattern::{Condition, Constant, Kind, Label, Operator, Step, Test};
 
+/// How deep conditions may be nested: some ten times as deep as the language lets them be, and far from
+/// what fits on the stack of a thread.
+const DEPTH_MAX: usize = 2_000;
+
+/// What class an object is of.
 #[derive(Clone, Copy)]
 enum Sort {
     Exists,
@@ -22,142 +25,130 @@ enum Sort {
     Number,
 }
 
-/// Reads condition objects. Remembers the classes it met by their address, since their names are
-/// slower to compare; it holds on to them, so that no address is used again.
-#[derive(Default)]
-pub struct Conditions {
-    sorts: HashMap<usize, Sort>,
-    classes: Vec<Py<PyAny>>,
+/// The condition an object stands for. `number` reads a number as libxml2 does.
+pub fn read(object: &Bound<'_, PyAny>, number: &Bound<'_, PyAny>) -> PyResult<Condition> {
+    condition(object, Context { number, depth: 0 })
 }
 
-impl Conditions {
-    /// The condition an object stands for. `number` reads a number as libxml2 does.
-    pub fn read(
-        &mut self,
-        object: &Bound<'_, PyAny>,
-        number: &Bound<'_, PyAny>,
-    ) -> PyResult<Condition> {
-        let py = object.py();
-        Ok(match self.sort(object)? {
-            Sort::Exists => {
-                let reach = object.getattr(intern!(py, "reach"))?;
-                let label = object.getattr(intern!(py, "label"))?;
-                let then = object.getattr(intern!(py, "where"))?;
-                Condition::Exists(Box::new(self.step(&reach, &label, &then, number)?))
-            }
-            Sort::SelfIs => Condition::SelfIs(label(&object.getattr(intern!(py, "label"))?)?),
-            Sort::Value => Condition::Value(self.test(object, number)?),
-            Sort::First => {
-                let mut steps = Vec::new();
-                for step in object
-                    .getattr(intern!(py, "steps"))?
-                    .cast::<PyTuple>()?
-                    .iter()
-                {
-                    let step = step.cast::<PyTuple>()?;
-                    steps.push(self.step(
-                        &step.get_item(0)?,
-                        &step.get_item(1)?,
-                        &step.get_item(2)?,
-                        number,
-                    )?);
-                }
-                let test = object.getattr(intern!(py, "test"))?;
-                Condition::First(steps, self.test(&test, number)?)
-            }
-            Sort::All => Condition::All(self.parts(object, number)?),
-            Sort::Any => Condition::Any(self.parts(object, number)?),
-            Sort::Not => Condition::Not(Box::new(
-                self.read(&object.getattr(intern!(py, "part"))?, number)?,
-            )),
-            Sort::AtDocument => {
-                let part = object.getattr(intern!(py, "condition"))?;
-                Condition::AtDocument(Box::new(self.read(&part, number)?))
-            }
-            Sort::Literal | Sort::Number => return Err(unknown(object)),
-        })
-    }
+/// What is known where a condition is read.
+#[derive(Clone, Copy)]
+struct Context<'a, 'py> {
+    number: &'a Bound<'py, PyAny>,
+    depth: usize,
+}
 
-    fn parts(
-        &mut self,
-        object: &Bound<'_, PyAny>,
-        number: &Bound<'_, PyAny>,
-    ) -> PyResult<Vec<Condition>> {
-        let parts = object.getattr(intern!(object.py(), "parts"))?;
-        parts
-            .cast::<PyTuple>()?
-            .iter()
-            .map(|part| self.read(&part, number))
-            .collect()
+fn condition(object: &Bound<'_, PyAny>, outside: Context) -> PyResult<Condition> {
+    if outside.depth == DEPTH_MAX {
+        return Err(PyValueError::new_err("a condition is nested too deep"));
     }
-
-    fn step(
-        &mut self,
-        reach: &Bound<'_, PyAny>,
-        labelled: &Bound<'_, PyAny>,
-        then: &Bound<'_, PyAny>,
-        number: &Bound<'_, PyAny>,
-    ) -> PyResult<Step> {
-        let far = reach.cast::<PyString>()?.to_str()? == "descendant";
-        Ok(Step {
-            far,
-            label: label(labelled)?,
-            then: self.read(then, number)?,
-        })
-    }
-
-    fn test(&mut self, object: &Bound<'_, PyAny>, number: &Bound<'_, PyAny>) -> PyResult<Test> {
-        let py = object.py();
-        let operator = object.getattr(intern!(py, "operator"))?;
-        let constant = object.getattr(intern!(py, "constant"))?;
-        let operator = match operator.cast::<PyString>()?.to_str()? {
-            "=" => Operator::Equal,
-            "!=" => Operator::Unequal,
-            "<" => Operator::Less,
-            "<=" => Operator::AtMost,
-            ">" => Operator::Greater,
-            ">=" => Operator::AtLeast,
-            "contains" => Operator::Contains,
-            "starts-with" => Operator::StartsWith,
-            _ => return Err(unknown(object)),
-        };
-        let constant = match self.sort(&constant)? {
-            Sort::Literal => {
-                let value = constant.getattr(intern!(py, "value"))?;
-                Constant::Text(value.cast::<PyString>()?.to_str()?.into())
-            }
-            Sort::Number => {
-                let text = constant.getattr(intern!(py, "text"))?;
-                Constant::Number(read_number(text.cast::<PyString>()?, number)?)
-            }
-            _ => return Err(unknown(&constant)),
-        };
-        Ok(Test { operator, constant })
-    }
-
-    fn sort(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Sort> {
-        let class = object.get_type();
-        let address = class.as_ptr() as usize;
-        if let Some(&sort) = self.sorts.get(&address) {
-            return Ok(sort);
+    let context = Context {
+        depth: outside.depth + 1,
+        ..outside
+    };
+    let py = object.py();
+    Ok(match sort(object)? {
+        Sort::Exists => {
+            let reach = object.getattr(intern!(py, "reach"))?;
+            let label = object.getattr(intern!(py, "label"))?;
+            let then = object.getattr(intern!(py, "where"))?;
+            Condition::Exists(Box::new(step(&reach, &label, &then, context)?))
         }
-        let sort = match class.name()?.to_str()? {
-            "Exists" => Sort::Exists,
-            "SelfIs" => Sort::SelfIs,
-            "ValueTest" => Sort::Value,
-            "FirstValue" => Sort::First,
-            "AllOf" => Sort::All,
-            "AnyOf" => Sort::Any,
-            "Not" => Sort::Not,
-            "AtDocument" => Sort::AtDocument,
-            "Literal" => Sort::Literal,
-            "Number" => Sort::Number,
-            _ => return Err(unknown(object)),
-        };
-        self.sorts.insert(address, sort);
-        self.classes.push(class.into_any().unbind());
-        Ok(sort)
-    }
+        Sort::SelfIs => Condition::SelfIs(label(&object.getattr(intern!(py, "label"))?)?),
+        Sort::Value => Condition::Value(test(object, context)?),
+        Sort::First => {
+            let mut steps = Vec::new();
+            for step in object
+                .getattr(intern!(py, "steps"))?
+                .cast::<PyTuple>()?
+                .iter()
+            {
+                let parts = step.cast::<PyTuple>()?;
+                let (reach, label) = (parts.get_item(0)?, parts.get_item(1)?);
+                steps.push(self::step(&reach, &label, &parts.get_item(2)?, context)?);
+            }
+            let compared = object.getattr(intern!(py, "test"))?;
+            Condition::First(steps, test(&compared, context)?)
+        }
+        Sort::All => Condition::All(parts(object, context)?),
+        Sort::Any => Condition::Any(parts(object, context)?),
+        Sort::Not => Condition::Not(Box::new(condition(
+            &object.getattr(intern!(py, "part"))?,
+            context,
+        )?)),
+        Sort::AtDocument => {
+            let part = object.getattr(intern!(py, "condition"))?;
+            Condition::AtDocument(Box::new(condition(&part, context)?))
+        }
+        Sort::Literal | Sort::Number => return Err(unknown(object)),
+    })
+}
+
+fn parts(object: &Bound<'_, PyAny>, context: Context) -> PyResult<Vec<Condition>> {
+    let parts = object.getattr(intern!(object.py(), "parts"))?;
+    parts
+        .cast::<PyTuple>()?
+        .iter()
+        .map(|part| condition(&part, context))
+        .collect()
+}
+
+fn step(
+    reach: &Bound<'_, PyAny>,
+    labelled: &Bound<'_, PyAny>,
+    then: &Bound<'_, PyAny>,
+    context: Context,
+) -> PyResult<Step> {
+    let far = reach.cast::<PyString>()?.to_str()? == "descendant";
+    Ok(Step {
+        far,
+        label: label(labelled)?,
+        then: condition(then, context)?,
+    })
+}
+
+fn test(object: &Bound<'_, PyAny>, context: Context) -> PyResult<Test> {
+    let py = object.py();
+    let operator = object.getattr(intern!(py, "operator"))?;
+    let constant = object.getattr(intern!(py, "constant"))?;
+    let operator = match operator.cast::<PyString>()?.to_str()? {
+        "=" => Operator::Equal,
+        "!=" => Operator::Unequal,
+        "<" => Operator::Less,
+        "<=" => Operator::AtMost,
+        ">" => Operator::Greater,
+        ">=" => Operator::AtLeast,
+        "contains" => Operator::Contains,
+        "starts-with" => Operator::StartsWith,
+        _ => return Err(unknown(object)),
+    };
+    let constant = match sort(&constant)? {
+        Sort::Literal => {
+            let value = constant.getattr(intern!(py, "value"))?;
+            Constant::Text(value.cast::<PyString>()?.to_str()?.into())
+        }
+        Sort::Number => {
+            let text = constant.getattr(intern!(py, "text"))?;
+            Constant::Number(read_number(text.cast::<PyString>()?, context.number)?)
+        }
+        _ => return Err(unknown(&constant)),
+    };
+    Ok(Test { operator, constant })
+}
+
+fn sort(object: &Bound<'_, PyAny>) -> PyResult<Sort> {
+    Ok(match object.get_type().name()?.to_str()? {
+        "Exists" => Sort::Exists,
+        "SelfIs" => Sort::SelfIs,
+        "ValueTest" => Sort::Value,
+        "FirstValue" => Sort::First,
+        "AllOf" => Sort::All,
+        "AnyOf" => Sort::Any,
+        "Not" => Sort::Not,
+        "AtDocument" => Sort::AtDocument,
+        "Literal" => Sort::Literal,
+        "Number" => Sort::Number,
+        _ => return Err(unknown(object)),
+    })
 }
 
 /// A condition as nested tuples: the name of its form, then its parts.

@@ -3,12 +3,8 @@
 //! Twigs come in as the named tuples of `twigcast.covering.twig`. What tests say of each other is
 //! asked of Python; each question is asked once as long as the answer is remembered.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard};
-
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use twigcast_kernel_core::cover::labels::Label;
 use twigcast_kernel_core::cover::twig::{Given, NODES_MAX, Node};
@@ -16,10 +12,12 @@ use twigcast_kernel_core::cover::value_tests::{Answer, NONE};
 use twigcast_kernel_core::cover::{CoverIndex, Found};
 use twigcast_kernel_core::pattern::Kind;
 
+use crate::locks::Asking;
+
 /// A changing set of patterns, looked up by what they cover.
 #[pyclass(frozen, module = "twigcast_kernel")]
 pub struct Candidates {
-    inner: Mutex<Inner>,
+    inner: Asking<Inner>,
     follows: Py<PyAny>,
     value: Py<PyAny>,
     budget: usize,
@@ -31,8 +29,6 @@ struct Inner {
     numbers: Py<PyDict>,
     sets: Vec<Option<Py<PyTuple>>>,
     nothing: Py<PyTuple>,
-    /// Whether something has panicked, so that the index may be half changed.
-    broken: bool,
 }
 
 type Numbers = (Vec<i64>, Vec<i64>);
@@ -45,12 +41,11 @@ impl Candidates {
     #[new]
     fn new(py: Python<'_>, follows: Py<PyAny>, value: Py<PyAny>, budget: usize) -> Self {
         Candidates {
-            inner: Mutex::new(Inner {
+            inner: Asking::new(Inner {
                 core: CoverIndex::default(),
                 numbers: PyDict::new(py).unbind(),
                 sets: Vec::new(),
                 nothing: PyTuple::empty(py).unbind(),
-                broken: false,
             }),
             follows,
             value,
@@ -66,25 +61,26 @@ impl Candidates {
         groups: &Bound<'_, PyTuple>,
         grounds: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
-        let mut inner = self.lock(py)?;
-        if inner.core.contains(number) {
-            return Err(PyKeyError::new_err(number));
-        }
-        let given = self.given(py, &mut inner, Some(groups), Some(grounds))?;
-        let unused = inner.guarded(|core| core.add(number, &given))?;
-        inner.drop_sets(py, &unused)
+        self.inner.work(py, |inner| {
+            if inner.core.contains(number) {
+                return Err(PyKeyError::new_err(number));
+            }
+            let given = self.given(py, inner, Some(groups), Some(grounds))?;
+            let unused = inner.core.add(number, &given);
+            inner.drop_sets(py, &unused)
+        })
     }
 
     /// Removes the pattern with this number; whether there was one.
     fn remove(&self, py: Python<'_>, number: i64) -> PyResult<bool> {
-        let mut inner = self.lock(py)?;
-        match inner.guarded(|core| core.remove(number))? {
-            None => Ok(false),
-            Some(unused) => {
-                inner.drop_sets(py, &unused)?;
-                Ok(true)
-            }
-        }
+        self.inner
+            .work(py, |inner| match inner.core.remove(number) {
+                None => Ok(false),
+                Some(unused) => {
+                    inner.drop_sets(py, &unused)?;
+                    Ok(true)
+                }
+            })
     }
 
     /// The numbers of the patterns that surely cover the one with these grounds, and of those that
@@ -99,28 +95,35 @@ impl Candidates {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.lock(py)?.core.len())
+        self.inner.work(py, |inner| Ok(inner.core.len()))
     }
 
     fn __contains__(&self, py: Python<'_>, number: i64) -> PyResult<bool> {
-        Ok(self.lock(py)?.core.contains(number))
+        self.inner.work(py, |inner| Ok(inner.core.contains(number)))
     }
 
     /// Counters of the moment.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let inner = self.lock(py)?;
-        let (core, found) = (&inner.core, PyDict::new(py));
-        let counters = core.counters();
-        found.set_item("patterns", core.len())?;
-        found.set_item("nodes", core.node_count())?;
-        found.set_item("labels", core.labels.len())?;
-        found.set_item("tests", core.tests.len())?;
-        found.set_item("features", core.feature_count())?;
-        found.set_item("bytes", core.held())?;
-        found.set_item("searches", counters.searches)?;
-        found.set_item("decided", counters.decided)?;
-        found.set_item("sure", counters.sure)?;
-        found.set_item("open", counters.open)?;
+        let counts = self.inner.work(py, |inner| {
+            let core = &inner.core;
+            let counters = core.counters();
+            Ok([
+                ("patterns", core.len() as u64),
+                ("nodes", core.node_count() as u64),
+                ("labels", core.labels.len() as u64),
+                ("tests", core.tests.len() as u64),
+                ("features", core.feature_count() as u64),
+                ("bytes", core.held() as u64),
+                ("searches", counters.searches),
+                ("decided", counters.decided),
+                ("sure", counters.sure),
+                ("open", counters.open),
+            ])
+        })?;
+        let found = PyDict::new(py);
+        for (name, number) in counts {
+            found.set_item(name, number)?;
+        }
         Ok(found)
     }
 }
@@ -128,17 +131,6 @@ impl Candidates {
 type Search = fn(&mut CoverIndex, &Given, usize, &mut dyn FnMut(u32, u32) -> Answer) -> Found;
 
 impl Candidates {
-    /// Fails once something has panicked. The interpreter is let go while waiting, since whoever has
-    /// the lock may be waiting for it.
-    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
-        match self.inner.lock_py_attached(py) {
-            Ok(inner) if !inner.broken => Ok(inner),
-            _ => Err(PyRuntimeError::new_err(
-                "an earlier call failed; make the index anew",
-            )),
-        }
-    }
-
     fn search(
         &self,
         py: Python<'_>,
@@ -146,40 +138,40 @@ impl Candidates {
         grounds: Option<&Bound<'_, PyTuple>>,
         search: Search,
     ) -> PyResult<Numbers> {
-        let mut inner = self.lock(py)?;
-        let given = self.given(py, &mut inner, groups, grounds)?;
-        let (sets, nothing) = (std::mem::take(&mut inner.sets), inner.nothing.clone_ref(py));
-        let mut problem = None;
-        let mut ask = |stronger: u32, weaker: u32| {
-            if problem.is_some() {
-                return Answer::Unclear;
-            }
-            let tuple = |set: u32| match set {
-                NONE => Some(&nothing),
-                set => sets.get(set as usize - 1).and_then(Option::as_ref),
-            };
-            let answer = self.follows.call1(py, (tuple(stronger), tuple(weaker)));
-            match answer.and_then(|it| it.extract::<Option<bool>>(py)) {
-                Ok(Some(true)) => Answer::Yes,
-                Ok(Some(false)) => Answer::No,
-                Ok(None) => Answer::Unclear,
-                Err(error) => {
-                    problem = Some(error);
-                    Answer::Unclear
+        self.inner.work(py, |inner| {
+            let given = self.given(py, inner, groups, grounds)?;
+            let mut problem = None;
+            let (sets, nothing) = (&inner.sets, &inner.nothing);
+            let mut ask = |stronger: u32, weaker: u32| {
+                if problem.is_some() {
+                    return Answer::Unclear;
                 }
+                let tuple = |set: u32| match set {
+                    NONE => Some(nothing),
+                    set => sets.get(set as usize - 1).and_then(Option::as_ref),
+                };
+                let answer = self.follows.call1(py, (tuple(stronger), tuple(weaker)));
+                match answer.and_then(|it| it.extract::<Option<bool>>(py)) {
+                    Ok(Some(true)) => Answer::Yes,
+                    Ok(Some(false)) => Answer::No,
+                    Ok(None) => Answer::Unclear,
+                    Err(error) => {
+                        problem = Some(error);
+                        Answer::Unclear
+                    }
+                }
+            };
+            let found = search(&mut inner.core, &given, self.budget, &mut ask);
+            if problem.is_some() {
+                inner.core.tests.forget();
             }
-        };
-        let found = inner.guarded(|core| search(core, &given, self.budget, &mut ask))?;
-        inner.sets = sets;
-        if problem.is_some() {
-            inner.core.tests.forget();
-        }
-        let unused = inner.core.release(given.nodes());
-        inner.drop_sets(py, &unused)?;
-        match problem {
-            Some(error) => Err(error),
-            None => Ok((found.sure, found.open)),
-        }
+            let unused = inner.core.release(given.nodes());
+            inner.drop_sets(py, &unused)?;
+            match problem {
+                Some(error) => Err(error),
+                None => Ok((found.sure, found.open)),
+            }
+        })
     }
 
     /// Reads a pattern, taking the labels and tests that it speaks of.
@@ -305,15 +297,6 @@ impl Candidates {
 }
 
 impl Inner {
-    /// Turns a panic into an exception, and remembers it.
-    fn guarded<T>(&mut self, job: impl FnOnce(&mut CoverIndex) -> T) -> PyResult<T> {
-        let core = &mut self.core;
-        catch_unwind(AssertUnwindSafe(|| job(core))).map_err(|_| {
-            self.broken = true;
-            PyRuntimeError::new_err("the kernel failed, which is a bug in it")
-        })
-    }
-
     /// Forgets the sets of tests that nobody uses any more.
     fn drop_sets(&mut self, py: Python<'_>, unused: &[u32]) -> PyResult<()> {
         for &set in unused {

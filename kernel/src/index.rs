@@ -1,11 +1,11 @@
 //! The index, as Python sees it.
 
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, RwLockReadGuard};
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use twigcast_kernel_core::build::Event;
@@ -15,8 +15,10 @@ use twigcast_kernel_core::links::Links as CoreLinks;
 use twigcast_kernel_core::matching::{BUDGET, Bounds, Counters, Found, LARGE_FROM, Workspace};
 use twigcast_kernel_core::read::{Limits, Node};
 
-use crate::batch::{self, Batch};
-use crate::conditions::{self, Conditions};
+use crate::batch::{self, Batch, Rows};
+use crate::buffers::{Given, Held};
+use crate::conditions;
+use crate::locks::{Brief, Detached, Shared, detached, guarded};
 use crate::slab::Spare;
 
 /// How many workspaces are kept for readers to come; more readers at a time make their own.
@@ -28,18 +30,37 @@ type LimitsGiven = (usize, usize, usize, usize, usize);
 /// A changing set of patterns under ids, and the documents that satisfy them.
 #[pyclass(frozen, module = "twigcast_kernel")]
 pub struct Index {
-    core: RwLock<Core>,
-    pool: Mutex<Vec<Workspace>>,
+    core: Shared<Core>,
+    /// How many patterns there are, for whoever does not want to wait.
+    length: AtomicUsize,
+    pool: Brief<Pool>,
     spare: Arc<Spare>,
-    conditions: Mutex<Conditions>,
     number: Py<PyAny>,
     bounds: Bounds,
+    /// No other index of this process has this one.
+    identity: u64,
+    /// What the index points into. Held here as well, so that the last one to let go of it, for which
+    /// the interpreter is needed, is never somebody who changes the index.
+    _buffer: Option<Arc<dyn Buffer>>,
+}
+
+/// Workspaces that nobody uses at the moment, and what was done in all of them so far.
+#[derive(Default)]
+struct Pool {
+    idle: Vec<Workspace>,
+    done: Counters,
 }
 
 /// Groups of ids, made ready for many documents.
 #[pyclass(frozen, module = "twigcast_kernel")]
 pub struct Links {
-    core: RwLock<CoreLinks>,
+    ready: Brief<Arc<Ready>>,
+}
+
+/// Groups of ids, made ready for the index with this identity.
+struct Ready {
+    identity: u64,
+    core: CoreLinks,
 }
 
 #[pymethods]
@@ -48,22 +69,24 @@ impl Index {
     #[new]
     #[pyo3(signature = (number, limits, budget=BUDGET))]
     fn new(number: Py<PyAny>, limits: LimitsGiven, budget: usize) -> Self {
-        Index::of(Core::default(), number, limits, budget)
+        Index::of(Core::default(), None, number, limits, budget)
     }
 
-    /// The index that `to_bytes` wrote; it points into the buffer, which must not change.
+    /// The index that `to_bytes` wrote; it points into the buffer, which must be a read-only one.
     #[staticmethod]
     #[pyo3(signature = (buffer, number, limits, budget=BUDGET))]
     fn from_buffer(
+        py: Python<'_>,
         buffer: PyBuffer<u8>,
         number: Py<PyAny>,
         limits: LimitsGiven,
         budget: usize,
     ) -> PyResult<Self> {
         let held: Arc<dyn Buffer> = Arc::new(Held::new(buffer)?);
-        let core = Core::from_buffer(&held)
-            .map_err(|problem| PyValueError::new_err(problem.to_string()))?;
-        Ok(Index::of(core, number, limits, budget))
+        let core = detached(py, |_| {
+            Core::from_buffer(&held).map_err(|problem| PyValueError::new_err(problem.to_string()))
+        })?;
+        Ok(Index::of(core, Some(held), number, limits, budget))
     }
 
     /// Adds a pattern: its condition, and whether a match only makes it a candidate for libxml2.
@@ -76,52 +99,42 @@ impl Index {
         condition: &Bound<'_, PyAny>,
         residual: bool,
     ) -> PyResult<bool> {
-        let condition = {
-            let mut conditions = self
-                .conditions
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            conditions.read(condition, self.number.bind(py))?
-        };
-        let added = py.detach(|| {
-            guarded(|| {
-                self.write()?
-                    .add(id, &condition, residual)
-                    .map_or_else(|it| Ok(Some(it)), |()| Ok(None))
-            })
+        let condition = guarded(|| conditions::read(condition, self.number.bind(py)))?;
+        let added = detached(py, |detached| {
+            self.change(detached, |core| core.add(id, &condition, residual))
         })?;
         match added {
-            None => Ok(true),
-            Some(Refused::Taken) => Err(PyKeyError::new_err(id)),
-            Some(Refused::DocumentValue) => Ok(false),
+            Ok(()) => Ok(true),
+            Err(Refused::Taken) => Err(PyKeyError::new_err(id)),
+            Err(Refused::DocumentValue) => Ok(false),
         }
     }
 
     /// Removes the pattern with this id; whether there was one.
     fn remove(&self, py: Python<'_>, id: i64) -> PyResult<bool> {
-        py.detach(|| guarded(|| Ok(self.write()?.remove(id))))
+        detached(py, |detached| self.change(detached, |core| core.remove(id)))
     }
 
     fn __len__(&self) -> usize {
-        self.read().len()
+        self.length.load(Ordering::Acquire)
     }
 
-    fn __contains__(&self, id: i64) -> bool {
-        self.read().find(id).is_some()
+    fn __contains__(&self, py: Python<'_>, id: i64) -> PyResult<bool> {
+        self.look(py, |core| core.find(id).is_some())
     }
 
     /// What was added under an id, as nested tuples.
     fn condition<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyAny>> {
-        let condition = {
-            let core = self.read();
+        let condition = self.look(py, |core| {
             core.find(id).map(|pattern| core.condition(pattern))
-        };
-        conditions::tell(py, &condition.ok_or_else(|| PyKeyError::new_err(id))?)
+        })?;
+        let condition = condition.ok_or_else(|| PyKeyError::new_err(id))?;
+        guarded(|| conditions::tell(py, &condition))
     }
 
     /// All ids, in no order.
-    fn ids(&self) -> Vec<i64> {
-        self.read().all_ids()
+    fn ids(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
+        self.ask(py, Core::all_ids)
     }
 
     /// The ids that match, and those that libxml2 has to decide; `None` if it had better read the
@@ -133,18 +146,16 @@ impl Index {
         content: &[u8],
         skip: Vec<i64>,
     ) -> PyResult<Option<(Vec<i64>, Vec<i64>)>> {
-        py.detach(|| {
-            guarded(|| {
-                let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-                let found = Found {
-                    matches: &mut matches,
-                    candidates: &mut candidates,
-                };
-                let read = self.with_workspace(|core, workspace| {
-                    workspace.matched(core, content, &self.bounds, &skip, found)
-                });
-                Ok(read.ok().map(|()| (matches, candidates)))
-            })
+        detached(py, |detached| {
+            let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+            let found = Found {
+                matches: &mut matches,
+                candidates: &mut candidates,
+            };
+            let read = self.with_workspace(detached, |core, workspace| {
+                workspace.matched(core, content, &self.bounds, &skip, found)
+            });
+            Ok(read.ok().map(|()| (matches, candidates)))
         })
     }
 
@@ -160,30 +171,26 @@ impl Index {
         let mut names = Events::default();
         let events = events.iter().map(|event| names.read(&event));
         let events: Vec<Event> = events.collect::<PyResult<_>>()?;
-        py.detach(|| {
-            guarded(|| {
-                let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-                let found = Found {
-                    matches: &mut matches,
-                    candidates: &mut candidates,
-                };
-                let taken = self.with_workspace(|core, workspace| {
-                    workspace.matched_events(core, &events, &self.bounds, &skip, found)
-                });
-                taken.map_err(|reason| PyValueError::new_err(reason.to_string()))?;
-                Ok((matches, candidates))
-            })
+        detached(py, |detached| {
+            let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+            let found = Found {
+                matches: &mut matches,
+                candidates: &mut candidates,
+            };
+            let taken = self.with_workspace(detached, |core, workspace| {
+                workspace.matched_events(core, &events, &self.bounds, &skip, found)
+            });
+            taken.map_err(|reason| PyValueError::new_err(reason.to_string()))?;
+            Ok((matches, candidates))
         })
     }
 
     /// Makes groups of ids ready for [`Index::match_links`].
     fn links(&self, py: Python<'_>, groups: Vec<Vec<i64>>) -> PyResult<Links> {
-        py.detach(|| {
-            guarded(|| {
-                Ok(Links {
-                    core: RwLock::new(CoreLinks::new(&self.read(), groups)),
-                })
-            })
+        let core = self.ask(py, |core| CoreLinks::new(core, groups))?;
+        let identity = self.identity;
+        Ok(Links {
+            ready: Brief::new(Arc::new(Ready { identity, core })),
         })
     }
 
@@ -196,15 +203,23 @@ impl Index {
         links: &Links,
         skip: Vec<i64>,
     ) -> PyResult<Option<Vec<Option<bool>>>> {
-        py.detach(|| {
-            guarded(|| {
-                let read = self.with_workspace(|core, workspace| {
-                    links.renew(core);
-                    let links = links.core.read().unwrap_or_else(PoisonError::into_inner);
-                    workspace.linked(core, content, &self.bounds, &links, &skip)
-                });
-                Ok(read.ok())
-            })
+        detached(py, |detached| {
+            let mut ready = Arc::clone(&links.ready.lock(detached));
+            let mut renewed = false;
+            let read = self.with_workspace(detached, |core, workspace| {
+                if ready.identity != self.identity || !ready.core.is_current(core) {
+                    let identity = self.identity;
+                    let core = ready.core.renewed(core);
+                    ready = Arc::new(Ready { identity, core });
+                    renewed = true;
+                }
+                workspace.linked(core, content, &self.bounds, &ready.core, &skip)
+            });
+            if renewed {
+                // What is replaced is let go of when nobody waits for it any more.
+                std::mem::swap(&mut *links.ready.lock(detached), &mut ready);
+            }
+            Ok(read.ok())
         })
     }
 
@@ -222,66 +237,67 @@ impl Index {
         skip: Vec<i64>,
         threads: usize,
     ) -> PyResult<Batch> {
-        let (content, offsets) = (Held::new(content)?, Held::new(offsets)?);
-        py.detach(|| {
-            guarded(|| {
-                let rows = batch::rows(content.bytes(), offsets.bytes(), wide, first, count)?;
-                batch::matched(self, &rows, &skip, threads)
-            })
+        let (content, offsets) = (Given::new(content)?, Given::new(offsets)?);
+        detached(py, |detached| {
+            let rows = Rows::new(&content, &offsets, wide, first, count)?;
+            batch::matched(self, &rows, &skip, threads, detached)
         })
     }
 
     /// The index as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| guarded(|| Ok(self.write()?.to_bytes())))?;
+        let bytes = detached(py, |detached| Ok(self.core.write(detached)?.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Counters of the moment.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let core = self.read();
-        let unfiltered = guarded(|| Ok(core.unfiltered()))?;
-        let mut sum = Counters::default();
-        for workspace in self
-            .pool
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-        {
-            let one = workspace.counters();
-            sum.documents += one.documents;
-            sum.candidates += one.candidates;
-            sum.verified += one.verified;
-            sum.forgotten += one.forgotten;
-            sum.paths += one.paths;
-            sum.bytes = sum.bytes.max(one.bytes);
-        }
+        let (held, sum) = detached(py, |detached| {
+            let held = {
+                let core = self.core.read(detached);
+                [
+                    ("patterns", core.distinct()),
+                    ("residual", core.residual()),
+                    ("unfiltered", core.unfiltered()),
+                    ("nodes", core.node_count()),
+                    ("bytes", core.held()),
+                    ("path_bytes_max", self.bounds.budget_for(core.len())),
+                ]
+            };
+            Ok((held, self.pool.lock(detached).counters()))
+        })?;
         let found = PyDict::new(py);
-        found.set_item("patterns", core.distinct())?;
-        found.set_item("residual", core.residual())?;
-        found.set_item("unfiltered", unfiltered)?;
-        found.set_item("nodes", core.node_count())?;
-        found.set_item("bytes", core.held())?;
+        for (name, number) in held {
+            found.set_item(name, number)?;
+        }
         found.set_item("documents", sum.documents)?;
         found.set_item("candidates", sum.candidates)?;
         found.set_item("verified", sum.verified)?;
         found.set_item("paths", sum.paths)?;
         found.set_item("path_bytes", sum.bytes)?;
-        found.set_item("path_bytes_max", self.bounds.budget_for(core.len()))?;
         found.set_item("forgotten", sum.forgotten)?;
         Ok(found)
     }
 }
 
 impl Index {
-    fn of(core: Core, number: Py<PyAny>, limits: LimitsGiven, budget: usize) -> Self {
+    fn of(
+        core: Core,
+        buffer: Option<Arc<dyn Buffer>>,
+        number: Py<PyAny>,
+        limits: LimitsGiven,
+        budget: usize,
+    ) -> Self {
+        static IDENTITIES: AtomicU64 = AtomicU64::new(0);
         let (bytes_max, elements_max, depth_max, attributes_max, name_length_max) = limits;
         Index {
-            core: RwLock::new(core),
-            pool: Mutex::default(),
+            length: AtomicUsize::new(core.len()),
+            core: Shared::new(core),
+            pool: Brief::default(),
             spare: Arc::default(),
-            conditions: Mutex::default(),
             number,
+            identity: IDENTITIES.fetch_add(1, Ordering::Relaxed),
+            _buffer: buffer,
             bounds: Bounds {
                 limits: Limits {
                     bytes_max,
@@ -296,15 +312,41 @@ impl Index {
         }
     }
 
-    fn read(&self) -> std::sync::RwLockReadGuard<'_, Core> {
-        self.core.read().unwrap_or_else(PoisonError::into_inner)
+    /// What somebody wants to know of the index as it is.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        question: impl Send + FnOnce(&Core) -> T,
+    ) -> PyResult<T> {
+        detached(py, |detached| Ok(question(&self.core.read(detached))))
     }
 
-    /// Fails once a change has panicked: the index may be half changed, and must be made anew.
-    fn write(&self) -> PyResult<std::sync::RwLockWriteGuard<'_, Core>> {
-        self.core
-            .write()
-            .map_err(|_| PyRuntimeError::new_err("an earlier change failed; make the index anew"))
+    /// The same for what is known in no time.
+    fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        question: impl Send + FnOnce(&Core) -> T,
+    ) -> PyResult<T> {
+        if let Some(core) = self.core.read_if_free() {
+            return guarded(|| Ok(question(&core)));
+        }
+        self.ask(py, question)
+    }
+
+    fn change<T>(
+        &self,
+        detached: &mut Detached,
+        change: impl FnOnce(&mut Core) -> T,
+    ) -> PyResult<T> {
+        let mut core = self.core.write(detached)?;
+        let result = change(&mut core);
+        self.length.store(core.len(), Ordering::Release);
+        Ok(result)
+    }
+
+    /// The index as it is, for one who has a workspace.
+    pub fn core<'a>(&'a self, detached: &'a mut Detached) -> RwLockReadGuard<'a, Core> {
+        self.core.read(detached)
     }
 
     /// Memory for answers.
@@ -313,18 +355,29 @@ impl Index {
     }
 
     /// Runs a reader with a workspace from the pool; one that panics does not go back.
-    pub fn with_workspace<T>(&self, job: impl FnOnce(&Core, &mut Workspace) -> T) -> T {
-        let mut workspace = self
-            .pool
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-            .unwrap_or_default();
-        let result = job(&self.read(), &mut workspace);
-        let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
-        if pool.len() < POOL_MAX {
-            pool.push(workspace);
-        }
+    pub fn with_workspace<T>(
+        &self,
+        detached: &mut Detached,
+        job: impl FnOnce(&Core, &mut Workspace) -> T,
+    ) -> T {
+        self.reading(detached, |detached, workspace| {
+            job(&self.core.read(detached), workspace)
+        })
+    }
+
+    /// The same for a job that looks at the index more than once, and lets it change in between.
+    pub fn reading<T>(
+        &self,
+        detached: &mut Detached,
+        job: impl FnOnce(&mut Detached, &mut Workspace) -> T,
+    ) -> T {
+        let idle = self.pool.lock(detached).idle.pop();
+        let mut workspace = idle.unwrap_or_default();
+        let before = workspace.counters();
+        let result = job(detached, &mut workspace);
+        let after = workspace.counters();
+        let surplus = self.pool.lock(detached).put(workspace, &before, &after);
+        drop(surplus);
         result
     }
 
@@ -334,56 +387,35 @@ impl Index {
     }
 }
 
-impl Links {
-    fn renew(&self, core: &Core) {
-        let current = self
-            .core
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_current(core);
-        if !current {
-            let mut links = self.core.write().unwrap_or_else(PoisonError::into_inner);
-            *links = links.renewed(core);
+impl Pool {
+    /// Takes back a workspace, and takes note of what was done in it; gives back one too many.
+    fn put(
+        &mut self,
+        workspace: Workspace,
+        before: &Counters,
+        after: &Counters,
+    ) -> Option<Workspace> {
+        self.done.documents += after.documents - before.documents;
+        self.done.candidates += after.candidates - before.candidates;
+        self.done.verified += after.verified - before.verified;
+        self.done.forgotten += after.forgotten - before.forgotten;
+        if self.idle.len() < POOL_MAX {
+            self.idle.push(workspace);
+            return None;
         }
+        Some(workspace)
     }
-}
 
-/// A buffer of Python's that stays where it is while this is held.
-pub struct Held(PyBuffer<u8>);
-
-impl Held {
-    /// Holds a buffer whose bytes follow each other: any other begins elsewhere than it seems.
-    fn new(buffer: PyBuffer<u8>) -> PyResult<Self> {
-        if buffer.is_c_contiguous() {
-            Ok(Held(buffer))
-        } else {
-            Err(PyValueError::new_err("the buffer is not contiguous"))
+    /// What was done so far, and what is remembered at the moment.
+    fn counters(&self) -> Counters {
+        let mut sum = self.done;
+        for workspace in &self.idle {
+            let one = workspace.counters();
+            sum.paths += one.paths;
+            sum.bytes = sum.bytes.max(one.bytes);
         }
+        sum
     }
-}
-
-impl Buffer for Held {
-    fn bytes(&self) -> &[u8] {
-        if self.0.len_bytes() == 0 {
-            return &[];
-        }
-        // SAFETY: the exporter keeps the memory in place while the view is held, and callers are told
-        // that it must not change; bytes, memory-mapped files and Arrow buffers do not.
-        unsafe { std::slice::from_raw_parts(self.0.buf_ptr().cast(), self.0.len_bytes()) }
-    }
-}
-
-/// Turns a panic into an exception.
-fn guarded<T>(job: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("no reason given");
-        Err(PyRuntimeError::new_err(format!(
-            "the kernel failed, which is a bug in it: {text}"
-        )))
-    })
 }
 
 /// Reads the events of a document. A name that comes again is the same object, and is copied once.

@@ -1,23 +1,28 @@
 //! The Python face of the kernel: thin, and without opinions.
 //!
 //! Conditions come in as the objects of `twigcast.language.condition`, documents as bytes, batches as
-//! the buffers of Arrow arrays. The interpreter's lock is released while documents are matched; each
-//! reader has a workspace of its own, taken from a pool. A panic becomes an exception.
+//! the buffers of Arrow arrays. The interpreter's lock is released while documents are matched, and
+//! whenever a lock is waited for; each reader has a workspace of its own, taken from a pool. A panic
+//! becomes an exception.
 
 mod batch;
+mod buffers;
 mod conditions;
 mod cover;
 mod index;
+mod locks;
 mod slab;
 
 use pyo3::prelude::*;
 use twigcast_kernel_core::read;
 
+use locks::{detached, guarded};
+
 /// What the kernel's reader makes of a document: a list of its nodes in document order, or the
 /// reason why it would rather have libxml2 read it.
 #[pyfunction]
 fn outline<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    match read::outline(content) {
+    match detached(py, |_| Ok(read::outline(content)))? {
         Ok(nodes) => {
             let rows: Vec<_> = nodes
                 .into_iter()
@@ -31,8 +36,8 @@ fn outline<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyAny>> 
 
 /// The number that a string-value stands for, as the kernel reads it.
 #[pyfunction]
-fn number(text: &str) -> f64 {
-    twigcast_kernel_core::value::number(text.as_bytes())
+fn number(text: &str) -> PyResult<f64> {
+    guarded(|| Ok(twigcast_kernel_core::value::number(text.as_bytes())))
 }
 
 /// The native accelerator of Twigcast.

@@ -5,11 +5,13 @@
 //! reads any more is kept for the next.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+
+use crate::locks::{Brief, Detached};
 
 /// More numbers than these, 128 MB, are given back at once.
 const SPARE_MAX: usize = 16 << 20;
@@ -17,21 +19,23 @@ const SPARE_MAX: usize = 16 << 20;
 /// The memory of the last long slab that nobody reads any more.
 #[derive(Default)]
 pub struct Spare {
-    numbers: Mutex<Vec<i64>>,
+    numbers: Brief<Vec<i64>>,
 }
 
 impl Spare {
     /// Memory to be filled, empty.
-    pub fn take(&self) -> Vec<i64> {
-        let mut kept = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *kept)
+    pub fn take(&self, detached: &mut Detached) -> Vec<i64> {
+        std::mem::take(&mut *self.numbers.lock(detached))
     }
 
+    /// Keeps the memory, unless somebody else is about to: the interpreter, which gives a slab back,
+    /// waits for nobody.
     fn put(&self, mut numbers: Vec<i64>) {
-        let mut kept = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        if (kept.capacity() + 1..=SPARE_MAX).contains(&numbers.capacity()) {
-            numbers.clear();
-            *kept = numbers;
+        numbers.clear();
+        if let Some(mut kept) = self.numbers.lock_if_free()
+            && (kept.capacity() + 1..=SPARE_MAX).contains(&numbers.capacity())
+        {
+            std::mem::swap(&mut *kept, &mut numbers);
         }
     }
 }

@@ -24,6 +24,7 @@ from lxml import etree
 
 from tests.strategies import THOROUGH
 from twigcast.language import Pattern
+from twigcast.language.condition import Not
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.matching import Matcher
 
@@ -207,6 +208,25 @@ def test_groups_that_another_index_made_are_looked_up_anew() -> None:
     assert first.match_links(b"<a/>", links, []) == [True, False, False]
     assert second.match_links(b"<a/>", links, []) == [False, True, False]
     assert first.match_links(b"<b/>", links, []) == [False, True, False]
+
+
+def test_groups_of_an_index_that_changed_as_often_are_looked_up_anew() -> None:
+    first, second = index_of("//a", "//b"), index_of()
+    for number, xpath in ((1, "//a"), (0, "//b")):
+        second.add(number, Pattern.parse(xpath).condition, residual=False)
+    links = first.links([[0], [1]])
+    assert second.match_links(b"<a/>", links, []) == [False, True]
+    assert first.match_links(b"<a/>", links, []) == [True, False]
+
+
+def test_a_condition_nested_without_end_is_refused() -> None:
+    deep = Pattern.parse("//a").condition
+    for _ in range(100_000):
+        deep = Not(deep)
+    with pytest.raises(ValueError, match="too deep"):
+        kernel.Index(float, LIMITS).add(1, deep, residual=False)
+    while isinstance(deep, Not):  # One by one: the interpreter would go too deep, too.
+        deep = deep.part
 
 
 # Threads.
