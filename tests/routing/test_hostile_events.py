@@ -42,7 +42,7 @@ from twigcast.routing.wire import VERSION, decode_effect, decode_event, encode, 
 WEST, EAST, FAR = BrokerId("west"), BrokerId("east"), BrokerId("far")
 A, B, C, D = (Pattern.parse(text) for text in ("/a", "/a/b", "/c", "//d"))
 NEWS, STOCKS = (Advertisement.of_expressions([text]) for text in ("/a/b", "/stocks/stock"))
-LONG = Pattern.parse("/a[" + " and ".join(f"@attribute{number}" for number in range(40)) + "]")
+LONG = Pattern.parse("/a[" + " and ".join(f"@attribute{number}" for number in range(60)) + "]")
 
 LIMITS = RouterLimits(
     links_max=3,

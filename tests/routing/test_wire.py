@@ -226,9 +226,11 @@ def test_hostile_bytes_are_refused_in_little_memory(
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
-        ("/" + "/".join(["a"] * 257), "steps_max"),
-        ("//a" + "[b" * 33 + "]" * 33, "predicate_depth_max"),
-        ("//a" + "['']" * 257, "predicates_max"),
+        ("/" + "/".join(["a"] * 1_025), "steps_max"),
+        ("/" + "/".join(["a"] * 161), "WIRE_DEPTH_MAX"),
+        ("//a" * 240 + "[2]", "WIRE_DEPTH_MAX"),
+        ("//a" + "[b" * 65 + "]" * 65, "predicate_depth_max"),
+        ("//a" + "['']" * 513, "predicates_max"),
         ("not(" * 100_000, "nesting_max"),
         ("(" * 100_000, "nesting_max"),
         ("-" * 100_000 + "1", "nesting_max"),

@@ -114,7 +114,7 @@ def test_a_subscription_that_others_could_not_read_is_told_beforehand() -> None:
     pattern = Pattern.parse("/" + "/".join(["a"] * 300), limits=limits)
     told = refusal(Subscribe(SubscriptionId(1), "ann", pattern))
     assert told is not None
-    assert "steps_max" in told
+    assert "WIRE_DEPTH_MAX" in told
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ from twigcast.language.syntax import (
     Union,
     filtered,
     is_positional,
+    operands,
     tidy,
     type_of,
 )
@@ -224,8 +225,8 @@ def _written_steps(expression: Expression) -> int:
             return _written_steps(base) + _branches(base) * sum(map(_written_steps, predicates))
         case Union(parts) | Call(_, parts):
             return sum(map(_written_steps, parts))
-        case Binary(_, left, right):
-            return _written_steps(left) + _written_steps(right)
+        case Binary():
+            return sum(map(_written_steps, operands(expression)))
         case Negative(operand):
             return _written_steps(operand)
         case Literal() | Number():

@@ -28,6 +28,7 @@ from twigcast.language.syntax import (
     Number,
     Path,
     Union,
+    operands,
     tidy,
 )
 
@@ -68,8 +69,8 @@ def is_rooted(expression: Expression) -> bool:
             return all(map(is_rooted, parts))
         case Filter(base) | Chain(base) | Negative(base):
             return is_rooted(base)
-        case Binary(_, left, right):
-            return is_rooted(left) and is_rooted(right)
+        case Binary():
+            return all(map(is_rooted, operands(expression)))
         case Literal() | Number():
             return True
         case _:
@@ -101,9 +102,22 @@ def from_document(expression: Expression) -> Expression:  # noqa: PLR0911
             return Chain(from_document(base), steps)
         case Negative(operand):
             return Negative(from_document(operand))
-        case Binary(operator, left, right):
-            return Binary(operator, from_document(left), from_document(right))
+        case Binary():
+            return _chain_from_document(expression)
         case Path() | Literal() | Number():
             return expression
         case _:
             assert_never(expression)
+
+
+def _chain_from_document(chain: Binary) -> Expression:
+    """The same for a chain of operators, which may be long: ``a or b or c``."""
+    behind: list[Binary] = []
+    first: Expression = chain
+    while isinstance(first, Binary):
+        behind.append(first)
+        first = first.left
+    whole = from_document(first)
+    for each in reversed(behind):
+        whole = Binary(each.operator, whole, from_document(each.right))
+    return whole

@@ -44,6 +44,7 @@ __all__ = [
     "direct",
     "filtered",
     "is_positional",
+    "operands",
     "tidy",
     "type_of",
 ]
@@ -291,6 +292,20 @@ def type_of(expression: Expression) -> Type:
             assert_never(expression)
 
 
+def operands(chain: Binary) -> list[Expression]:
+    """The operands of a chain of operators, from left to right: ``a or b = c or d``.
+
+    A chain leans to the left and may be long; whoever asks of all its operands need not go down
+    step by step.
+    """
+    found: list[Expression] = []
+    left: Expression = chain
+    while isinstance(left, Binary):
+        found.append(left.right)
+        left = left.left
+    return [left, *reversed(found)]
+
+
 def is_positional(predicate: Expression) -> bool:
     """Whether the predicate depends on *which* of the nodes it is asked about (2.4).
 
@@ -306,8 +321,8 @@ def _counts(expression: Expression) -> bool:
             return True
         case Call(_, arguments):
             return any(map(_counts, arguments))
-        case Binary(_, left, right):
-            return _counts(left) or _counts(right)
+        case Binary():
+            return any(map(_counts, operands(expression)))
         case Negative(operand):
             return _counts(operand)
         case Union(parts):

@@ -22,6 +22,7 @@ upper bounds by design and rough by choice.
 
 from __future__ import annotations
 
+from math import inf, isnan
 from typing import Final, NamedTuple, assert_never
 
 from twigcast.language.condition import (
@@ -86,8 +87,15 @@ class _Value(NamedTuple):
 
 
 def condition_cost(condition: Condition, sizes: Sizes) -> float:
-    """An upper bound of the visits that deciding the condition at the document node takes."""
-    return _Estimate(sizes).condition(condition, DOCUMENT)
+    """An upper bound of the visits that deciding the condition at the document node takes.
+
+    Infinity for more than a float can hold, as of 150 ``//a`` in a row on 250 nested ``<a>``.
+    """
+    try:
+        cost = _Estimate(sizes).condition(condition, DOCUMENT)
+    except OverflowError:
+        return inf
+    return inf if isnan(cost) else cost
 
 
 class _Estimate:

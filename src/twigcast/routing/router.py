@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar, assert_never
+from typing import Final, TypeVar, assert_never
 
 from twigcast.errors import ProtocolError
 from twigcast.language import DocumentLimits, Pattern
@@ -72,10 +72,15 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.wire import refusal
+from twigcast.routing.wire_texts import pattern_refusal
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
 
 _T = TypeVar("_T")
+
+_GROWTH_MAX: Final = 2
+"""A merger has no steps that its parts have not; each may have got ``.//`` in front, and has at
+least three characters of its own by then: ``[a]`` and ``[.//a]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,9 @@ class RouterLimits:
     """Different ones from all sources, and of the broker's own publishers; they are compared pair
     by pair."""
     pattern_characters_max: int = 65_536
-    """Of a canonical text, which may be longer than the 4,096 that a subscriber may write."""
+    """Of a canonical text, which may be longer than the 4,096 that a subscriber may write. What
+    comes over a link may have twice as many: a merger of brokers between can be a little longer
+    than what it was made of."""
     open_documents_max: int = 10_000
     """Documents that wait for their answer: some seconds of work. Publishers are refused beyond."""
     open_arrivals_max: int = 100_000
@@ -236,7 +243,10 @@ class Router:
         if event.subscription in self._clients.subscriptions:
             raise Refused(f"subscription {event.subscription} is there already; take another id")
         self._check(len(self._clients.subscriptions), "subscriptions", "subscriptions_max")
-        self._check_length(event.pattern.text)
+        self._check_length(event.pattern.text, self.limits.pattern_characters_max)
+        told = pattern_refusal(event.pattern)
+        if told is not None:
+            raise Refused(f"other brokers could not read the pattern: {told}")
         check_name(event.subscriber, what="a name of a subscriber")
         self._routes.subscribe(event.subscription, event.pattern)
         self._clients.subscribe(event, self._routes.version)
@@ -354,7 +364,7 @@ class Router:
                 "are allowed (routes_max)"
             )
         for pattern in change.routes:
-            self._check_length(pattern.text)
+            self._check_length(pattern.text, _GROWTH_MAX * self.limits.pattern_characters_max)
 
     # Telling the neighbours.
 
@@ -456,8 +466,7 @@ class Router:
     def _check_advertisements(self, there: int) -> None:
         self._check(there, "advertisements", "advertisements_max")
 
-    def _check_length(self, text: str) -> None:
-        allowed = self.limits.pattern_characters_max
+    def _check_length(self, text: str, allowed: int) -> None:
         check_length(text, allowed, what="a pattern", limit="pattern_characters_max")
 
 
