@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engines import ENGINES
 from tests.expressions import PREFIXES, expression
 from twigcast.covering import covers
 from twigcast.errors import PatternError, ProtocolError
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
-from twigcast.matching import Matcher
+from twigcast.matching import ENGINES, Matcher
 from twigcast.matching.explain import explain
 from twigcast.routing import Network, Router, wire
 from twigcast.routing.events import (
