@@ -6,13 +6,13 @@ import io
 import os
 import sys
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from twigcast.errors import DocumentError, LimitError
-from twigcast.files import PublicationLimits, list_documents, read_documents
+from twigcast.errors import DocumentError, InternalError, LimitError
+from twigcast.files import PublicationLimits, list_documents, publications, read_documents
 from twigcast.files.publications import Entry, Kind, open_entries
 
 
@@ -186,3 +186,103 @@ def test_an_archive_in_a_folder_is_opened_if_a_pattern_names_it(feed: Path) -> N
     assert not [name for name, _ in read_documents("feed") if "more.zip" in name]
     texts = _texts(read_documents("feed", patterns=["*.xml", "*.zip"]))
     assert texts["feed/more.zip!d.xml"] == "<d/>"
+
+
+@pytest.fixture
+def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """600 folders inside each other, and a document in the last; taken away step by step."""
+    monkeypatch.chdir(tmp_path)
+    Path("deep").mkdir()
+    monkeypatch.chdir("deep")
+    for _ in range(600):
+        Path("d").mkdir()
+        monkeypatch.chdir("d")
+    Path("x.xml").write_text("<a/>")
+    monkeypatch.chdir(tmp_path)
+    Path("deep/y.xml").write_text("<y/>")
+    yield "deep"
+    monkeypatch.chdir("deep/" + "d/" * 600)
+    Path("x.xml").unlink()
+    for _ in range(600):
+        monkeypatch.chdir("..")
+        Path("d").rmdir()
+    monkeypatch.chdir(tmp_path)
+
+
+def test_folders_far_inside_each_other_are_read(deep: str) -> None:
+    assert [content for _, content in read_documents(deep)] == [b"<a/>", b"<y/>"]
+
+
+def test_folders_deeper_than_allowed_are_refused_by_name(
+    deep: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publications, "FOLDERS_DEEP_MAX", 5)
+    (name, refused), beside = read_documents(deep)
+    assert name == "deep/d/d/d/d/d"
+    assert isinstance(refused, LimitError)
+    assert (refused.limit, refused.given) == ("FOLDERS_DEEP_MAX", 6)
+    assert beside == ("deep/y.xml", b"<y/>"), "what stands beside is read"
+
+
+@pytest.mark.usefixtures("feed")
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "I/O")])
+def test_what_the_system_does_not_let_us_read_is_an_error_of_that_document(
+    monkeypatch: pytest.MonkeyPatch, error: OSError
+) -> None:
+    usual = os.open
+
+    def forbidden(path: str, *rest: int) -> int:
+        if str(path).endswith("b.xml"):
+            raise error
+        return usual(path, *rest)
+
+    monkeypatch.setattr(os, "open", forbidden)
+    found = dict(read_documents("feed"))
+    assert found["feed/a.XML"] == b"<a/>"
+    refused = found["feed/b.xml"]
+    assert isinstance(refused, DocumentError)
+    assert str(error.strerror) in refused.reason
+
+
+@pytest.mark.usefixtures("feed")
+def test_what_nobody_foresaw_costs_its_document_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = publications._read_file
+
+    def failing(entry: Entry, limits: PublicationLimits) -> object:
+        if entry.name == "feed/b.xml":
+            raise KeyError("a")
+        return usual(entry, limits)
+
+    monkeypatch.setattr(publications, "_read_file", failing)
+    found = dict(read_documents("feed"))
+    assert found["feed/a.XML"] == b"<a/>"
+    refused = found["feed/b.xml"]
+    assert isinstance(refused, DocumentError)
+    assert isinstance(refused.__cause__, InternalError)
+    assert isinstance(refused.__cause__.__cause__, KeyError)
+
+
+@pytest.mark.usefixtures("feed")
+def test_a_path_whose_listing_fails_costs_that_path_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+
+    def failing(*_: object) -> object:
+        raise RecursionError
+
+    monkeypatch.setattr(publications, "zip_members", failing)
+    Path("z.zip").write_bytes(b"PK\3\4")
+    found = dict(read_documents(["z.zip", "feed/b.xml"]))
+    assert isinstance(found["z.zip"], DocumentError)
+    assert found["feed/b.xml"] == b"<b/>"
+
+
+def test_standard_input_that_cannot_be_read_is_a_refused_document(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    (content,) = dict(read_documents("-")).values()
+    assert isinstance(content, DocumentError)
+    assert content.reason == "standard input is closed"

@@ -19,6 +19,7 @@ from twigcast.files import (
     compile_subscriptions,
     read_subscriptions,
 )
+from twigcast.files.rows import Row, csv_rows
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -387,3 +388,23 @@ def test_a_line_without_end_stops_at_the_bound_of_the_file() -> None:
     limits = SubscriptionLimits(line_bytes_max=100, file_bytes_max=1_000_000)
     with pytest.raises(UsageError, match="file_bytes_max"):
         read_subscriptions("/dev/zero", limits=limits)
+
+
+class _CountedText(str):
+    """A line that counts how often it is put in front of the reader of CSV."""
+
+    __slots__ = ()
+    formatted = 0
+
+    def __format__(self, spec: str) -> str:
+        type(self).formatted += 1
+        return str.__format__(self, spec)
+
+
+def test_a_quote_that_is_never_closed_is_looked_for_once_in_each_line_ahead() -> None:
+    lines = [Row(1, "id,xpath")]
+    lines += [Row(number, _CountedText('1,"//a""')) for number in range(2, 502)]
+    rows = list(csv_rows(iter(lines)))
+    assert len(rows) == 500
+    assert all("never closed" in (row.problem or "") for row in rows)
+    assert _CountedText.formatted <= 50 * 500

@@ -7,6 +7,8 @@ An archive comes from a stranger, so everything it says about itself is a claim:
 - What is unpacked may be at most ``ratio_max`` times what is packed, beyond the first MiB: a few
   kilobytes that swell to gigabytes are stopped on the way.
 - Within an archive two members may have one name; the second is called ``name#2``.
+- Whatever the standard library raises on the way (:data:`BROKEN`) is an error of that member, or of
+  the archive where nothing behind it can be found any more.
 
 :mod:`~twigcast.files.zips` and :mod:`~twigcast.files.tars` read the two kinds, member by member
 in bounded memory; nothing is ever unpacked to disk.
@@ -25,7 +27,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import IO, TypeAlias
 
-from twigcast.display import printable
+from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.language import LIBRARY_LIMITS
 
@@ -40,12 +42,18 @@ RATIO_EXEMPT_BYTES = 1 << 20
 READ_BYTES_MAX = 1 << 20
 """No single read asks for more, so that a forged size cannot claim our memory."""
 
+MEMBER_NAME_CHARACTERS_MAX = 4_096
+"""Of a member's name, as on most disks. A longer one is refused, and told by its beginning."""
+
 BROKEN = (
     OSError,
     EOFError,
     ValueError,
     LookupError,
-    RuntimeError,  # what zipfile cannot do is of this kind too
+    RuntimeError,  # what zipfile cannot do, and too deep a recursion, are of this kind too
+    AttributeError,  # tarfile and zipfile take some forged fields for granted,
+    TypeError,  # and stumble where they use them
+    AssertionError,
     MemoryError,  # an xz archive may ask for a dictionary of gigabytes
     OverflowError,
     struct.error,
@@ -103,16 +111,19 @@ class Names:
     def __init__(self, archive: str) -> None:
         self._archive = archive
         self._seen: set[str] = set()
+        self._copies: dict[str, int] = {}
+        """Of names that came more than once: the last number given."""
 
     def __len__(self) -> int:
         return len(self._seen)
 
     def unique(self, member: str) -> str:
         """The member's name, with a number behind it when it was there before."""
-        name = f"{self._archive}!{printable(member)}"
-        candidate, copies = name, 1
+        name = f"{self._archive}!{printable(shortened(member, MEMBER_NAME_CHARACTERS_MAX))}"
+        candidate = name
         while candidate in self._seen:
-            copies += 1
+            # No number is tried twice for one name, however often it comes.
+            copies = self._copies[name] = self._copies.get(name, 1) + 1
             candidate = f"{name}#{copies}"
         self._seen.add(candidate)
         return candidate
@@ -143,6 +154,14 @@ def member_refusal(
     member: str, size: int, name: str, limits: PublicationLimits
 ) -> DocumentError | None:
     """Why a member is refused whatever the kind of archive, from what is claimed about it."""
+    if len(member) > MEMBER_NAME_CHARACTERS_MAX:
+        return DocumentLimitError(
+            "too many characters in the member's name",
+            limit="MEMBER_NAME_CHARACTERS_MAX",
+            given=len(member),
+            allowed=MEMBER_NAME_CHARACTERS_MAX,
+            document=name,
+        )
     if re.match(r"[/\\]|[A-Za-z]:", member) or ".." in re.split(r"[/\\]", member):
         return DocumentError("the member's name points outside the archive", document=name)
     if is_archive(member):

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from twigcast.door import door
+from twigcast.files.opening import checked_path
 from twigcast.files.publications import (
     DEFAULT_LIMITS,
     DEFAULT_PATTERNS,
@@ -48,7 +50,7 @@ class Arrivals:
         patterns: Sequence[str] = DEFAULT_PATTERNS,
         limits: PublicationLimits = DEFAULT_LIMITS,
     ) -> None:
-        self._folders = list(folders)
+        self._folders = [checked_path(folder, "a folder") for folder in folders]
         self._patterns = patterns
         self._limits = limits
         self._seen: dict[str, tuple[_Sight, bool]] = {}
@@ -57,6 +59,10 @@ class Arrivals:
 
     def look(self) -> Iterator[Entry]:
         """What has settled since the last look, in the order of names."""
+        with door("looking for documents that arrive"):
+            yield from self._look()
+
+    def _look(self) -> Iterator[Entry]:
         before, self._seen = self._seen, {}
         found = (each for folder in self._folders for each in self._files(folder))
         settled: list[Entry] = []

@@ -39,7 +39,9 @@ from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
+from twigcast.files.opening import checked_path, read_regular
 from twigcast.files.subscriptions import (
     DEFAULT_LIMITS,
     Rejected,
@@ -178,11 +180,13 @@ class StandingSubscriptions:
         return None
 
 
+@door("looking for changes of subscriptions")
 def waiting_files(folder: str | os.PathLike[str], taken: Collection[str] = ()) -> list[str]:
     """The names of whole files in a folder that were not taken up yet, in order.
 
     Other files than those of a feed are passed over.
     """
+    folder = checked_path(folder, "a change feed")
     try:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if entry.is_file()]
@@ -192,6 +196,7 @@ def waiting_files(folder: str | os.PathLike[str], taken: Collection[str] = ()) -
     return sorted(name for name in names if _is_whole(name) and name not in taken)
 
 
+@door("reading changes of subscriptions")
 def read_change_file(
     folder: str | os.PathLike[str], name: str, *, limits: SubscriptionLimits = DEFAULT_LIMITS
 ) -> ChangeFile:
@@ -199,16 +204,16 @@ def read_change_file(
 
     A file that is not there (any more) or that we may not read is a :class:`UsageError`.
     """
-    path = Path(folder) / name
+    path = Path(checked_path(folder, "a change feed")) / checked_path(name, "a change file")
     try:
-        with path.open("rb") as file:
-            content = file.read(limits.file_bytes_max + 1)
+        content = read_regular(path, limits.file_bytes_max)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read {path} of the change feed: {reason}") from error
     return change_file(name, content, limits=limits)
 
 
+@door("reading changes of subscriptions")
 def change_file(
     name: str, content: bytes, *, limits: SubscriptionLimits = DEFAULT_LIMITS
 ) -> ChangeFile:
@@ -233,6 +238,7 @@ def change_file(
     )
 
 
+@door("reading changes of subscriptions")
 def gather_changes(rows: Iterable[Row]) -> tuple[list[Change], list[Rejected]]:
     """Changes out of rows of fields, and the rows that are none."""
     changes: list[Change] = []

@@ -25,8 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.durable import write_whole
+from twigcast.files.opening import checked_path, open_regular
 
 if TYPE_CHECKING:
     from twigcast.matching import Matcher
@@ -45,11 +47,18 @@ class VersionedFile:
     version: str
 
 
+@door("writing a compiled matcher")
 def write_index(folder: str | os.PathLike[str], matcher: Matcher) -> VersionedFile:
-    """Write a compiled matcher into a folder, which is made if need be."""
-    return write_versioned(folder, stem="matcher", ending=".index", content=matcher.to_bytes())
+    """Write a compiled matcher into a folder, which is made if need be; UsageError if it cannot."""
+    content = matcher.to_bytes()
+    try:
+        return write_versioned(folder, stem="matcher", ending=".index", content=content)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot write a compiled matcher into {folder}: {reason}") from error
 
 
+@door("reading a compiled matcher")
 def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher:
     """The matcher in a file that :func:`write_index` has written, for one of the engines.
 
@@ -57,6 +66,7 @@ def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher
     """
     from twigcast.matching import Matcher
 
+    path = checked_path(path, "a compiled matcher")
     what = f"the compiled matcher {path}"
     content = _mapped(path, what)
     _compare(path, content, what)
@@ -79,7 +89,7 @@ def read_versioned(path: str | os.PathLike[str]) -> memoryview:
 
 def _mapped(path: str | os.PathLike[str], what: str) -> mmap.mmap:
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(path) as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:  # a file without content cannot be mapped
         raise UsageError(f"cannot read {what}: {error}") from error
@@ -101,7 +111,7 @@ def write_versioned(
 ) -> VersionedFile:
     """Write content as ``STEM-VERSION`` with this ending, whole or not at all."""
     version = version_of(content)
-    path = Path(folder) / f"{stem}-{version}{ending}"
+    path = Path(checked_path(folder, "a folder")) / f"{stem}-{version}{ending}"
     if not _holds(path, content):
         write_whole(path, content)
     return VersionedFile(path, version)

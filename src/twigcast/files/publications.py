@@ -24,7 +24,10 @@ The rules:
 - A folder is read with all below it, sorted by name. A link inside it is followed when it leads
   to a document inside; one that leads out of the folder is refused. An archive inside a folder
   is opened if its name fits a pattern.
-- What may be large or hostile is bounded by :class:`PublicationLimits`.
+- What may be large or hostile is bounded by :class:`PublicationLimits`. Folders lie inside each
+  other up to :data:`FOLDERS_DEEP_MAX` times.
+- What nobody foresaw while one document is read is the error of that document as well; its cause is
+  the :class:`~twigcast.errors.InternalError`.
 """
 
 from __future__ import annotations
@@ -37,17 +40,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
 
 from twigcast.display import printable
-from twigcast.errors import DocumentError
+from twigcast.door import door
+from twigcast.errors import DocumentError, DocumentLimitError, InternalError
 from twigcast.files.archives import (
     Content,
     PublicationLimits,
     Selection,
     bounded_read,
+    reason_of,
     too_large,
 )
+from twigcast.files.opening import checked_path, open_regular
 from twigcast.files.tars import read_tar
 from twigcast.files.zips import open_zip, read_zip_member, zip_members
 
@@ -62,6 +68,9 @@ _ZIP_ENDINGS = (".zip",)
 _TAR_ENDINGS = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
 
 AnyPath: TypeAlias = str | os.PathLike[str]
+
+FOLDERS_DEEP_MAX = 1_000
+"""Folders inside each other; nobody keeps documents deeper, and paths end soon after."""
 
 
 class Kind(StrEnum):
@@ -116,21 +125,42 @@ def list_documents(
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
 ) -> Iterator[Entry]:
-    """What there is to read, in the order of the paths; what is named twice is listed once."""
-    if isinstance(paths, str | os.PathLike):
-        paths = [paths]
-    selection = Selection(patterns, limits)
+    """What there is to read, in the order of the paths; what is named twice is listed once.
+
+    A path that is empty is a :class:`UsageError`, before anything is read.
+    """
+    several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
+    given = cast("Iterable[object]", paths) if several else [paths]
+    with door("listing documents"):
+        checked = [checked_path(path, "a document") for path in given]
+    return _list_paths(checked, Selection(patterns, limits))
+
+
+def _list_paths(paths: Iterable[str], selection: Selection) -> Iterator[Entry]:
     seen: set[str] = set()
-    for path in paths:
-        for entry in _list_path(os.fspath(path), selection):
-            if entry.name not in seen:
-                seen.add(entry.name)
-                yield entry
+    with door("listing documents"):
+        for path in paths:
+            listed = _list_path(path, selection)
+            while (entry := _next_entry(listed, path)) is not None:
+                if entry.name not in seen:
+                    seen.add(entry.name)
+                    yield entry
+
+
+def _next_entry(listed: Iterator[Entry], path: str) -> Entry | None:
+    """The next entry of a path; what nobody foresaw costs that path, not those behind it."""
+    try:
+        with door("listing its documents"):
+            return next(listed, None)
+    except InternalError as error:
+        return _refused(path, str(error), cause=error)
 
 
 def list_files(folder: AnyPath, *, patterns: Sequence[str] = DEFAULT_PATTERNS) -> Iterator[Entry]:
     """The files of a folder that are documents or archives by their names, none of them opened."""
-    return _Folder(os.fspath(folder), Selection(patterns, DEFAULT_LIMITS)).files("")
+    checked = checked_path(folder, "a folder")
+    with door("listing documents"):
+        yield from _Folder(checked, Selection(patterns, DEFAULT_LIMITS)).files()
 
 
 def list_members(
@@ -140,7 +170,8 @@ def list_members(
     limits: PublicationLimits = DEFAULT_LIMITS,
 ) -> Iterator[Entry]:
     """A file of :func:`list_files` itself, or the members of a zip archive."""
-    return _readable_members(found, Selection(patterns, limits))
+    with door("listing documents"):
+        yield from _readable_members(found, Selection(patterns, limits))
 
 
 def open_entries(
@@ -167,22 +198,38 @@ def opened_entries(
 ) -> Iterator[tuple[Entry, str, Content]]:
     """The same, with the entry that each document comes from."""
     selection = Selection(patterns, limits)
-    with _OpenArchive() as archive:
+    with door("reading documents"), _OpenArchive() as archive:
         for entry in entries:
-            name = entry.name
-            match entry.kind:
-                case Kind.REFUSED:
-                    assert entry.refusal is not None
-                    yield entry, name, entry.refusal
-                case Kind.FILE:
-                    yield entry, name, _read_file(entry, limits)
-                case Kind.STDIN:
-                    yield entry, name, bounded_read(stdin or sys.stdin.buffer, name, limits)
-                case Kind.ZIP_MEMBER:
-                    yield entry, name, archive.read(entry, limits)
-                case Kind.TAR:
-                    for member, content in read_tar(Path(entry.path), name, selection):
-                        yield entry, member, content
+            documents = _documents_of(entry, archive, selection, stdin)
+            while (document := _next_of(documents, entry)) is not None:
+                yield entry, *document
+
+
+def _documents_of(
+    entry: Entry, archive: _OpenArchive, selection: Selection, stdin: BinaryIO | None
+) -> Iterator[tuple[str, Content]]:
+    name = entry.name
+    match entry.kind:
+        case Kind.REFUSED:
+            assert entry.refusal is not None
+            yield name, entry.refusal
+        case Kind.FILE:
+            yield name, _read_file(entry, selection.limits)
+        case Kind.STDIN:
+            yield name, _read_stdin(stdin, name, selection.limits)
+        case Kind.ZIP_MEMBER:
+            yield name, archive.read(entry, selection.limits)
+        case Kind.TAR:
+            yield from read_tar(Path(entry.path), name, selection)
+
+
+def _next_of(documents: Iterator[tuple[str, Content]], entry: Entry) -> tuple[str, Content] | None:
+    """The next document of an entry; what nobody foresaw costs the entry, not those behind it."""
+    try:
+        with door("reading it"):
+            return next(documents, None)
+    except InternalError as error:
+        return entry.name, _refusal(str(error), entry.name, error)
 
 
 def file_name(entry: Entry, name: str) -> str:
@@ -206,7 +253,7 @@ def _list_path(path: str, selection: Selection) -> Iterator[Entry]:
     try:
         status = Path(path).stat()
         if stat.S_ISDIR(status.st_mode):
-            for found in _Folder(path, selection).files(""):
+            for found in _Folder(path, selection).files():
                 yield from _readable_members(found, selection)
         elif stat.S_ISREG(status.st_mode):
             found = Entry(_kind_by_content(path), printable(path), path, size=status.st_size)
@@ -243,41 +290,57 @@ class _Folder:
         self._real = os.path.realpath(path)
         self._selection = selection
 
-    def files(self, way: str) -> Iterator[Entry]:
-        """What there is below ``way``, which is empty or ends with a slash; archives as one."""
-        folder = self._full(way)
+    def files(self) -> Iterator[Entry]:
+        """What there is, in this folder and below it; archives as one.
+
+        The folders that we are in stand in a list: a recursion would end before the folders do.
+        """
+        inside = [self._items("")]
+        while inside:
+            found = next(inside[-1], None)
+            if found is None:
+                inside.pop()
+            elif isinstance(found, Entry):
+                yield found
+            elif len(inside) >= FOLDERS_DEEP_MAX:
+                yield _too_deep(self._full(found), len(inside) + 1)
+            else:
+                inside.append(self._items(f"{found}/"))
+
+    def _items(self, way: str) -> Iterator[Entry | str]:
+        """What is in one folder: files as entries, folders by the way to them."""
         try:
-            found = sorted(os.scandir(folder), key=lambda item: item.name)
+            with os.scandir(self._full(way)) as found:
+                items = sorted(found, key=lambda item: item.name)
         except OSError as error:
-            yield _unreadable(folder, error)
+            yield _unreadable(self._full(way), error)
             return
-        for item in found:
+        for item in items:
+            if item.name.startswith("."):
+                continue
             try:
-                yield from self._item(item, way + item.name)
+                if item.is_dir(follow_symlinks=False):
+                    yield way + item.name
+                elif (file := self._file(item, way + item.name)) is not None:
+                    yield file
             except OSError as error:
                 yield _unreadable(self._full(way + item.name), error)
 
-    def _item(self, item: os.DirEntry[str], way: str) -> Iterator[Entry]:
-        if item.name.startswith("."):
-            return
+    def _file(self, item: os.DirEntry[str], way: str) -> Entry | None:
+        """The document or archive that an item is, if it is one."""
+        path = self._full(way)
         if item.is_dir():
-            if not item.is_symlink():
-                yield from self.files(f"{way}/")
-            elif not self._leads_inside(item):
-                # One that leads inside is read where it leads.
-                yield _refused(self._full(way), _LEADS_OUT)
-        elif self._selection.wants(way):
-            yield from self._file(item, self._full(way))
-
-    def _file(self, item: os.DirEntry[str], path: str) -> Iterator[Entry]:
+            # A link that leads inside is read where it leads.
+            return None if self._leads_inside(item) else _refused(path, _LEADS_OUT)
+        if not self._selection.wants(way):
+            return None
         status = item.stat()
         if item.is_symlink() and not self._leads_inside(item):
-            yield _refused(path, _LEADS_OUT)
-        elif not stat.S_ISREG(status.st_mode):
+            return _refused(path, _LEADS_OUT)
+        if not stat.S_ISREG(status.st_mode):
             # Opening a pipe would wait for ever.
-            yield _refused(path, "it is no regular file")
-        else:
-            yield Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
+            return _refused(path, "it is no regular file")
+        return Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
 
     def _leads_inside(self, item: os.DirEntry[str]) -> bool:
         real = os.path.realpath(item.path)
@@ -314,7 +377,7 @@ class _OpenArchive:
 
 def _read_file(entry: Entry, limits: PublicationLimits) -> Content:
     try:
-        with Path(entry.path).open("rb") as file:
+        with open_regular(entry.path) as file:
             size = os.fstat(file.fileno()).st_size
             if size > limits.document_bytes_max:
                 return too_large(entry.name, size, limits)
@@ -323,9 +386,18 @@ def _read_file(entry: Entry, limits: PublicationLimits) -> Content:
         return _cannot_read(entry.name, error)
 
 
+def _read_stdin(stdin: BinaryIO | None, name: str, limits: PublicationLimits) -> Content:
+    if stdin is None and sys.stdin is None:
+        return DocumentError("standard input is closed", document=name)
+    try:
+        return bounded_read(stdin or sys.stdin.buffer, name, limits)
+    except (OSError, ValueError) as error:  # a folder, or a stream that was closed meanwhile
+        return DocumentError(f"standard input cannot be read: {reason_of(error)}", document=name)
+
+
 def _kind_by_content(path: str) -> Kind:
     """What a file is by its first bytes, which no document begins with; else by its name."""
-    with Path(path).open("rb") as file:
+    with open_regular(path) as file:
         start = file.read(512)
     if start.startswith((b"PK\3\4", b"PK\5\6")):
         return Kind.ZIP_MEMBER
@@ -341,9 +413,27 @@ def _kind_by_name(path: str) -> Kind:
     return Kind.TAR if low.endswith(_TAR_ENDINGS) else Kind.FILE
 
 
-def _refused(path: str, reason: str) -> Entry:
+def _refused(path: str, reason: str, cause: Exception | None = None) -> Entry:
     name = printable(path)
-    return Entry(Kind.REFUSED, name, path, refusal=DocumentError(reason, document=name))
+    return Entry(Kind.REFUSED, name, path, refusal=_refusal(reason, name, cause))
+
+
+def _refusal(reason: str, name: str, cause: Exception | None) -> DocumentError:
+    refusal = DocumentError(reason, document=name)
+    refusal.__cause__ = cause
+    return refusal
+
+
+def _too_deep(path: str, given: int) -> Entry:
+    name = printable(path)
+    refusal = DocumentLimitError(
+        "too many folders inside each other, what is in this one is not read",
+        limit="FOLDERS_DEEP_MAX",
+        given=given,
+        allowed=FOLDERS_DEEP_MAX,
+        document=name,
+    )
+    return Entry(Kind.REFUSED, name, path, refusal=refusal)
 
 
 def _unreadable(path: str, error: OSError) -> Entry:

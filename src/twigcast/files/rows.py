@@ -18,10 +18,11 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, islice, takewhile
 from typing import BinaryIO
 
 from twigcast.errors import UsageError
+from twigcast.files.notation import json_value
 
 _RECORD_LINES_MAX = 50
 """Expressions are written over a few lines at most; more is a quote that was never closed."""
@@ -161,11 +162,11 @@ def _decoded(number: int, line: bytes, line_bytes_max: int) -> Row:
 
 def _json_row(row: Row) -> Row:
     try:
-        fields = json.loads(row.text)
+        fields = json_value(row.text)
     except json.JSONDecodeError as error:
         problem = f"the line is not JSON: {error.msg} at letter {error.colno}"
     except (ValueError, RecursionError) as error:
-        # Numbers of thousands of digits and brackets nested by the thousand.
+        # Numbers of thousands of digits, brackets nested by the thousand, a key twice.
         problem = f"the line is not JSON that can be read: {error}"
     else:
         if isinstance(fields, dict):
@@ -176,20 +177,18 @@ def _json_row(row: Row) -> Row:
 
 def _csv_record(ahead: deque[Row]) -> tuple[int, list[str] | str]:
     """How many lines the first record takes, and its fields or what is wrong with it."""
-    text = ""
-    for taken, row in enumerate(ahead, start=1):
-        if row.problem is not None:
-            return 1, row.problem if taken == 1 else _UNCLOSED
-        text = f"{text}\n{row.text}" if taken > 1 else row.text
-        try:
-            # Without strict, a quote still open at the end of the text would pass unnoticed.
-            records = list(csv.reader([text], strict=True))
-        except csv.Error as error:
-            if "unexpected end of data" not in str(error):
-                return 1, f"the line is not CSV: {error}"
-        else:
-            return taken, records[0] if records else []
-    return 1, _UNCLOSED
+    if ahead[0].problem is not None:
+        return 1, ahead[0].problem
+    readable = takewhile(lambda row: row.problem is None, ahead)
+    # Without strict, a quote still open at the end of the text would pass unnoticed. The reader
+    # takes one line after the other, and none behind the end of the record.
+    reader = csv.reader((f"{row.text}\n" for row in readable), strict=True)
+    try:
+        record = next(reader, [])
+    except csv.Error as error:
+        unclosed = "unexpected end of data" in str(error)
+        return 1, _UNCLOSED if unclosed else f"the line is not CSV: {error}"
+    return reader.line_num, record
 
 
 def _csv_header(record: list[str] | str) -> list[str]:

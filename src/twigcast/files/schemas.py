@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from urllib.parse import unquote
 
+from twigcast.door import door
 from twigcast.errors import SchemaError, UsageError
+from twigcast.files.opening import checked_path, read_regular
 from twigcast.language.schema import Schema, SchemaLimits
 
 __all__ = ["read_schema", "shipped_schema", "shipped_schema_names"]
@@ -28,12 +29,14 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:|/|\\|\.\.(?:/|$)")
 """Beginnings of names that cannot be meant relative to a folder, or lead out of it."""
 
 
+@door("reading a DTD")
 def shipped_schema_names() -> tuple[str, ...]:
     """The names of the schemas that come with Twigcast, in alphabetical order."""
     names = [file.name for file in _shipped_folder().iterdir()]
     return tuple(sorted(name[: -len(".dtd")] for name in names if name.endswith(".dtd")))
 
 
+@door("reading a DTD")
 @cache
 def shipped_schema(name: str) -> Schema:
     """The schema of this name that comes with Twigcast; UsageError if there is none.
@@ -47,6 +50,7 @@ def shipped_schema(name: str) -> Schema:
     return Schema.parse(content, name=f"{name}.dtd")
 
 
+@door("reading a DTD")
 def read_schema(
     path: str | os.PathLike[str],
     *,
@@ -60,7 +64,7 @@ def read_schema(
     ``skip_missing`` it is left out. SchemaError (with module and line) if the DTD or a module
     cannot be read, UsageError if it does not declare ``root``.
     """
-    path = Path(path)
+    path = Path(checked_path(path, "a DTD"))
     folder = path.parent.resolve()
 
     def resolve(_public_id: str | None, system_id: str) -> bytes | None:
@@ -101,9 +105,6 @@ def _content(path: Path, limits: SchemaLimits) -> bytes | None:
     Pipes and devices are not opened: reading them might never end.
     """
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return None
-        with path.open("rb") as file:
-            return file.read(limits.bytes_max + 1)
+        return read_regular(path, limits.bytes_max)
     except OSError:
         return None

@@ -37,7 +37,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from twigcast.display import counted, html_table
+from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
+from twigcast.files.opening import checked_path
 from twigcast.files.rows import PREFIX, Row, csv_rows, decoded_lines, json_rows, text_rows
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ Add: TypeAlias = Callable[[int, str, Mapping[str, str]], object]
 """What takes a subscription by its position: ``Matcher.add``, or anything shaped like it."""
 
 
+@door("reading subscriptions")
 def read_subscriptions(
     path: str | os.PathLike[str],
     *,
@@ -134,11 +137,10 @@ def read_subscriptions(
     >>> [(one.id, one.xpath) for one in file.subscriptions]
     [(1, '//price'), (2, '//cost')]
     """
+    path = checked_path(path, "a file of subscriptions")
     form = form or form_of(path)
     try:
         file = Path(path).open("rb")  # noqa: SIM115  # It is closed below.
-    except ValueError as error:  # a zero byte, or half of a surrogate pair
-        raise UsageError(f"no file can have the name {str(path)!r}: {error}") from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
@@ -168,6 +170,7 @@ def file_rows(
     return _rows(form, lines)
 
 
+@door("reading subscriptions")
 def gather_subscriptions(
     rows: Iterable[Row], namespaces: Mapping[str, str] = _NO_NAMESPACES
 ) -> SubscriptionFile:
@@ -187,6 +190,7 @@ def gather_subscriptions(
     return SubscriptionFile(tuple(subscriptions), tuple(rejected))
 
 
+@door("adding subscriptions")
 def compile_subscriptions(file: SubscriptionFile, add: Add) -> tuple[Rejected, ...]:
     """Hand every expression to ``add`` under its position; returns those that it refused."""
     rejected: list[Rejected] = []

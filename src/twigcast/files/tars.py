@@ -3,18 +3,22 @@
 Sizes are known only when the stream gets there, so the rule that an archive may not swell
 (:mod:`~twigcast.files.archives`) is applied to the stream as it is read. Once it is broken, or
 the archive turns out to be damaged, everything that follows is one error with the archive's name.
+
+In front of a member there may be headers without end: records of the member, records of all members
+to come, long names, lists of holes. Python's reader takes them all into memory, and the records of
+all members once more for each member. So these are bounded before it reads them.
 """
 
 from __future__ import annotations
 
 import bz2
 import gzip
-import lzma
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Self, cast
 
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files.archives import (
     BROKEN,
     READ_BYTES_MAX,
@@ -28,9 +32,18 @@ from twigcast.files.archives import (
     too_many,
     too_packed,
 )
+from twigcast.files.opening import open_regular
+from twigcast.files.xz import open_xz
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+HEADER_BYTES_MAX = 1 << 18
+"""Of all headers in front of one member. A long name has some kilobytes, and what some systems keep
+beside a file (its labels and access lists) rarely more than 64."""
+
+GLOBAL_RECORDS_MAX = 256
+"""Records that hold for all members. Archives in practice have one: the name of a commit."""
 
 
 def read_tar(path: Path, archive: str, selection: Selection) -> Iterator[tuple[str, Content]]:
@@ -53,6 +66,9 @@ def _documents(
         while (member := archive.next()) is not None:
             # tarfile remembers every member it has seen; a feed may have millions.
             archive.members = []  # type: ignore[attr-defined]
+            stream.begin_member()
+            if len(archive.pax_headers) > GLOBAL_RECORDS_MAX:
+                raise _too_many_records(stream.archive, len(archive.pax_headers))
             if member.isdir() or not selection.concerns(member.name):
                 continue
             if len(names) == limits.members_max:
@@ -60,12 +76,20 @@ def _documents(
             name = names.unique(member.name)
             content: Content | None = _refusal(member, name, limits)
             if content is None:
-                file = archive.extractfile(member)
-                assert file is not None, "only regular members come here"
-                content = bounded_read(file, name, limits)
+                with stream.inside_member():
+                    content = _content(archive, member, name, limits)
             yield name, content
     if not stream.ended_properly:
         raise tarfile.ReadError("a header is damaged")
+
+
+def _content(
+    archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, limits: PublicationLimits
+) -> Content:
+    file = archive.extractfile(member)
+    if file is None:
+        raise tarfile.ReadError("a member has no content")
+    return bounded_read(file, name, limits)
 
 
 class _Stream:
@@ -81,6 +105,8 @@ class _Stream:
         self._position = 0
         self._bytes_max = limits.unpacked_bytes_max(path.stat().st_size)
         self._last_read = b""
+        self._header_bytes = 0
+        self._in_member = False
 
     def __enter__(self) -> Self:
         return self
@@ -92,6 +118,17 @@ class _Stream:
     def ended_properly(self) -> bool:
         return not self._last_read.strip(b"\0")
 
+    def begin_member(self) -> None:
+        """All headers of a member have been read; those of the next are counted anew."""
+        self._header_bytes = 0
+
+    @contextmanager
+    def inside_member(self) -> Iterator[None]:
+        """What is read in the body of the ``with`` is content, not headers."""
+        self._in_member = True
+        yield
+        self._in_member = False
+
     def close(self) -> None:
         self._file.close()
 
@@ -99,6 +136,19 @@ class _Stream:
         return self._position
 
     def read(self, size: int) -> bytes:
+        if not self._in_member and 0 <= size <= READ_BYTES_MAX:
+            self._header_bytes += size
+            if self._header_bytes > HEADER_BYTES_MAX:
+                raise DocumentLimitError(
+                    "too many bytes in the headers of a member, the rest is not read",
+                    limit="HEADER_BYTES_MAX",
+                    given=self._header_bytes,
+                    allowed=HEADER_BYTES_MAX,
+                    document=self.archive,
+                )
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
         if not 0 <= size <= READ_BYTES_MAX:
             raise tarfile.ReadError("a header claims to be larger than any header is")
         self._last_read = self._file.read(size)
@@ -111,7 +161,7 @@ class _Stream:
         if position < self._position:
             raise tarfile.ReadError("a header points backwards")
         while self._position < position:
-            if not self.read(min(position - self._position, READ_BYTES_MAX)):
+            if not self._take(min(position - self._position, READ_BYTES_MAX)):
                 raise tarfile.ReadError("the archive ends in the middle of a member")
 
     def write(self, _: bytes) -> int:
@@ -120,15 +170,42 @@ class _Stream:
 
 def _unpacked(path: Path) -> IO[bytes]:
     """The file, decompressed on the way if its first bytes say that it is compressed."""
-    with path.open("rb") as file:
+    file = open_regular(path)
+    try:
         start = file.read(6)
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
     if start.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", gzip.open(path))
+        return cast("IO[bytes]", _Owning(cast("IO[bytes]", gzip.open(file)), file))
     if start.startswith(b"BZh"):
-        return cast("IO[bytes]", bz2.open(path))
+        return cast("IO[bytes]", _Owning(bz2.open(file), file))
     if start == b"\xfd7zXZ\0":
-        return lzma.open(path)
-    return path.open("rb")
+        return cast("IO[bytes]", _Owning(open_xz(file), file))
+    return file
+
+
+class _Owning:
+    """A decompressor, and the file that is closed with it."""
+
+    def __init__(self, unpacked: IO[bytes], packed: IO[bytes]) -> None:
+        self._both = unpacked, packed
+        self.read = unpacked.read
+
+    def close(self) -> None:
+        for each in self._both:
+            each.close()
+
+
+def _too_many_records(archive: str, given: int) -> DocumentLimitError:
+    return DocumentLimitError(
+        "too many records that hold for all members, the rest is not read",
+        limit="GLOBAL_RECORDS_MAX",
+        given=given,
+        allowed=GLOBAL_RECORDS_MAX,
+        document=archive,
+    )
 
 
 def _refusal(member: tarfile.TarInfo, name: str, limits: PublicationLimits) -> DocumentError | None:

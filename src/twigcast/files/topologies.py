@@ -20,12 +20,14 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from twigcast.door import door
 from twigcast.errors import UsageError
+from twigcast.files.notation import json_table, toml_table
+from twigcast.files.opening import checked_path, read_regular
 from twigcast.routing.topology import TOPOLOGY_LIMITS, Topology, TopologyLimits
 
 __all__ = ["FILE_BYTES_MAX", "read_topology", "topology_form", "topology_text", "write_topology"]
@@ -37,30 +39,26 @@ FILE_BYTES_MAX: Final = 64 * 1024**2
 _FORMS: Final[Mapping[str, TopologyForm]] = {".json": "json", ".toml": "toml"}
 
 
+@door("reading a topology")
 def read_topology(
     path: str | os.PathLike[str], *, limits: TopologyLimits = TOPOLOGY_LIMITS
 ) -> Topology:
     """The topology of a file; UsageError with the place if it cannot be read, or makes no sense."""
+    path = Path(checked_path(path, "a topology"))
     form = topology_form(path)
-    name = f"topology {Path(path).name}"
+    name = f"topology {path.name}"
     try:
-        text = _content(Path(path)).decode("utf-8-sig")
-        table = tomllib.loads(text) if form == "toml" else _json_table(text)
+        text = _content(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{name}, byte {error.start + 1}: not UTF-8; save it as UTF-8") from None
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{name}, {place}: not JSON: {error.msg}") from None
-    except ValueError as error:  # tomllib tells the place in its text
-        raise UsageError(f"{name}: not {form.upper()}: {error}") from None
-    except RecursionError:
-        raise UsageError(f"{name}: too many brackets inside each other; take them out") from None
+    table = toml_table(text, name) if form == "toml" else json_table(text, name)
     return Topology.of(table, name=name, limits=limits)
 
 
+@door("writing a topology")
 def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
     """Write a topology file in the form that its name asks for; whole, or not at all."""
-    path = Path(path)
+    path = Path(checked_path(path, "a topology"))
     text = topology_text(topology, topology_form(path))
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
@@ -84,6 +82,7 @@ def topology_form(path: str | os.PathLike[str]) -> TopologyForm:
     return _FORMS[suffix]
 
 
+@door("writing a topology")
 def topology_text(topology: Topology, form: TopologyForm = "json") -> str:
     """What a topology file says, with a line for each link.
 
@@ -127,10 +126,7 @@ def _toml(value: object) -> str:
 
 def _content(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            content = file.read(FILE_BYTES_MAX + 1)
-    except ValueError as error:  # a zero byte, or half of a surrogate pair
-        raise UsageError(f"no file can have the name {str(path)!r}: {error}") from error
+        content = read_regular(path, FILE_BYTES_MAX)
     except OSError as error:
         raise UsageError(f"cannot read the topology {path}: {error.strerror or error}") from error
     if len(content) > FILE_BYTES_MAX:
@@ -139,18 +135,3 @@ def _content(path: Path) -> bytes:
             "take fewer links"
         )
     return content
-
-
-def _json_table(text: str) -> dict[str, object]:
-    """What stands in a JSON text; a key that is there twice would lose one of its values."""
-
-    def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        table = dict(pairs)
-        if len(table) < len(pairs):
-            keys = [key for key, _ in pairs]
-            double = next(key for key in keys if keys.count(key) > 1)
-            raise ValueError(f"the key {double!r} is there twice in one object")
-        return table
-
-    table: dict[str, object] = json.loads(text, object_pairs_hook=once)
-    return table

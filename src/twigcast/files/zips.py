@@ -4,6 +4,9 @@ The directory declares every member's size, and Python's reader holds a member t
 rules of :mod:`~twigcast.files.archives` are applied to the directory, to each member and to the
 running sum of sizes, before anything is unpacked, and the verdict is the same whoever reads
 which members: several workers can share an archive by ranges.
+
+Python's reader takes the whole directory into memory, in ten times its size. So it is bounded, too,
+before it is read.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files.archives import (
     BROKEN,
     Content,
@@ -27,9 +30,16 @@ from twigcast.files.archives import (
     too_many,
     too_packed,
 )
+from twigcast.files.opening import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+DIRECTORY_BYTES_MAX = 128 << 20
+"""Of the list of members: more than a million of them, with names of 80 letters."""
+
+_END_BYTES = 1 << 17
+"""More than what may stand behind the directory: a comment of 64 KiB."""
 
 _UNIX_LINK = 0o12
 """The kind of file in the top four bits of a Unix mode, here: a symbolic link."""
@@ -54,14 +64,14 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
     if isinstance(opened, DocumentError):
         yield Member(0, archive, 0, opened)
         return
+    limits = selection.limits
     with opened:
         directory = opened.infolist()
-    limits = selection.limits
+        total, total_max = 0, limits.unpacked_bytes_max(path.stat().st_size)
     names = Names(archive)
     places = Counter(listed.header_offset for listed in directory)
-    total, total_max = 0, limits.unpacked_bytes_max(path.stat().st_size)
     for number, listed in enumerate(directory):
-        if listed.is_dir() or not selection.concerns(listed.filename):
+        if listed.filename.endswith("/") or not selection.concerns(listed.filename):
             continue
         if len(names) == limits.members_max:
             yield Member(number, archive, 0, too_many(archive, len(directory), limits))
@@ -81,9 +91,55 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
 def open_zip(path: Path, archive: str) -> zipfile.ZipFile | DocumentError:
     """The archive, open for :func:`read_zip_member`, or why it cannot be opened."""
     try:
-        return zipfile.ZipFile(path)
+        return _opened(path, archive)
+    except DocumentError as error:
+        return error
     except BROKEN as error:
         return DocumentError(f"not a readable zip archive: {reason_of(error)}", document=archive)
+
+
+def _opened(path: Path, archive: str) -> zipfile.ZipFile:
+    file = open_regular(path)
+    try:
+        opened = _Zip(cast("BinaryIO", _Bounded(file, archive)))
+    except BaseException:
+        file.close()
+        raise
+    opened.packed = file
+    return opened
+
+
+class _Zip(zipfile.ZipFile):
+    """An archive that closes its file."""
+
+    packed: BinaryIO | None = None
+
+    def close(self) -> None:
+        super().close()
+        if self.packed is not None:
+            self.packed.close()
+
+
+class _Bounded:
+    """What zipfile reads from: it reads the directory at once, and nothing else that is large."""
+
+    def __init__(self, file: BinaryIO, archive: str) -> None:
+        self._archive = archive
+        self._file = file
+        self.seek, self.tell, self.close = file.seek, file.tell, file.close
+        self.seekable = file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._file.read(min(size, DIRECTORY_BYTES_MAX + 1) if size >= 0 else _END_BYTES)
+        if len(content) > DIRECTORY_BYTES_MAX:
+            raise DocumentLimitError(
+                "too many bytes in the list of members",
+                limit="DIRECTORY_BYTES_MAX",
+                given=size,
+                allowed=DIRECTORY_BYTES_MAX,
+                document=self._archive,
+            )
+        return content
 
 
 def read_zip_member(

@@ -17,14 +17,16 @@ meant, is a UsageError that says where.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
 from typing import Final
 
+from twigcast.door import door
 from twigcast.errors import UsageError
+from twigcast.files.notation import toml_table
+from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import STRATEGIES, Strategy, strategy
 from twigcast.simulator.costs import CostModel
 from twigcast.simulator.keys import Keys
@@ -139,9 +141,10 @@ class Scenario:
         return scenario
 
 
+@door("reading a scenario")
 def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
     """The scenario of a TOML file; UsageError if it cannot be read, or makes no sense."""
-    path = Path(path)
+    path = Path(checked_path(path, "a scenario"))
     try:
         with path.open("rb") as file:
             content = file.read(SCENARIO_BYTES_MAX + 1)
@@ -153,11 +156,10 @@ def read_scenario(path: str | Path, *, seed: int | None = None) -> Scenario:
             "put its topology and its subscriptions into files of their own"
         )
     try:
-        table = tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path.name}, byte {error.start + 1}: not UTF-8") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{path.name}: not TOML: {error}") from None
+    table = toml_table(text, path.name)
     return Scenario.of(table, name=path.name, folder=path.parent, seed=seed)
 
 

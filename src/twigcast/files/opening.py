@@ -1,0 +1,80 @@
+"""Paths as they come in, and files that can be read without waiting.
+
+A path that is empty is nearly always a variable that was never set. To the system it is the folder
+that we stand in, so it is refused by name instead (:func:`checked_path`).
+
+Whatever a path leads to may be exchanged between a look at it and its opening. A pipe in the place
+of a file would keep us waiting for ever, and a device may have no end, so
+:func:`open_regular` looks at what it has opened, and opens without waiting.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO, TypeAlias
+
+from twigcast.errors import UsageError
+
+__all__ = ["AnyPath", "checked_path", "open_regular", "read_regular"]
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+
+_READ_BYTES = 1 << 20
+
+_WITHOUT_WAITING = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+def checked_path(path: object, what: str) -> str:
+    """The path as text; UsageError if it is empty, or can be no path at all.
+
+    >>> checked_path("", "a topology")
+    Traceback (most recent call last):
+    twigcast.errors.UsageError: the path of a topology is empty; "." is the folder you are in
+    """
+    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(text, str):
+        kind = type(path).__name__
+        raise UsageError(f"the path of {what} is text or a pathlib.Path, not {kind}")
+    if not text:
+        raise UsageError(f'the path of {what} is empty; "." is the folder you are in')
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        raise UsageError(f"no file can have the name {text!r}: it has half of a pair") from None
+    if "\0" in text:
+        raise UsageError(f"no file can have the name {text!r}: it has a zero byte")
+    return text
+
+
+def open_regular(path: AnyPath) -> BinaryIO:
+    """An ordinary file, open for reading; OSError for pipes, devices and folders."""
+    return os.fdopen(_opened(path), "rb")
+
+
+def read_regular(path: AnyPath, bytes_max: int) -> bytes:
+    """All bytes of an ordinary file, or one more than allowed; OSError like open_regular."""
+    opened = _opened(path)
+    try:
+        parts, left = [], bytes_max + 1
+        while left and (part := os.read(opened, min(left, _READ_BYTES))):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+    finally:
+        os.close(opened)
+
+
+def _opened(path: AnyPath) -> int:
+    opened = os.open(path, _WITHOUT_WAITING)
+    if stat.S_ISREG(os.fstat(opened).st_mode):
+        return opened
+    os.close(opened)
+    raise OSError(errno.EINVAL, "it is no regular file")
