@@ -120,6 +120,7 @@ def a_run() -> Run:
         documents=20,
         bytes=1_000_000,
         deliveries=9,
+        internal_errors=0,
         dead_letters=2,
         routes=4,
         crossings=8,

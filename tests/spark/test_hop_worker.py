@@ -30,9 +30,9 @@ from twigcast.routing.events import BrokerId, Publication
 from twigcast.routing.standing import Answer
 from twigcast.routing.strategy import Strategy, advertised, covering, flooding, piggyback
 from twigcast.routing.sweeps import spread
-from twigcast.spark import hop_tables
+from twigcast.spark import hop_tables, hop_worker
 from twigcast.spark.brokers import BrokerTree
-from twigcast.spark.hop_answers import Visited, answers_to
+from twigcast.spark.hop_answers import Answers, Visited, answers_to
 from twigcast.spark.hop_files import (
     SPOOLED,
     VISITS,
@@ -46,6 +46,7 @@ from twigcast.spark.hop_files import (
     spool_path,
     write_plan,
 )
+from twigcast.spark.hop_rows import make_row_visits
 from twigcast.spark.hop_tables import HopTables, tables_of, write_tables
 from twigcast.spark.hop_traffic import count_needless
 from twigcast.spark.hop_worker import MADE, Hop, made_path, make_visits, spool_documents, write_hop
@@ -364,19 +365,40 @@ def test_an_unforeseen_error_costs_the_document_that_raised_it(tmp_path: Path) -
     tree = Stage(tmp_path, line(2), [("B1", Pattern.parse("//a"))], piggyback()).tree
     contents = [b"<a/>", b"<poison/>", b"<a/>"]
     row = {"spool": b"s", "batch": 0, "row": 0, "bytes": 9, "broker": 0, "came_by": -1}
-    visits = [{**row, "flooded": False} for _ in contents]
-    documents = [{"document": "d", "origin": 0, "content": content} for content in contents]
-    visited = Visited(
-        pa.RecordBatch.from_pylist(visits, schema=VISITS),
-        pa.RecordBatch.from_pylist(documents, schema=SPOOLED),
-        tree,
-        0,
-    )
-    answers = answers_to(visited, _Poisoned())  # type: ignore[arg-type]
-    assert answers.matches.to_pylist() == [[0], None, [0]]
-    assert answers.rows.tolist() == [0, 2]
-    (refusal,) = filter(None, answers.refusals)
-    assert (refusal.stage, refusal.reason) == ("match", "ZeroDivisionError: the sky fell")
+    going = [
+        {**row, "flooded": False, "document": "d", "origin": 0, "content": content}
+        for content in contents
+    ]
+    batch = pa.RecordBatch.from_pylist(going, schema=pa.unify_schemas([VISITS, SPOOLED]))
+    tables: Any = SimpleNamespace(broker=lambda _: _Poisoned(), loads=1)
+    (answered,) = make_row_visits([batch], tree=tree, tables=tables, hops=0)
+    assert answered.column("matches").to_pylist() == [[0], None, [0]]
+    onward: list[Any] = answered.column("onward").to_pylist()
+    assert [[to["broker"] for to in each] for each in onward] == [[1], [], [1]]
+    assert answered.column("stage").to_pylist() == [None, "internal", None]
+    assert "ZeroDivisionError: the sky fell" in str(answered.column("reason")[1].as_py())
+
+
+def test_what_nobody_foresaw_costs_a_document_the_rest_of_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [(f"B{number}", Pattern.parse("//a")) for number in (1, 2, 3)]
+    stage = Stage(tmp_path, line(3), asked, covering())
+    good: list[Document] = [(f"d{number}", b"<a/>", None) for number in range(5)]
+    expected = stage.hops(good)
+
+    def fails(visited: Visited, broker: Any) -> Answers:  # noqa: ANN401
+        if visited.broker == 1 and b"<a>poison</a>" in visited.documents["content"].to_pylist():
+            raise KeyError("poison")
+        return answers_to(visited, broker)
+
+    monkeypatch.setattr(hop_worker, "answers_to", fails)
+    found = stage.hops([*good[:3], ("poison", b"<a>poison</a>", None), *good[3:]])
+    ((letter, count),) = found.dead_letters.items()
+    assert (letter[0], letter[2], count) == ("poison", "internal", 1)
+    assert "KeyError: 'poison'" in letter[3]
+    assert sum(found.deliveries.values()) == sum(expected.deliveries.values()) + 1
+    assert found.documents == 6
 
 
 def test_what_a_task_that_fails_has_written_is_removed(tmp_path: Path) -> None:

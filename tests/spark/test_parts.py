@@ -97,7 +97,7 @@ def test_deliveries_name_document_subscription_subscriber_and_broker(tmp_path: P
     assert list(rows[DELIVERIES][0]) == names
     assert receipt == {
         "part": PART, "worker": "here:1", "loads": 1, "documents": 3, "bytes": 30,
-        "deliveries": 3, "dead_letters": 0, "traffic": [],
+        "deliveries": 3, "dead_letters": 0, "internal_errors": 0, "traffic": [],
     }  # fmt: skip
 
 

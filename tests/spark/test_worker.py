@@ -20,7 +20,6 @@ from twigcast.spark.worker import (
     DOCUMENTS,
     OUTCOMES,
     REFUSAL,
-    decide_array,
     loaded_matcher,
     loads,
     match_batches,
@@ -120,8 +119,10 @@ def test_an_unforeseen_error_costs_the_document_that_raised_it() -> None:
     rows = _outcomes([batch], _Poisoned())  # type: ignore[arg-type]
     assert rows["one"]["matches"] == rows["two"]["matches"] == [0]
     assert rows["poison"]["matches"] is None
-    assert rows["poison"]["stage"] == "match"
-    assert rows["poison"]["reason"] == "ZeroDivisionError: the sky fell"
+    assert rows["poison"]["stage"] == "internal"
+    assert str(rows["poison"]["reason"]).startswith(
+        "matching a document failed: ZeroDivisionError: the sky fell; this is a bug in Twigcast"
+    )
     assert rows["broken"]["stage"] == "parse"
 
 
@@ -179,7 +180,7 @@ def test_bytes_keep_their_declared_encoding() -> None:
 def test_an_encoding_that_only_a_comment_mentions_is_left_alone() -> None:
     text = '<a><!-- <?xml version="1.0" encoding="x"?> --></a>'
     contents = pa.array([text])
-    answer = decide_array(contents, _matcher("//comment()[contains(., 'encoding=\"x\"')]"))
+    answer = _matcher("//comment()[contains(., 'encoding=\"x\"')]").match_batch(contents)
     assert answer.column("matches").to_pylist() == [[0]]
 
 

@@ -2,8 +2,8 @@
 
 A broker that sends no annotations is one matcher (:mod:`~twigcast.routing.standing`) and answers
 all visits at once; the links are then read off the routes that match, column by column. One that
-reads and sends annotations is asked document by document. Either way an error costs the document
-that caused it, and no other.
+reads and sends annotations is asked document by document. What nobody foresaw is for those who ask
+(:mod:`~twigcast.spark.set_aside`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from twigcast.routing.events import BrokerId, Publication
 from twigcast.routing.standing import PlainBroker, route_id
 from twigcast.routing.wire_annotations import annotation_bytes, read_annotations
 from twigcast.spark.hop_files import NOWHERE
+from twigcast.spark.set_aside import refusal_by, refusal_in
 from twigcast.spark.ways import lists_of
-from twigcast.spark.worker import OUTCOMES, Refusal, decide_array, refusal_of
+from twigcast.spark.worker import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from twigcast.routing.standing import AnnotatingBroker, Answer
     from twigcast.spark.brokers import BrokerTree
+    from twigcast.spark.set_aside import Refusal
     from twigcast.spark.worker import Column
 
 
@@ -57,6 +59,14 @@ class Visited:
     tree: BrokerTree
     broker: int
 
+    def __len__(self) -> int:
+        return len(self.visits)
+
+    def slice(self, offset: int, length: int) -> Visited:
+        """Some of the visits."""
+        visits, documents = (each.slice(offset, length) for each in (self.visits, self.documents))
+        return Visited(visits, documents, self.tree, self.broker)
+
 
 def answers_to(visited: Visited, broker: PlainBroker | AnnotatingBroker) -> Answers:
     """What the broker that is visited says."""
@@ -68,8 +78,9 @@ def answers_to(visited: Visited, broker: PlainBroker | AnnotatingBroker) -> Answ
 def _decided(visited: Visited, broker: PlainBroker) -> Answers:
     """The answers of a broker that sends no annotations, all at once."""
     contents = visited.documents.column("content")
-    decided = decide_array(contents, broker.matcher)
-    refusals = _refusals(contents, decided.column("error").to_pylist())
+    decided = broker.matcher.match_batch(contents)
+    errors = decided.column("error").to_pylist()
+    refusals = [None if error is None else refusal_in(error) for error in errors]
     answered = np.array([refusal is None for refusal in refusals])
     sent = np.zeros((len(answered), len(broker.links)), np.bool_)
     ends, first = np.array(broker.ends, np.int64), route_id(0)
@@ -96,16 +107,14 @@ def _decided(visited: Visited, broker: PlainBroker) -> Answers:
 def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> Answers:
     """The answers of a broker that annotates, one by one."""
     answers: list[Answer | None] = []
-    errors: list[str | None] = []
+    refusals: list[Refusal | None] = []
     for row, told in enumerate(visited.visits.to_pylist()):
         try:
-            answer, error = _ask(visited, broker, row, told), None
+            answers.append(_ask(visited, broker, row, told))
+            refusals.append(None)
         except DocumentError as refused:
-            answer, error = None, refused.reason
-        except Exception as failed:  # noqa: BLE001 (whatever it is, it must cost one document only)
-            answer, error = None, f"{type(failed).__name__}: {failed}"
-        answers.append(answer)
-        errors.append(error)
+            answers.append(None)
+            refusals.append(refusal_by(refused))
     onward = [
         (row, visited.tree.number(link), None if along is None else annotation_bytes(along))
         for row, answer in enumerate(answers)
@@ -117,7 +126,7 @@ def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> Answers:
         pa.array(
             [answer and answer.undecided for answer in answers], OUTCOMES.field("undecided").type
         ),
-        _refusals(visited.documents.column("content"), errors),
+        refusals,
         np.array([row for row, _, _ in onward], np.int64),
         np.array([number for _, number, _ in onward], np.int32),
         [along for _, _, along in onward],
@@ -139,13 +148,6 @@ def _ask(visited: Visited, broker: AnnotatingBroker, row: int, told: Mapping[str
         annotations=None if annotations is None else read_annotations("annotations", annotations),
         flooded=told["flooded"],
     )
-
-
-def _refusals(contents: Column, errors: list[str | None]) -> list[Refusal | None]:
-    return [
-        None if error is None else refusal_of(contents[row].as_py(), None, error)
-        for row, error in enumerate(errors)
-    ]
 
 
 def _own(lists: Column) -> Column:

@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 from twigcast.matching import Matcher
 from twigcast.spark.hop_answers import Visited, answers_to
 from twigcast.spark.hop_files import NOWHERE, SPOOLED, VISITS
-from twigcast.spark.hop_worker import outcomes_of, without_ways
+from twigcast.spark.hop_worker import aside_of, outcomes_of, without_ways
+from twigcast.spark.set_aside import each_alone, joined_rows
 from twigcast.spark.ways import lists_of
 from twigcast.spark.worker import OUTCOMES, match_batches, readable
 
@@ -63,7 +64,8 @@ def carry_documents(
         (outcomes,) = match_batches([batch], nobody, ways=ways)
         rows = len(outcomes)
         crossed = pc.fill_null(pc.list_value_length(outcomes.column("crossed")), 0)
-        read = np.asarray(outcomes.column("stage").is_null())
+        is_read = outcomes.column("stage").is_null()
+        read = np.asarray(is_read)
         origins = outcomes.column("origin").filter(pa.array(read))
         yield pa.RecordBatch.from_arrays(
             [
@@ -71,7 +73,7 @@ def carry_documents(
                 pa.repeat(pa.scalar(spool, pa.binary()), rows),
                 pa.repeat(pa.scalar(number, pa.int32()), rows),
                 pa.array(np.arange(rows, dtype=np.int32)),
-                readable(batch.column("content")),
+                readable(pc.if_else(is_read, batch.column("content"), None)),
                 pc.greater(crossed, pa.scalar(0)),
                 *(pa.repeat(pa.scalar(NOWHERE, pa.int32()), rows) for _ in range(3)),
                 _onward(np.flatnonzero(read), origins, [None] * len(origins), rows),
@@ -89,8 +91,14 @@ def make_row_visits(
         for number in np.unique(brokers).tolist():
             going = batch.take(np.flatnonzero(brokers == number))
             visited = Visited(going.select(VISITS.names), going.select(SPOOLED.names), tree, number)
-            answers = answers_to(visited, tables.broker(number))
-            yield _answered(visited, answers, tables.loads, hops)
+            broker, loads = tables.broker(number), tables.loads
+            yield each_alone(
+                "matching a document at a broker",
+                visited,
+                lambda rows: _answered(rows, answers_to(rows, broker), loads, hops),  # noqa: B023
+                aside=lambda row, error: _answered(row, aside_of(row, error), loads, hops),  # noqa: B023
+                joined=joined_rows,
+            )
 
 
 def _answered(visited: Visited, answers: Answers, loads: int, hops: int) -> pa.RecordBatch:

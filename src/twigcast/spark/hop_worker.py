@@ -19,14 +19,14 @@ document has reached the ends of its way; :mod:`~twigcast.spark.hop_traffic` fin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from twigcast.matching import Matcher
-from twigcast.spark.hop_answers import Visited, answers_to
+from twigcast.spark.hop_answers import Answers, Visited, answers_to
 from twigcast.spark.hop_files import (
     NOWHERE,
     SPOOLED,
@@ -39,6 +39,7 @@ from twigcast.spark.hop_files import (
     spool_path,
 )
 from twigcast.spark.parts import RECEIPTS, ROW_GROUP_ROWS_MAX, Part, write_outcomes
+from twigcast.spark.set_aside import each_alone, joined_rows, refusal_by
 from twigcast.spark.ways import lists_of
 from twigcast.spark.worker import (
     OUTCOMES,
@@ -50,11 +51,12 @@ from twigcast.spark.worker import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from twigcast.errors import TwigcastError
     from twigcast.spark.brokers import BrokerTree
-    from twigcast.spark.hop_answers import Answers
     from twigcast.spark.hop_tables import HopTables
+    from twigcast.spark.set_aside import Refusal
     from twigcast.spark.ways import Ways
     from twigcast.spark.worker import Column
 
@@ -87,6 +89,9 @@ _FIELDS: Mapping[str, pa.DataType] = {
 }
 HOP_RECEIPTS = pa.schema([*RECEIPTS, *pa.schema(_FIELDS)])
 """Receipts of one hop: with the visits that were made, and the pieces of those to come."""
+
+
+_VISITING = "matching a document at a broker"
 
 
 class Hop:
@@ -253,17 +258,57 @@ def make_visits(
         for visits in batches:
             number = visits.column("broker")[0].as_py()
             visited = Visited(visits, read_documents(folder, visits), tree, number)
-            answers = answers_to(visited, tables.broker(number))
-            hop.annotation_bytes += sum(map(len, filter(None, answers.annotations)))
-            hop.ahead.add(_onward(visited, answers))
+            broker, loads = tables.broker(number), tables.loads
+            found = each_alone(
+                _VISITING,
+                visited,
+                lambda rows: _found(rows, answers_to(rows, broker), loads, hops),  # noqa: B023
+                aside=lambda row, error: _found(row, aside_of(row, error), loads, hops),  # noqa: B023
+                joined=_together,
+            )
+            annotations = found.onward.column("annotations").to_pylist()
+            hop.annotation_bytes += sum(map(len, filter(None, annotations)))
+            hop.ahead.add(found.onward)
             if hop.made is not None:
-                hop.made.add(_made(visited, answers, hops))
-            yield outcomes_of(visited, answers, tables.loads)
+                hop.made.add(found.made)
+            yield found.outcomes
     finally:
         forget_files()
 
 
 # From answers to what is written.
+
+
+class _Found(NamedTuple):
+    """What some visits come to."""
+
+    outcomes: pa.RecordBatch
+    onward: pa.RecordBatch
+    made: pa.RecordBatch
+
+
+def _found(visited: Visited, answers: Answers, loads: int, hops: int) -> _Found:
+    outcomes = outcomes_of(visited, answers, loads)
+    return _Found(outcomes, _onward(visited, answers), _made(visited, answers, hops))
+
+
+def _together(several: Sequence[_Found]) -> _Found:
+    outcomes, onward, made = zip(*several, strict=True)
+    return _Found(joined_rows(outcomes), _joined(onward), joined_rows(made))
+
+
+def _joined(several: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """The same for batches that may be empty."""
+    filled = [each for each in several if len(each)]
+    return joined_rows(filled) if filled else several[0]
+
+
+def aside_of(visited: Visited, error: TwigcastError) -> Answers:
+    """What is said to a visit that made the others fail: nothing, and it ends there."""
+    nobody = pa.nulls(len(visited), OUTCOMES.field("matches").type)
+    nowhere = np.array([], np.int64)
+    refused: list[Refusal | None] = [refusal_by(error)] * len(visited)
+    return Answers(nobody, nobody, refused, nowhere, nowhere.astype(np.int32), [])
 
 
 def _onward(visited: Visited, answers: Answers) -> pa.RecordBatch:

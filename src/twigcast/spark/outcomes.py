@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
+from twigcast.spark.set_aside import INTERNAL
 from twigcast.spark.tables import LABELS, TRAFFIC
 from twigcast.spark.worker import UNDECIDED
 
@@ -104,9 +105,10 @@ def sums_of(outcomes: DataFrame) -> dict[str, int]:
         _sum(sql.col("bytes")).alias("bytes"),
         _sum(sql.array_size("matches")).alias("deliveries"),
         (_sum(sql.array_size("undecided")) + sql.count("stage")).alias("dead_letters"),
+        sql.count_if(sql.col("stage") == INTERNAL).alias("internal_errors"),
         sql.max("loads").alias("loads"),
     )
-    counted = ("documents", "bytes", "deliveries", "dead_letters")
+    counted = ("documents", "bytes", "deliveries", "dead_letters", "internal_errors")
     (row,) = by_worker.agg(
         *(_sum(sql.col(name)).alias(name) for name in counted),
         _sum(sql.col("loads")).alias("matcher_loads"),

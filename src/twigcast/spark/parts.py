@@ -35,7 +35,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from twigcast.files.durable import sync_file, sync_folder
-from twigcast.spark.worker import OUTCOMES, UNDECIDED, Refusal
+from twigcast.spark.set_aside import INTERNAL, Refusal
+from twigcast.spark.worker import OUTCOMES, UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,6 +63,7 @@ _RECEIPT: Mapping[str, pa.DataType] = {
     "bytes": pa.int64(),
     DELIVERIES: pa.int64(),
     DEAD_LETTERS: pa.int64(),
+    "internal_errors": pa.int64(),
     "traffic": pa.list_(
         pa.struct([("link", pa.int32()), *((name, pa.int64()) for name in _COUNTED)])
     ),
@@ -115,7 +117,7 @@ def write_outcomes(
             file.abandon()
         raise
     rows = (files[table].rows for table in WRITTEN)
-    told = (part, worker, loads, documents, size, *rows, traffic.rows())
+    told = (part, worker, loads, documents, size, *rows, dead_letters.internal, traffic.rows())
     yield pa.RecordBatch.from_pylist(
         [dict(zip(RECEIPTS.names, told, strict=True))], schema=RECEIPTS
     )
@@ -269,17 +271,23 @@ class Deliveries:
 
 
 class DeadLetters:
-    """The rows of the table ``dead_letters``: documents refused, and pairs left undecided."""
+    """The rows of the table ``dead_letters``: documents refused, and pairs left undecided.
+
+    ``internal`` counts those of the stage of that name.
+    """
 
     def __init__(self, part: Part, labels: pa.RecordBatch) -> None:
         self._part = part
         self._labels = labels
+        self.internal = 0
         self._waiting: list[pa.Table] = []
         self._rows = 0
         self._bytes = 0
 
     def add(self, outcomes: pa.RecordBatch) -> None:
         """Take what could not be decided of some documents."""
+        failed = pc.equal(outcomes.column("stage"), pa.scalar(INTERNAL))
+        self.internal += failed.to_pylist().count(True)
         for letters in (_refusals(outcomes), _undecided(outcomes, self._labels)):
             if len(letters):
                 self._waiting.append(letters)

@@ -36,6 +36,7 @@ clears up after it; one run at a time may write to a folder.
 from __future__ import annotations
 
 import atexit
+import logging
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from twigcast import __version__
-from twigcast.display import html_table, printable
+from twigcast.display import counted, html_table, one_line, printable
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.routing.strategy import warn_of_flooding
@@ -95,6 +96,8 @@ if TYPE_CHECKING:
     from twigcast.spark.stream import Stream
     from twigcast.spark.versions import Changes
     from twigcast.spark.writing import Sums, Writing
+
+_LOG = logging.getLogger("twigcast.spark")
 
 _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
@@ -362,6 +365,14 @@ class Batch:
             "metrics": 1,
         }
         self._finish(run, rows, noted or {})
+        if run.internal_errors:
+            _LOG.error(
+                "%s made Twigcast itself fail; what happened is in the table dead_letters of %s, "
+                "batch %d, stage internal: please report it",
+                counted(run.internal_errors, "document"),
+                one_line(self._out),
+                run.batch,
+            )
         return run
 
     def _told(self, started: datetime, prepared: Prepared, sums: Sums, tasks: int | None) -> Run:

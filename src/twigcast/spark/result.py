@@ -44,6 +44,7 @@ class Run:
     bytes: int
     deliveries: int
     dead_letters: int
+    internal_errors: int
     routes: int
     crossings: int
     needless: int

@@ -42,6 +42,7 @@ from twigcast.spark.job import located, share, shared_folder, ways_here
 from twigcast.spark.labels import loaded_labels
 from twigcast.spark.outcomes import traffic_of, traffic_row
 from twigcast.spark.session import cores_of
+from twigcast.spark.set_aside import INTERNAL
 from twigcast.spark.shards import split, summary
 from twigcast.spark.storage import literally
 from twigcast.spark.writing import BySpark, Put, Sums, attempts_folder, sums_of_receipts
@@ -261,6 +262,7 @@ class _BySpark(BySpark):
             _sum(sql.when(first, sql.col("bytes"))).alias("bytes"),
             _sum(sql.array_size("matches")).alias("deliveries"),
             (_sum(sql.array_size("undecided")) + sql.count("stage")).alias("dead_letters"),
+            sql.count_if(sql.col("stage") == INTERNAL).alias("internal_errors"),
             sql.count_if(sql.col("shard") != visits.NO_SHARD).alias("shard_visits"),
         ).collect()
         return Sums(

@@ -79,7 +79,10 @@ DEAD_LETTERS = _table(
     {
         "document": (_TEXT, "name of the document"),
         "subscription": (_TEXT, "id of the subscription; null when the document was refused"),
-        "stage": (_TEXT, "which step gave up: read, parse, route (unknown origin) or match"),
+        "stage": (
+            _TEXT,
+            "which step gave up: read, parse, route (unknown origin), match, internal (our fault)",
+        ),
         "reason": (_TEXT, "why, in words"),
         "line": (_NUMBER, "where in the document, as far as known"),
         "column": (_NUMBER, "where in the line, as far as known"),
@@ -110,6 +113,7 @@ METRICS = _table(
         "bytes": (_COUNT, "bytes of the documents that could be read"),
         "deliveries": (_COUNT, "rows of the table deliveries"),
         "dead_letters": (_COUNT, "rows of the table dead_letters"),
+        "internal_errors": (_COUNT, "of these, documents that made Twigcast itself fail"),
         "routes": (_COUNT, "routes of all brokers"),
         "crossings": (_COUNT, "documents over links, counted link by link"),
         "needless": (_COUNT, "of these, those that nobody behind the link had asked for"),
@@ -162,6 +166,7 @@ RECEIPTS = StructType(
         StructField("bytes", _COUNT),
         StructField("deliveries", _COUNT),
         StructField("dead_letters", _COUNT),
+        StructField("internal_errors", _COUNT),
         StructField(
             "traffic",
             ArrayType(

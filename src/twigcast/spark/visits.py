@@ -34,14 +34,24 @@ import pyarrow.compute as pc
 from twigcast.matching import Matcher
 from twigcast.spark import parts
 from twigcast.spark.parts import DEAD_LETTERS, DELIVERIES, DeadLetters, Deliveries, Part
+from twigcast.spark.set_aside import (
+    Refusal,
+    each_alone,
+    joined_rows,
+    refusal_by,
+    refusal_in,
+    row_of,
+)
 from twigcast.spark.ways import crossings, lists_of
 from twigcast.spark.worker import (
     OUTCOMES,
-    Refusal,
-    decide_array,
+    REFUSAL,
+    arrays_of,
     is_text,
     loads,
-    match_batches,
+    outcome_aside,
+    outcomes_of,
+    readable,
     worker_name,
 )
 
@@ -51,6 +61,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from twigcast.errors import TwigcastError
     from twigcast.spark.ways import Flags, Ways
     from twigcast.spark.worker import Column
 
@@ -135,9 +146,19 @@ def hub_ways(ways: Ways, summaries: int) -> Ways:
 
 def visit_batches(batches: Iterable[pa.RecordBatch], hub: Hub) -> Iterator[pa.RecordBatch]:
     """The visits of documents, which are those of ``worker.match_batches``, batch by batch."""
+
+    def visits(rows: pa.RecordBatch) -> pa.RecordBatch:
+        outcomes = outcomes_of(rows, hub.matcher, version=hub.version, ways=hub.ways)
+        return _visits(rows.column("content"), outcomes, hub)
+
     for batch in batches:
-        for outcomes in match_batches([batch], hub.matcher, version=hub.version, ways=hub.ways):
-            yield _visits(batch.column("content"), outcomes, hub)
+        yield each_alone(
+            "finding the shards of a document",
+            batch,
+            visits,
+            aside=lambda row, error: _visit_aside(row, error, hub),
+            joined=joined_rows,
+        )
 
 
 def answer_visits(
@@ -153,7 +174,7 @@ def answer_visits(
             if shard == NO_SHARD:
                 yield _unvisited(chosen)
             else:
-                yield _answers(chosen, shard_of(shard), needs)
+                yield _answered(chosen, shard_of(shard), needs)
 
 
 def write_answers(
@@ -195,6 +216,7 @@ def write_answers(
         raise
     told |= {"part": part, "documents": documents, "bytes": size, "visits": visits}
     told |= {table: file.rows for table, file in files.items()}
+    told["internal_errors"] = dead_letters.internal
     yield pa.RecordBatch.from_pylist([{**told, "traffic": traffic.rows()}], schema=RECEIPTS)
 
 
@@ -226,6 +248,14 @@ def _visits(contents: Column, outcomes: pa.RecordBatch, hub: Hub) -> pa.RecordBa
         for name in VISITS.names
     ]
     return pa.RecordBatch.from_arrays(columns, schema=VISITS)
+
+
+def _visit_aside(row: pa.RecordBatch, error: TwigcastError, hub: Hub) -> pa.RecordBatch:
+    """What is to be said of a document that made the others fail: it visits no shard."""
+    (outcome,) = outcome_aside(row, error, version=hub.version).to_pylist()
+    none = {"task": 0, "key": bytes(_KEY_BYTES), "shard": NO_SHARD, "visits": 0, "is_first": True}
+    told = {name: outcome[name] for name in VISITS.names if name in outcome}
+    return row_of(VISITS, **told, **none, decoded=False)
 
 
 def _pairs(
@@ -268,20 +298,45 @@ def _unvisited(visits: pa.RecordBatch) -> pa.RecordBatch:
     )
 
 
+def _answered(visits: pa.RecordBatch, shard: Shard, needs: Ways | None) -> pa.RecordBatch:
+    """The answers of a shard; a visit that makes it fail is a dead letter of this shard."""
+
+    def aside(visit: pa.RecordBatch, error: TwigcastError) -> pa.RecordBatch:
+        nobody = pa.nulls(1, pa.list_(pa.int64()))
+        alone = visit.column("visits")[0].as_py() == 1
+        crossed = visit.column("crossed") if alone else pa.nulls(1, visit.column("crossed").type)
+        return _told(
+            visit,
+            matches=nobody,
+            undecided=nobody,
+            crossed=crossed,
+            needless=crossed,
+            loads=pa.array([loads(shard.version)], pa.int32()),
+            **dict(zip(REFUSAL.names, arrays_of([refusal_by(error)], REFUSAL), strict=True)),
+        )
+
+    return each_alone(
+        "matching a document",
+        visits,
+        lambda rows: _answers(rows, shard, needs),
+        aside=aside,
+        joined=joined_rows,
+    )
+
+
 def _answers(visits: pa.RecordBatch, shard: Shard, needs: Ways | None) -> pa.RecordBatch:
     contents = visits.column("content")
     if len(visits) and visits.column("decoded")[0].as_py():
-        contents = contents.cast(pa.string())
-    decided = decide_array(contents, shard.matcher)
+        contents = readable(contents.cast(pa.string()))
+    decided = shard.matcher.match_batch(contents)
     matches, undecided = decided.column("matches"), decided.column("undecided")
-    # What is no XML was refused before, so whatever goes wrong now, goes wrong in matching.
-    errors = decided.column("error")
+    errors = decided.column("error").to_pylist()
+    refusals = [None if error is None else refusal_in(error) for error in errors]
     told: dict[str, Column] = {
         "matches": matches,
         "undecided": undecided,
-        "stage": pc.if_else(errors.is_valid(), "match", None),
-        "reason": errors,
         "loads": pa.array([loads(shard.version)] * len(visits), pa.int32()),
+        **dict(zip(REFUSAL.names, arrays_of(refusals, REFUSAL), strict=True)),
     }
     if needs is not None:
         told |= _traffic(visits, matches, undecided, needs)

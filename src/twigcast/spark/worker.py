@@ -16,7 +16,7 @@ document: the positions of the subscriptions that match it and of those that sta
 links that it crosses on its way to them (:mod:`~twigcast.spark.ways`); or,
 for a document that was refused, the stage that refused it and why. Whatever is wrong with one
 document stays in its row. Even an error that nobody foresaw costs only the document that raised
-it: its batch is then matched document by document.
+it (:mod:`~twigcast.spark.set_aside`).
 
 Matchers are loaded once per worker and version: :func:`loaded_matcher` keeps what it has loaded,
 and ``loads`` in the outcomes says how often that was, so that a table can prove it.
@@ -29,24 +29,35 @@ import socket
 from collections import Counter
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from twigcast.errors import DocumentError
+from twigcast.display import printable
+from twigcast.door import door
+from twigcast.errors import DocumentError, TwigcastError
 from twigcast.files import open_entries, read_index
-from twigcast.language import Document
 from twigcast.language.document import encoded
 from twigcast.spark.chunks import read_chunk
+from twigcast.spark.set_aside import (
+    INTERNAL,
+    Refusal,
+    each_alone,
+    joined_rows,
+    refusal_by,
+    refusal_in,
+    row_of,
+    texts_of,
+)
 from twigcast.spark.ways import UNKNOWN, crossings, departures, lists_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from twigcast.files import PublicationLimits
+    from twigcast.files import Entry, PublicationLimits
     from twigcast.matching import Matcher
     from twigcast.spark.ways import Ways
 
@@ -90,16 +101,8 @@ UNDECIDED = "undecided: deciding it would cost more than one document may (resid
 _LOADS: Counter[str] = Counter()
 
 
-class Refusal(NamedTuple):
-    """Why a document was refused, by which stage, and where.
-
-    The stages are ``read``, ``parse``, ``route`` and ``match``.
-    """
-
-    stage: str
-    reason: str
-    line: int | None = None
-    column: int | None = None
+_MATCHING = "matching a document"
+_OPENING = "opening a document"
 
 
 @lru_cache(maxsize=_KEPT)
@@ -127,16 +130,43 @@ def open_chunks(
     for batch in batches:
         for number in batch.column("id").to_pylist():
             entries = read_chunk(plan, int(number or 0))
-            for name, content in open_entries(entries, patterns=patterns, limits=limits):
-                if isinstance(content, DocumentError):
-                    rows.append((name, None, content.reason))
-                else:
-                    rows.append((name, content, None))
+            for name, content in _opened(entries, patterns, limits):
+                if isinstance(content, bytes):
+                    rows.append((printable(name), content, None))
                     size += len(content)
+                else:
+                    rows.append((printable(name), None, printable(content)))
                 if len(rows) >= BATCH_DOCUMENTS_MAX or size >= BATCH_BYTES_MAX:
                     yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
                     rows, size = [], 0
     yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
+
+
+def _opened(
+    entries: Iterable[Entry], patterns: Sequence[str], limits: PublicationLimits
+) -> Iterator[tuple[str, bytes | str]]:
+    """Name and content of each document, or why there is none; the others are opened all the same.
+
+    An archive that nobody foresaw is a row under its own name.
+    """
+    left = iter(entries)
+    last: list[Entry] = []
+
+    def noted() -> Iterator[Entry]:
+        for entry in left:
+            last[:] = [entry]
+            yield entry
+
+    while True:
+        try:
+            with door(_OPENING):
+                for name, content in open_entries(noted(), patterns=patterns, limits=limits):
+                    yield name, content.reason if isinstance(content, DocumentError) else content
+                return
+        except TwigcastError as error:
+            if not last:
+                raise
+            yield last.pop().name, str(error)
 
 
 def match_batches(
@@ -152,27 +182,68 @@ def match_batches(
     missing. A document without a name is called by its hash. Without ``ways`` there is one broker.
     """
     for batch in batches:
-        given = batch.column("content")
-        contents = given.cast(pa.binary()).to_pylist()
-        read = readable(given).to_pylist() if is_text(given.type) else contents
-        hashes = [None if content is None else sha256(content).hexdigest() for content in contents]
-        names = map(_name, batch.column("document").to_pylist(), hashes)
-        decided = decide_array(given, matcher)
-        errors = decided.column("error").to_pylist()
-        refusals = list(map(refusal_of, read, _texts(batch, "refusal"), errors))
-        way = _routed(decided, batch, read, refusals=refusals, ways=ways)
-        yield pa.RecordBatch.from_arrays(
-            [
-                pa.array(names, pa.string()),
-                pa.array(hashes, pa.string()),
-                pa.array([None if c is None else len(c) for c in contents], pa.int64()),
-                *way,
-                *arrays_of(refusals, REFUSAL),
-                pa.array([worker_name()] * len(batch), pa.string()),
-                pa.array([loads(version)] * len(batch), pa.int32()),
-            ],
-            schema=OUTCOMES,
+        yield each_alone(
+            _MATCHING,
+            batch,
+            lambda rows: outcomes_of(rows, matcher, version=version, ways=ways),
+            aside=lambda row, error: outcome_aside(row, error, version=version),
+            joined=joined_rows,
         )
+
+
+def outcomes_of(
+    batch: pa.RecordBatch, matcher: Matcher, *, version: str, ways: Ways | None
+) -> pa.RecordBatch:
+    """The outcomes of one batch, unless a document in it makes this fail."""
+    given = batch.column("content")
+    contents = given.cast(pa.binary()).to_pylist()
+    plain = readable(given)
+    read = plain.to_pylist()
+    garbled = {row for row, content in enumerate(contents) if not _is_readable(content, given.type)}
+    hashes = [None if content is None else sha256(content).hexdigest() for content in contents]
+    names = map(_name, texts_of(batch.column("document")), hashes)
+    asked = [None if row in garbled else content for row, content in enumerate(read)]
+    decided = matcher.match_batch(pa.array(asked, pa.binary()) if garbled else plain)
+    errors = decided.column("error").to_pylist()
+    refusals = list(map(refusal_of, read, _texts(batch, "refusal"), errors))
+    for row in garbled:
+        refusals[row] = Refusal("parse", "it is text by its column, and no Unicode (UTF-8)")
+    way = _routed(decided, batch, read, refusals=refusals, ways=ways)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(names, pa.string()),
+            pa.array(hashes, pa.string()),
+            pa.array([None if c is None else len(c) for c in contents], pa.int64()),
+            *way,
+            *arrays_of(refusals, REFUSAL),
+            pa.array([worker_name()] * len(batch), pa.string()),
+            pa.array([loads(version)] * len(batch), pa.int32()),
+        ],
+        schema=OUTCOMES,
+    )
+
+
+def outcome_aside(row: pa.RecordBatch, error: TwigcastError, *, version: str) -> pa.RecordBatch:
+    """The outcome of a document that made the others fail."""
+    (name,) = texts_of(row.column("document"))
+    return row_of(
+        OUTCOMES,
+        document=name or "unnamed",
+        bytes=size_of(row.column("content")),
+        origin=0,
+        worker=worker_name(),
+        loads=loads(version),
+        **refusal_by(error)._asdict(),
+    )
+
+
+def size_of(content: Column) -> int | None:
+    """The bytes of a single document."""
+    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, is_text)
+    if not any(kind(content.type) for kind in kinds):
+        return None
+    found: bytes | None = content.cast(pa.large_binary())[0].as_py()
+    return None if found is None else len(found)
 
 
 def worker_name() -> str:
@@ -251,6 +322,17 @@ def is_text(kind: pa.DataType) -> bool:
     return kind in {pa.string(), pa.large_string(), pa.string_view()}
 
 
+def _is_readable(content: bytes | None, kind: pa.DataType) -> bool:
+    """Whether what a column holds is what the column says: Spark does not check its texts."""
+    if content is None or not is_text(kind):
+        return True
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _redeclared(text: bytes) -> bytes:
     try:
         content = encoded(text.decode())
@@ -261,59 +343,46 @@ def _redeclared(text: bytes) -> bytes:
     return content.replace(b"?>", b" " * (len(text) - len(content)) + b"?>", 1)
 
 
-def decide_array(given: Column, matcher: Matcher) -> pa.RecordBatch:
-    """What ``Matcher.match_batch`` answers, also when a document makes it fail as a whole."""
-    try:
-        return matcher.match_batch(given)
-    except Exception:  # noqa: BLE001 (whatever it is, it must cost one document only)
-        pieces = [_decide_one(given.slice(row, 1), matcher) for row in range(len(given))]
-        return pa.Table.from_batches(pieces).combine_chunks().to_batches()[0]
-
-
 def matching_names(given: Column, matcher: Matcher, names: Column) -> Column:
     """For each document the ids of the subscriptions it satisfies; null where it was refused."""
-    matches = decide_array(given, matcher).column("matches")
+    nobody = pa.nulls(1, pa.list_(names.type))
+    return each_alone(
+        _MATCHING,
+        given,
+        lambda documents: _matching_names(documents, matcher, names),
+        aside=lambda _document, _error: nobody,
+        joined=pa.concat_arrays,
+    )
+
+
+def _matching_names(given: Column, matcher: Matcher, names: Column) -> Column:
+    matches = matcher.match_batch(given).column("matches")
     lengths = pc.fill_null(pc.list_value_length(matches), 0)
     offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
-    return pa.ListArray.from_arrays(
+    found: Column = pa.ListArray.from_arrays(
         offsets, names.take(pc.list_flatten(matches)), mask=matches.is_null()
     )
+    return found
 
 
 REFUSAL = pa.schema([OUTCOMES.field(name) for name in Refusal._fields])
 
 
-def _decide_one(content: Column, matcher: Matcher) -> pa.RecordBatch:
-    try:
-        return matcher.match_batch(content)
-    except Exception as error:  # noqa: BLE001 (this is the one document that it costs)
-        ids = pa.nulls(1, pa.list_(pa.int64()))
-        reason = pa.array([f"{type(error).__name__}: {error}"], pa.string())
-        return pa.RecordBatch.from_arrays([ids, reason, ids], ["matches", "error", "undecided"])
-
-
 def refusal_of(content: bytes | None, unread: str | None, error: str | None) -> Refusal | None:
-    """The refusal behind an error of the matcher, in full; None if there is none.
+    """The refusal behind an error of the matcher's batch; None if there is none.
 
-    The matcher's batch tells errors as text only. Refused documents are few, so they are simply
-    read once more to learn line and column; ``content`` is what :func:`readable` gives.
+    ``unread`` is why there is no content, if there is none.
     """
     if content is None:
-        return Refusal("read", unread or "there is no content (null)")
-    if error is None:
-        return None
-    try:
-        Document.parse(content)
-    except DocumentError as refused:
-        return Refusal("parse", refused.reason, refused.line, refused.column)
-    return Refusal("match", error)
+        failed = unread is not None and unread.startswith(f"{_OPENING} failed: ")
+        return Refusal(INTERNAL if failed else "read", unread or "there is no content (null)")
+    return None if error is None else refusal_in(error)
 
 
 def _texts(batch: pa.RecordBatch, column: str) -> list[str | None]:
     """A column of texts, which may be missing."""
     if column in batch.schema.names:
-        texts: list[str | None] = batch.column(column).to_pylist()
-        return texts
+        return texts_of(batch.column(column))
     return [None] * len(batch)
 
 

@@ -61,6 +61,7 @@ class Sums:
     bytes: int
     deliveries: int
     dead_letters: int
+    internal_errors: int
     matcher_loads: int
     workers: int
     traffic: Sequence[tuple[object, ...]] = field(default=())
@@ -208,7 +209,7 @@ def sums_of_receipts(receipts: Iterable[Row], tree: BrokerTree | None) -> Sums:
         for link, *counts in receipt["traffic"]:
             before = traffic.get(link, [0] * len(counts))
             traffic[link] = [one + other for one, other in zip(before, counts, strict=True)]
-    counted = ("documents", "bytes", *WRITTEN)
+    counted = ("documents", "bytes", *WRITTEN, "internal_errors")
     return Sums(
         **{name: sum(receipt[name] for receipt in receipts) for name in counted},
         matcher_loads=sum(loads.values()),
