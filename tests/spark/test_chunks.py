@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, UsageError
 from twigcast.files import Entry
+from twigcast.files.index import write_versioned
 from twigcast.files.publications import Kind
-from twigcast.spark.chunks import chunk_count, cut, plan_bytes, read_chunk
+from twigcast.spark.chunks import _mapped, chunk_count, cut, plan_bytes, read_chunk
 
 entries = st.lists(
     st.builds(
@@ -72,8 +73,7 @@ def test_a_plan_brings_back_every_chunk(tmp_path: Path) -> None:
         [Entry(Kind.FILE, "caf\\xe9.xml", f"/x/{name}", size=7)],
         [Entry(Kind.ZIP_MEMBER, "a.zip!c.xml", "/a.zip", member=3, size=9), refused],
     ]
-    plan = tmp_path / "plan"
-    plan.write_bytes(plan_bytes(chunks))
+    plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes(chunks)).path
     assert list(read_chunk(str(plan), 0)) == chunks[0]
     member, gone = read_chunk(str(plan), 1)
     assert member == chunks[1][0]
@@ -85,6 +85,18 @@ def test_paths_in_a_plan_do_not_depend_on_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "plan").write_bytes(plan_bytes([[_file(1, "feed/a.xml")]]))
-    (entry,) = read_chunk("plan", 0)
+    content = plan_bytes([[_file(1, "feed/a.xml")]])
+    plan = write_versioned(".", stem="plan", ending="", content=content)
+    (entry,) = read_chunk(str(plan.path), 0)
     assert (entry.name, entry.path) == ("feed/a.xml", str(tmp_path / "feed" / "a.xml"))
+
+
+def test_a_plan_that_is_damaged_is_refused_by_its_name(tmp_path: Path) -> None:
+    content = plan_bytes([[_file(1, "feed/a.xml")]])
+    for place in range(0, len(content), 7):
+        for changed in (content[:place], content[:place] + b"~" * (len(content) - place)):
+            plan = write_versioned(tmp_path, stem="plan", ending="", content=content)
+            plan.path.write_bytes(changed)
+            _mapped.cache_clear()
+            with pytest.raises(UsageError, match=rf"cannot (use|read) .*{plan.path.name}"):
+                list(read_chunk(str(plan.path), 0))

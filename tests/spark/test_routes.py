@@ -14,6 +14,7 @@ from tests.routing.networks import line
 from tests.routing.networks import tree as branching
 from tests.routing.vocabulary import THEMES, promise
 from twigcast.errors import UsageError
+from twigcast.files.index import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing import Topology
 from twigcast.routing.strategy import (
@@ -136,8 +137,7 @@ def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
     batch = pa.RecordBatch.from_arrays(
         [pa.array([1] * 4, pa.int32()), pa.array([OWN, 0, 2, 2], pa.int32()), codes], schema=PLAN
     )
-    plan = tmp_path / "plan.arrow"
-    plan.write_bytes(plan_bytes([batch]))
+    plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes([batch])).path
     told = Round(covering(), ("west", "here", "east"), ((Turn("here", ("west", "east")),),), {})
     (said,) = take_turns([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
     assert said.column("broker").to_pylist() == [1, 1]

@@ -19,6 +19,7 @@ from twigcast import Network
 from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
+from twigcast.files.index import write_versioned
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
@@ -205,14 +206,19 @@ def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
     promises = {"b": [promise(0), promise(1)]}
     routes = arrow_of([("Ä", "b", "/a"), ("b", "c", "/a"), ("b", "c", "/b")], TABLES["routes"])
     _, ways = _ways(topology, prefix(depth=1), [("c", _plain("/a/b"))], promises, routes)
-    (tmp_path / "ways.npz").write_bytes(ways_bytes(ways))
-    again = loaded_ways(str(tmp_path / "ways.npz"))
+    content = ways_bytes(ways)
+    file = write_versioned(tmp_path, stem="ways", ending=".npz", content=content)
+    again = loaded_ways(str(file.path))
     assert again.tree == ways.tree
     assert (again.origin, again.floods, again.perfect) == (0, False, False)
     assert again.brokers.tolist() == [2]
     assert (again.starts.tolist(), again.said.tolist()) == ([0, 2, 3], ways.said.tolist())
     assert dict(again.promises) == {1: (promise(0), promise(1))}
-    assert loaded_ways(str(tmp_path / "ways.npz")) is again
+    assert loaded_ways(str(file.path)) is again
+    file.path.write_bytes(content[:-1] + b"~")
+    loaded_ways.cache_clear()
+    with pytest.raises(UsageError, match=rf"cannot use .*{file.path.name}"):
+        loaded_ways(str(file.path))
 
 
 def test_a_tree_knows_its_brokers_and_links() -> None:

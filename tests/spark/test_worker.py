@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from twigcast.files import PublicationLimits, list_documents, write_index
+from twigcast.files.index import write_versioned
 from twigcast.matching import Matcher
 from twigcast.spark import worker
 from twigcast.spark.chunks import cut, plan_bytes
@@ -219,8 +220,7 @@ def feed(tmp_path: Path) -> Path:
 def test_chunks_are_opened_by_their_numbers(feed: Path, tmp_path: Path) -> None:
     found = list(list_documents([feed, feed / "more.zip"]))
     chunks = cut(found, 4)
-    plan = tmp_path / "plan"
-    plan.write_bytes(plan_bytes(chunks))
+    plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes(chunks)).path
     (second,) = _opened(plan, [1])
     assert second.column("document").to_pylist() == [entry.name for entry in chunks[1]]
     everything = [row for batch in _opened(plan, [0, 1, 2, 3]) for row in batch.to_pylist()]
@@ -233,8 +233,8 @@ def test_chunks_are_opened_by_their_numbers(feed: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_opened_is_refused_at_the_stage_read(feed: Path, tmp_path: Path) -> None:
-    plan = tmp_path / "plan"
-    plan.write_bytes(plan_bytes([list(list_documents(feed))]))
+    content = plan_bytes([list(list_documents(feed))])
+    plan = write_versioned(tmp_path, stem="plan", ending="", content=content).path
     (feed / "00.xml").unlink()
     rows = _outcomes(_opened(plan, [0]), _matcher("/a"))
     for name in ("00.xml", "gone.xml"):
@@ -247,8 +247,8 @@ def test_what_cannot_be_opened_is_refused_at_the_stage_read(feed: Path, tmp_path
 def test_batches_are_bounded_in_documents_and_bytes(
     feed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = tmp_path / "plan"
-    plan.write_bytes(plan_bytes([list(list_documents(feed))]))
+    content = plan_bytes([list(list_documents(feed))])
+    plan = write_versioned(tmp_path, stem="plan", ending="", content=content).path
     monkeypatch.setattr(worker, "BATCH_DOCUMENTS_MAX", 5)
     assert [len(batch) for batch in _opened(plan, [0])] == [5, 5, 5, 5, 1]
     monkeypatch.setattr(worker, "BATCH_DOCUMENTS_MAX", 1000)
@@ -281,8 +281,9 @@ def test_a_compiled_matcher_answers_as_the_one_it_was_made_from(tmp_path: Path) 
 
 
 def test_names_stand_for_positions_and_a_refused_document_is_null(tmp_path: Path) -> None:
-    (tmp_path / "labels").write_bytes(labels_bytes(labels_of(gathered(["//a", "//b", "/a"]))))
-    names = loaded_names(str(tmp_path / "labels"))
+    content = labels_bytes(labels_of(gathered(["//a", "//b", "/a"])))
+    file = write_versioned(tmp_path, stem="labels", ending="", content=content)
+    names = loaded_names(str(file.path))
     contents = pa.array([b"<a><b/></a>", b"<a", b"<c/>", None, b"<a/>"], pa.binary())
     answer = matching_names(contents, _matcher("//a", "//b", "/a"), names)
     assert answer.type == pa.list_(pa.string())

@@ -21,12 +21,14 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
 
 from twigcast.errors import DocumentError
+from twigcast.files.index import read_versioned
 from twigcast.files.publications import Entry, Kind
 
 _FIELDS: Mapping[str, pa.DataType] = {
@@ -47,6 +49,9 @@ _TAR_GROWTH = 5
 
 CARRIED_BYTES_MAX = 4 << 20
 """Plans up to this size, of some 20,000 documents, travel with the tasks."""
+
+_KEPT = 2
+"""Plans that a worker keeps mapped: of the run at hand, and of one beside it."""
 
 CHUNK_BYTES_MAX = 64 << 20
 """A chunk that is lost with its worker is read again, so it should not be much."""
@@ -82,8 +87,8 @@ def plan_bytes(chunks: Iterable[Iterable[Entry]]) -> bytes:
 
 def read_chunk(plan: str | bytes, number: int) -> Iterator[Entry]:
     """The entries of the chunk with this number, counted from 0; the plan is bytes or in a file."""
-    opened = pa.memory_map(plan) if isinstance(plan, str) else pa.BufferReader(plan)
-    with opened as source, pa.ipc.open_file(source) as reader:
+    content = _mapped(plan) if isinstance(plan, str) else pa.py_buffer(plan)
+    with pa.ipc.open_file(content) as reader:
         rows = reader.get_batch(number).to_pylist()
     for row in rows:
         refusal = row["refusal"] and DocumentError(row["refusal"], document=row["name"])
@@ -95,6 +100,12 @@ def read_chunk(plan: str | bytes, number: int) -> Iterator[Entry]:
             size=row["size"],
             refusal=refusal or None,
         )
+
+
+@lru_cache(maxsize=_KEPT)
+def _mapped(path: str) -> pa.Buffer:
+    """A plan in a file, compared with its name when this worker first asks for it."""
+    return pa.py_buffer(read_versioned(path))
 
 
 def _work(entry: Entry) -> int:

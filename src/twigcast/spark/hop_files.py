@@ -14,18 +14,23 @@ however many tasks it came from, and no visit is ever moved by Spark. The files 
 a worker or an executor that is lost takes nothing along that they do not have.
 
 Like parts of tables (:mod:`~twigcast.spark.parts`), the files of an attempt have names that no
-other attempt uses, and count only if its receipt does. Readers map them.
+other attempt uses, and count only if its receipt does. Readers map them. All have checksums
+(:mod:`~twigcast.spark.record_files`); a spool has one for each document, since most tasks want a
+few documents of every batch.
 """
 
 from __future__ import annotations
 
+import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from twigcast.errors import UsageError
 from twigcast.spark.parts import PartFile
+from twigcast.spark.record_files import RecordFile, RecordFileWriter
 from twigcast.spark.worker import BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX
 
 if TYPE_CHECKING:
@@ -44,6 +49,9 @@ SPOOLED = pa.schema(_SPOOLED)
 ``content`` is to be read by what it declares (``worker.readable``); ``document_hash`` and ``bytes``
 are those of the document as it was published.
 """
+
+_STORED = pa.schema([*SPOOLED, pa.field("checksum", pa.int64())])
+"""The same as they lie in the file."""
 
 _REFERENCE: Mapping[str, pa.DataType] = {
     "spool": pa.binary(),
@@ -64,6 +72,9 @@ VISITS = pa.schema(_VISIT)
 
 _PIECE: Mapping[str, pa.DataType] = {"part": pa.string(), "batch": pa.int32()}
 _PIECES = pa.schema(_PIECE)
+
+_KINDS: dict[str, pa.Schema] = {"spool": _STORED, "visits": VISITS, "pieces": _PIECES}
+"""What the files hold."""
 
 NOWHERE = -1
 """The broker that a document comes from at its origin."""
@@ -94,19 +105,19 @@ class Piece(NamedTuple):
         return self.rows * _DOCUMENT_WORK + self.bytes
 
 
-class ArrowPart(PartFile):
-    """An Arrow file, opened with its first batch; ``batches`` have been written so far."""
+class RecordPart(PartFile):
+    """A file of records, opened with its first batch; ``batches`` have been written so far."""
 
-    def __init__(self, path: str, schema: pa.Schema) -> None:
+    def __init__(self, path: str, kind: str) -> None:
         self._path = path
-        self._schema = schema
-        self._writer: pa.RecordBatchFileWriter | None = None
+        self._kind = kind
+        self._writer: RecordFileWriter | None = None
         self.batches = 0
 
     def write(self, batch: pa.RecordBatch) -> int:
         """Write a batch; its number."""
         if self._writer is None:
-            self._writer = pa.ipc.new_file(self._path, self._schema)
+            self._writer = RecordFileWriter(self._path, self._kind)
         self._writer.write_batch(batch)
         self.batches += 1
         return self.batches - 1
@@ -115,7 +126,7 @@ class ArrowPart(PartFile):
 class Ahead:
     """Visits to come, gathered over batches and written by broker; ``pieces`` tells what where."""
 
-    def __init__(self, file: ArrowPart, part: str) -> None:
+    def __init__(self, file: RecordPart, part: str) -> None:
         self._file = file
         self._part = part
         self._waiting: list[pa.RecordBatch] = []
@@ -185,7 +196,7 @@ def shared_out(pieces: Iterable[Piece], tasks: int) -> list[list[Piece]]:
 
 def write_plan(path: str, runs: Sequence[Sequence[Piece]]) -> None:
     """Write which pieces each task gets; the next hop's tasks find them by their numbers."""
-    file = ArrowPart(path, _PIECES)
+    file = RecordPart(path, "pieces")
     for run in runs:
         rows = [{"part": piece.part, "batch": piece.batch} for piece in run]
         file.write(pa.RecordBatch.from_pylist(rows, schema=_PIECES))
@@ -209,8 +220,8 @@ def read_visits(folder: str, plan: str, task: int) -> Iterator[pa.RecordBatch]:
     """The visits of a task, those to one broker together in batches of a good size."""
     waiting: list[pa.RecordBatch] = []
     broker, rows, size = NOWHERE, 0, 0
-    for row in _mapped(plan).get_batch(task).to_pylist():
-        piece = _mapped(ahead_path(folder, row["part"])).get_batch(row["batch"])
+    for row in _mapped(plan, "pieces").get_batch(task).to_pylist():
+        piece = _mapped(ahead_path(folder, row["part"]), "visits").get_batch(row["batch"])
         there = piece.column("broker")[0].as_py()
         more = int(np.asarray(piece.column("bytes")).sum())
         is_full = rows + len(piece) > BATCH_DOCUMENTS_MAX or size + more > BATCH_BYTES_MAX
@@ -234,10 +245,35 @@ def read_documents(folder: str, visits: pa.RecordBatch) -> pa.RecordBatch:
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(places)))
     found = [
-        _mapped(spool_path(folder, spool)).get_batch(batch).take(rows[chosen])
+        _spooled(spool_path(folder, spool), batch, rows[chosen])
         for (spool, batch), chosen in zip(places, np.split(order, ends[:-1]), strict=True)
     ]
     return _joined(found).take(np.argsort(order, kind="stable"))
+
+
+def _spooled(path: str, batch: int, rows: np.ndarray[Any, Any]) -> pa.RecordBatch:
+    """Some documents of a batch, as they were written; UsageError if they are not."""
+    whole = _mapped(path, "spool").get_batch(batch, has_checksums=True)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(whole):
+        raise UsageError(f"cannot use {path}: batch {batch} has no such rows; run again")
+    found = whole.take(pa.array(rows))
+    if _checksums(found) != found.column("checksum").to_pylist():
+        raise UsageError(f"cannot use {path}: batch {batch} is damaged; run again")
+    return found.select(SPOOLED.names)
+
+
+def _checksums(documents: pa.RecordBatch) -> list[int | None]:
+    columns = (documents.column(name).to_pylist() for name in SPOOLED.names)
+    return [
+        zlib.crc32(content or b"", zlib.crc32(repr(about).encode()))
+        for *about, content in zip(*columns, strict=True)
+    ]
+
+
+def spooled(documents: pa.RecordBatch) -> pa.RecordBatch:
+    """Documents of :data:`SPOOLED` as they are written down."""
+    checksums = pa.array(_checksums(documents), pa.int64())
+    return pa.RecordBatch.from_arrays([*documents.columns, checksums], schema=_STORED)
 
 
 def forget_files() -> None:
@@ -253,5 +289,5 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 @lru_cache(maxsize=_FILES_KEPT)
-def _mapped(path: str) -> pa.ipc.RecordBatchFileReader:
-    return pa.ipc.open_file(pa.memory_map(path))
+def _mapped(path: str, kind: str) -> RecordFile:
+    return RecordFile(path, kind, _KINDS[kind])

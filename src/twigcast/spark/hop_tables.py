@@ -1,8 +1,8 @@
 """The tables of all brokers as one file, of which a worker maps those that it needs.
 
 In the plan ``hops`` a worker decides documents at one broker after the other. What a broker knows
-(:mod:`~twigcast.routing.standing`) is worked out once and travels as an Arrow file with a record
-batch for each broker, in the order of their numbers::
+(:mod:`~twigcast.routing.standing`) is worked out once and travels as a file with a record batch for
+each broker, in the order of their numbers (:mod:`~twigcast.spark.record_files`)::
 
     links            sizes     matcher                       tables
     north, south     2, 140    compiled, used where it lies  (none)
@@ -17,6 +17,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -30,6 +31,7 @@ import pyarrow as pa
 
 from twigcast.errors import UsageError
 from twigcast.files import VersionedFile
+from twigcast.files.durable import sync_file, sync_folder
 from twigcast.files.index import version_of
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
@@ -43,6 +45,7 @@ from twigcast.routing.standing import (
     compiled_tables,
 )
 from twigcast.routing.wire_annotations import HintsForm, hints_form, read_hints
+from twigcast.spark.record_files import RecordFile, RecordFileWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,6 +61,7 @@ _FIELDS: Mapping[str, pa.DataType] = {
     "tables": pa.large_binary(),
 }
 _BROKER = pa.schema(_FIELDS)
+_KIND = "brokers"
 
 BROKERS_KEPT = 256
 """Brokers that a worker keeps. One without annotations takes little more than its mapped pages."""
@@ -111,13 +115,15 @@ def write_tables(
     """
     unfinished = Path(folder) / f"brokers.{uuid4().hex}.tmp"
     try:
-        with pa.ipc.new_file(str(unfinished), _BROKER) as writer:
+        with closing(RecordFileWriter(str(unfinished), _KIND)) as writer:
             for each in tables:
                 writer.write_batch(_written(each, strategy, engine))
+        sync_file(unfinished)
         with unfinished.open("rb") as file:
             version = version_of(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         path = unfinished.with_name(f"brokers-{version}.arrow")
         unfinished.replace(path)
+        sync_folder(folder)
     finally:
         unfinished.unlink(missing_ok=True)
     return VersionedFile(path, version)
@@ -171,8 +177,8 @@ def _loaded_broker(tables: HopTables, number: int) -> PlainBroker | AnnotatingBr
 
 
 @lru_cache(maxsize=_FILES_KEPT)
-def _mapped(path: str) -> pa.ipc.RecordBatchFileReader:
-    return pa.ipc.open_file(pa.memory_map(path))
+def _mapped(path: str) -> RecordFile:
+    return RecordFile(path, _KIND, _BROKER)
 
 
 def _by_link(

@@ -32,11 +32,12 @@ from twigcast.spark.hop_files import (
     SPOOLED,
     VISITS,
     Ahead,
-    ArrowPart,
+    RecordPart,
     ahead_path,
     forget_files,
     read_documents,
     spool_path,
+    spooled,
 )
 from twigcast.spark.parts import RECEIPTS, ROW_GROUP_ROWS_MAX, Part, write_outcomes
 from twigcast.spark.set_aside import each_alone, joined_rows, refusal_by
@@ -98,7 +99,7 @@ class Hop:
     """What one task leaves in the staging folder beside its part of the tables."""
 
     def __init__(self, folder: str, part: str, *, is_counted: bool = False) -> None:
-        self.ahead = Ahead(ArrowPart(ahead_path(folder, part), VISITS), part)
+        self.ahead = Ahead(RecordPart(ahead_path(folder, part), "visits"), part)
         self.made = Made(Part(made_path(folder, part), MADE)) if is_counted else None
         self.annotation_bytes = 0
 
@@ -192,7 +193,7 @@ def spool_documents(
 ) -> Iterator[pa.RecordBatch]:
     """Write documents down, and have each visit its origin; the outcomes tell what is refused."""
     nobody = Matcher(engine=engine)
-    file = ArrowPart(spool_path(folder, spool), SPOOLED)
+    file = RecordPart(spool_path(folder, spool), "spool")
     try:
         for batch in batches:
             # Nobody has asked for anything yet: what an outcome tells is whether the document can
@@ -203,7 +204,8 @@ def spool_documents(
             if len(kept):
                 content = readable(batch.column("content").filter(read))
                 named = [kept.column(name) for name in SPOOLED.names if name != "content"]
-                number = file.write(pa.RecordBatch.from_arrays([*named, content], schema=SPOOLED))
+                documents = pa.RecordBatch.from_arrays([*named, content], schema=SPOOLED)
+                number = file.write(spooled(documents))
                 hop.ahead.add(_first_visits(kept, spool, number))
             yield without_ways(outcomes)
         file.close()

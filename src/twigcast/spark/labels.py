@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from twigcast.files.index import read_versioned
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, TypeAlias
@@ -65,7 +67,7 @@ def labels_bytes(labels: pa.RecordBatch) -> bytes:
 @lru_cache(maxsize=_KEPT)
 def loaded_labels(path: str) -> pa.RecordBatch:
     """The labels in a file, mapped when this worker first asks for them."""
-    with pa.memory_map(path) as source, pa.ipc.open_file(source) as reader:
+    with pa.ipc.open_file(pa.py_buffer(read_versioned(path))) as reader:
         return reader.get_batch(0)
 
 

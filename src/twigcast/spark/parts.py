@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from twigcast.spark.record_files import RecordFileWriter
     from twigcast.spark.ways import Ways
     from twigcast.spark.worker import Column
 
@@ -157,7 +158,7 @@ class PartFile:
     """A file that a worker writes; it is opened when there is something to write."""
 
     _path: str
-    _writer: pq.ParquetWriter | pa.RecordBatchFileWriter | None
+    _writer: pq.ParquetWriter | RecordFileWriter | None
 
     def close(self) -> None:
         """Make the file whole."""

@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from twigcast.covering.covers import Ready, ready
+from twigcast.files.index import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.strategy import Strategy
@@ -50,6 +51,9 @@ OWN: Final = -1
 PATTERNS_MAX: Final = 250_000
 """Patterns that a worker keeps, parsed and ready, at about 3 KB each: more than a broker hears in a
 network of a million subscriptions, unless these have little to do with each other."""
+
+_PLANS_KEPT: Final = 2
+"""Plans that a worker keeps mapped: of the round at hand, and of one beside it."""
 
 _PLAN: Mapping[str, pa.DataType] = {
     "broker": pa.int32(),
@@ -133,8 +137,14 @@ _kept = lru_cache(maxsize=PATTERNS_MAX)(read_pattern)
 _kept_ready = ready_memory(PATTERNS_MAX)
 
 
+@lru_cache(maxsize=_PLANS_KEPT)
+def _mapped(path: str) -> pa.Buffer:
+    """A plan in a file, compared with its name when this worker first asks for it."""
+    return pa.py_buffer(read_versioned(path))
+
+
 def _read(plan: str, task: int) -> _Rows:
-    with pa.memory_map(plan) as source, pa.ipc.open_file(source) as reader:
+    with pa.ipc.open_file(_mapped(plan)) as reader:
         batch = reader.get_batch(task)
         column = batch.column("pattern")
         assert isinstance(column, pa.DictionaryArray)

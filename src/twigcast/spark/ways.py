@@ -29,7 +29,6 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -38,6 +37,7 @@ import pyarrow.compute as pc
 
 from twigcast.covering import Advertisement
 from twigcast.errors import DocumentError
+from twigcast.files.index import read_versioned
 from twigcast.language import Document
 from twigcast.spark.brokers import BrokerTree
 
@@ -308,7 +308,7 @@ def ways_bytes(ways: Ways) -> bytes:
 @lru_cache(maxsize=_KEPT)
 def loaded_ways(path: str) -> Ways:
     """The ways in a file, read when this worker first asks for them."""
-    with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+    with np.load(io.BytesIO(read_versioned(path)), allow_pickle=False) as file:
         promises: dict[int, tuple[Advertisement, ...]] = {}
         for number, text in zip(file["promising"].tolist(), file["promises"].tolist(), strict=True):
             promises[number] = (*promises.get(number, ()), Advertisement.parse(text))
