@@ -15,7 +15,7 @@ NO_PYTHON := $(if $(PYTHON),"$(PYTHON)" is none,found none)
 SETUP_OPTIONS := $(if $(PYTHON),--this-python)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ready check test test-kernel test-deep demo wheels bench format clean
+.PHONY: help setup ready check test test-kernel test-deep demo wheels bench fuzz format clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,12 @@ wheels: ready ## build dist/*.whl, and try them in empty environments without th
 bench: ready ## measure, compare with the naive way, write a dated record
 	$(BIN)/python -m benchmarks
 
+FUZZ_SECONDS := 600
+FUZZ_WORKERS := 1
+
+fuzz: ready ## random and damaged input for FUZZ_SECONDS; FUZZ_SEED repeats a run
+	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) --workers $(FUZZ_WORKERS) $(if $(FUZZ_SEED),--seed $(FUZZ_SEED))
+
 format: ready ## put the code into the project's form
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
@@ -65,4 +71,4 @@ format: ready ## put the code into the project's form
 
 clean: ## remove everything made here, the virtual environment too
 	rm -rf .venv kernel/target build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks fuzz -name __pycache__ -type d -prune -exec rm -rf {} +

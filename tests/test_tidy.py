@@ -152,7 +152,7 @@ def only_faces_print(source: Source) -> Iterator[str]:
 
 
 def nothing_is_left_open(source: Source) -> Iterator[str]:
-    if source.path.parts[0] in {"src", "tests", "benchmarks", "kernel"}:
+    if source.path.parts[0] in {"src", "tests", "benchmarks", "fuzz", "kernel"}:
         yield from _lines_with(OPEN_ENDS, source)
 
 

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from fuzz.mutation import XML_PIECES, replaced
 from tests.strategies import THOROUGH, documents
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.language.document import Document, split_tag
@@ -28,35 +29,7 @@ kernel = pytest.importorskip("twigcast_kernel", reason="the kernel is not built"
 
 _texts = cast("Callable[[_Element], list[_ElementUnicodeResult]]", etree.XPath(".//text()"))
 
-# What damage is made of: markup, references, blanks, characters and bytes of all kinds.
-_SNIPPETS = [
-    *b"<>&\"'/=:-?!]#%",
-    *(b"--", b"]]>", b"<!--", b"-->", b"<![CDATA[", b"<![CDATA[]]>", b"<?", b"?>", b"<?x y?>"),
-    *(b"<?xml version='1.0'?>", b"<!DOCTYPE a>", b"<!DOCTYPE a SYSTEM 'b'>", b"&amp;", b"&lt;"),
-    *(b"&#65;", b"&#x41;", b"&#0;", b"&#13;", b"&#10;", b"&#xFFFF;", b"&e;", b"\r", b"\n", b"\t"),
-    *(b" ", b"\r\n", b"\x00", b"\x0b", b"\x7f", b"\x80", b"\xc3\xa9", b"\xc2\x85", b"\xef\xbf\xbf"),
-    *(b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\xcc\x81", b"\xe2\x80\xbf"),
-    *(
-        b" xmlns='u'",
-        b" xmlns=''",
-        b" xmlns:p='u'",
-        b" xmlns:q='u'",
-        b" xmlns:p=''",
-        b" xmlns='a b'",
-    ),
-    *(b" xmlns='1:2'", b" xmlns:xml='u'", b" p:x='1'", b" q:x='2'", b" x='1'", b" xml:id='i'"),
-    *(
-        b" xml:id='1'",
-        b" xml:id='\xc3\xa9'",
-        b"<p:a/>",
-        b"<a/>",
-        b"<a>",
-        b"</a>",
-        b"<xml:a/>",
-        b"a:b",
-    ),
-]
-_CUTS = st.tuples(st.floats(0, 1), st.sampled_from([0, 0, 1, 4]), st.sampled_from(_SNIPPETS))
+_CUTS = st.tuples(st.floats(0, 1), st.sampled_from([0, 0, 1, 4]), st.sampled_from(XML_PIECES))
 
 
 def _nodes(content: bytes) -> list[tuple[object, ...]]:
@@ -92,13 +65,6 @@ def _difference(content: bytes) -> object:
     return None if seen == expected else (seen, expected)
 
 
-def _damaged(content: bytes, place: float, length: int, snippet: bytes | int) -> bytes:
-    """The document with some bytes at a place, given as a share of its length, replaced."""
-    start = round(place * len(content))
-    inserted = bytes([snippet]) if isinstance(snippet, int) else snippet
-    return content[:start] + inserted + content[start + length :]
-
-
 @THOROUGH
 @given(documents())
 def test_made_up_documents_have_the_same_nodes(content: bytes) -> None:
@@ -108,10 +74,10 @@ def test_made_up_documents_have_the_same_nodes(content: bytes) -> None:
 @THOROUGH
 @given(documents(), st.lists(_CUTS, min_size=1, max_size=3))
 def test_damaged_documents_are_never_taken_otherwise(
-    content: bytes, cuts: list[tuple[float, int, bytes | int]]
+    content: bytes, cuts: list[tuple[float, int, bytes]]
 ) -> None:
-    for place, length, snippet in cuts:
-        content = _damaged(content, place, length, snippet)
+    for place, length, piece in cuts:
+        content = replaced(content, place, length, piece)
     assert _difference(content) is None
 
 
@@ -211,7 +177,7 @@ def test_damaged_real_documents_are_never_taken_otherwise(
     for _ in range(20_000):
         content = rng.choice(originals)
         for _ in range(rng.randint(1, 3)):
-            content = _damaged(
-                content, rng.random(), rng.choice([0, 0, 1, 4]), rng.choice(_SNIPPETS)
+            content = replaced(
+                content, rng.random(), rng.choice([0, 0, 1, 4]), rng.choice(XML_PIECES)
             )
         assert _difference(content) is None

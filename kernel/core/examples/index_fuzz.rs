@@ -9,38 +9,15 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use support::seeds::play_seeds;
 use support::trial::Trial;
 
 const STEPS: usize = 150;
-const CASES_PER_LINE: u64 = 200;
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1).map(|it| it.parse::<u64>());
-    let (Ok(first), Ok(cases)) = (
-        arguments.next().unwrap_or(Ok(0)),
-        arguments.next().unwrap_or(Ok(u64::MAX)),
-    ) else {
-        eprintln!("index_fuzz [FIRST_SEED [CASES]]");
-        return ExitCode::from(2);
-    };
-    let mut pairs = 0;
-    for seed in first..first.saturating_add(cases) {
-        match catch_unwind(AssertUnwindSafe(|| case(seed))) {
-            Ok(compared) => pairs += compared,
-            Err(_) => {
-                println!("seed {seed} fails");
-                return ExitCode::FAILURE;
-            }
-        }
-        if (seed - first + 1).is_multiple_of(CASES_PER_LINE) {
-            println!("{} cases, {pairs} documents compared", seed - first + 1);
-        }
-    }
-    println!("{cases} cases, {pairs} documents compared");
-    ExitCode::SUCCESS
+    play_seeds("index_fuzz", case)
 }
 
 /// Plays one case; how many documents were compared.

@@ -1,5 +1,8 @@
 //! One reader and one tree for many documents: limits, names, and what a document leaves behind.
 
+mod support;
+
+use support::reading::play;
 use twigcast_kernel_core::read::{Limits, Reader, Unsure};
 use twigcast_kernel_core::tree::Tree;
 
@@ -188,4 +191,10 @@ fn no_cut_and_no_changed_byte_makes_the_reader_panic() {
             }
         }
     }
+}
+
+#[test]
+fn what_a_reader_sees_does_not_depend_on_what_it_has_read() {
+    let sure: usize = (0..40).map(|seed| play(seed, 100)).sum();
+    assert!((400..3_600).contains(&sure), "{sure}");
 }

@@ -11,5 +11,7 @@ pub mod chance;
 pub mod conditions;
 pub mod documents;
 pub mod naive;
+pub mod reading;
+pub mod seeds;
 pub mod shorthand;
 pub mod trial;
