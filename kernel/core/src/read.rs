@@ -181,21 +181,39 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The document as a tree, or why libxml2 had better look at it; the tree is empty then.
+    /// The document as a tree, or why libxml2 had better look at it; the tree is empty then, and
+    /// nothing is kept of the document.
     pub fn read(&mut self, content: &[u8], limits: &Limits, tree: &mut Tree) -> Result<(), Unsure> {
         self.begin();
         tree.clear();
+        let before = self.remembered();
         let outcome = self.read_document(content, limits, tree);
         if outcome.is_err() {
-            tree.clear();
+            self.give_up(before, tree);
         }
         outcome
     }
 
-    /// A document that libxml2 has read, as a tree.
+    /// A document that libxml2 has read, as a tree. Its names are given numbers, and that is all:
+    /// none is taken for one that was checked here.
     pub fn take(&mut self, events: &[Event], tree: &mut Tree) -> Result<(), Unsure> {
         self.begin();
-        build(events, &mut self.names, tree)
+        let before = self.remembered();
+        let mut outcome = build(events, &mut self.names, tree);
+        if outcome == Err(Unsure::Crowded) {
+            // Nobody else is left to read it; there is room in tables that are empty.
+            self.forget();
+            outcome = build(events, &mut self.names, tree);
+        }
+        if outcome.is_err() {
+            self.give_up(before, tree);
+        }
+        outcome
+    }
+
+    /// How many names, namespaces, prefixes and their meanings are remembered of all documents so far.
+    pub fn remembered(&self) -> usize {
+        self.names.remembered() + self.raw_names.remembered() + self.scopes.remembered()
     }
 
     /// The names of all documents so far.
@@ -233,14 +251,28 @@ impl Reader {
     fn begin(&mut self) {
         let memory = self.names.bytes() + self.raw_names.memory() + self.scopes.memory();
         if self.raw_names.len() > NAMES_MAX || memory > NAMES_BYTES_MAX {
-            self.names.clear();
-            self.raw_names = RawNames::default();
-            self.scopes = Scopes::default();
-            self.attribute_tags = Vec::new();
+            self.forget();
         }
         self.scopes.begin();
         self.open.clear();
         self.prefixed.clear();
         self.identifiers.clear();
+    }
+
+    /// Forgets a document that was refused. What is remembered only grows; if it did, all of it goes,
+    /// which costs the documents to come no more than the first ones.
+    fn give_up(&mut self, before: usize, tree: &mut Tree) {
+        tree.clear();
+        if self.remembered() != before {
+            self.forget();
+        }
+    }
+
+    /// Forgets all that was learned of documents.
+    fn forget(&mut self) {
+        self.names.clear();
+        self.raw_names = RawNames::default();
+        self.scopes = Scopes::default();
+        self.attribute_tags = Vec::new();
     }
 }

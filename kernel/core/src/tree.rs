@@ -162,9 +162,14 @@ impl Names {
         };
     }
 
-    /// Whether some document declared this namespace.
-    pub(crate) fn has_namespace(&self, namespace: &[u8]) -> bool {
-        matches!(self.namespace_keys.search(0, namespace), Search::Found(_))
+    /// The number of a namespace that was met before, by whoever read the document.
+    pub(crate) fn known_namespace(&self, namespace: &[u8]) -> Option<u32> {
+        found(&self.namespace_keys.search(0, namespace))
+    }
+
+    /// How many names and namespaces there are.
+    pub(crate) fn remembered(&self) -> usize {
+        self.name_keys.len() + self.namespace_keys.len()
     }
 
     /// The number of a namespace; none if the table is crowded.

@@ -2,7 +2,9 @@
 
 mod support;
 
+use support::chance::Chance;
 use support::reading::play;
+use twigcast_kernel_core::build::Event;
 use twigcast_kernel_core::read::{Limits, Reader, Unsure};
 use twigcast_kernel_core::tree::Tree;
 
@@ -197,4 +199,230 @@ fn no_cut_and_no_changed_byte_makes_the_reader_panic() {
 fn what_a_reader_sees_does_not_depend_on_what_it_has_read() {
     let sure: usize = (0..40).map(|seed| play(seed, 100)).sum();
     assert!((400..3_600).contains(&sure), "{sure}");
+}
+
+/// A document that libxml2 has read, of one element with a namespace.
+fn handed_over(namespace: &str) -> Vec<Event> {
+    vec![Event::Start(namespace.into(), "a".into()), Event::End]
+}
+
+#[test]
+fn a_namespace_that_came_as_events_is_checked_where_it_is_declared() {
+    let (mut reader, mut tree) = (Reader::default(), Tree::default());
+    for namespace in ["u v", "1:2", "a%", "http://[", "\u{e9}"] {
+        let document = format!("<a xmlns:p='{namespace}'/>");
+        for _ in 0..2 {
+            reader
+                .take(&handed_over(namespace), &mut tree)
+                .expect("a document");
+            assert_eq!(
+                reader.read(document.as_bytes(), &Limits::default(), &mut tree),
+                Err(Unsure::Namespace),
+                "{namespace}"
+            );
+        }
+    }
+    reader
+        .take(&handed_over("urn:plain"), &mut tree)
+        .expect("a document");
+    let plain = b"<a xmlns='urn:plain'/>";
+    assert_eq!(reader.read(plain, &Limits::default(), &mut tree), Ok(()));
+    assert_eq!(
+        reader.names().get(tree.elements[0].name),
+        ("urn:plain", "a")
+    );
+}
+
+#[test]
+fn nothing_is_kept_of_a_document_that_was_refused() {
+    let refused: [&[u8]; 6] = [
+        b"<new/",
+        b"<a new='1'><new2/>&e;</a>",
+        b"<a xmlns:p='urn:new'><b></a>",
+        b"<p:new xmlns:p='urn:new' xmlns:q='u v'/>",
+        b"<a><a-name-of-more-than-sixteen-bytes/></b>",
+        b"<a/><new/>",
+    ];
+    for document in refused {
+        let (mut reader, mut tree) = (Reader::default(), Tree::default());
+        let kept = b"<a xmlns:k='urn:kept' k:x='1'/>";
+        assert_eq!(reader.read(kept, &Limits::default(), &mut tree), Ok(()));
+        let before = reader.remembered();
+        assert!(
+            reader
+                .read(document, &Limits::default(), &mut tree)
+                .is_err()
+        );
+        let unknown = [("", "new"), ("", "new2"), ("urn:new", "new"), ("", "b")];
+        assert!(
+            unknown
+                .iter()
+                .all(|it| reader.names().find(it.0, it.1).is_none()),
+            "{document:?}"
+        );
+        assert!([0, before].contains(&reader.remembered()), "{document:?}");
+    }
+}
+
+#[test]
+fn a_document_of_known_names_that_is_refused_costs_no_memory_of_others() {
+    let (mut reader, mut tree) = (Reader::default(), Tree::default());
+    let kept = b"<a xmlns:k='urn:kept' k:x='1'/>";
+    assert_eq!(reader.read(kept, &Limits::default(), &mut tree), Ok(()));
+    assert!(
+        reader
+            .read(
+                b"<a xmlns:k='urn:kept'>&e;</a>",
+                &Limits::default(),
+                &mut tree
+            )
+            .is_err()
+    );
+    assert_eq!((reader.names().len(), reader.names().generation()), (2, 0));
+}
+
+#[test]
+fn events_that_are_no_document_leave_an_empty_tree() {
+    let (mut reader, mut tree) = (Reader::default(), Tree::default());
+    let events = [Event::Start("".into(), "a".into())];
+    assert_eq!(reader.take(&events, &mut tree), Err(Unsure::Nesting));
+    assert!(tree.elements.is_empty());
+}
+
+/// Names that hash alike under `rustc-hash`, whatever its seed: their third block of sixteen bytes
+/// begins with what the first block was mixed to, so that what it ends with is multiplied by zero.
+fn colliding_names(count: usize) -> Vec<String> {
+    fn mixed(one: u64, other: u64) -> u64 {
+        let product = u128::from(one) * u128::from(other);
+        product as u64 ^ (product >> 64) as u64
+    }
+    let (seed, more) = (0x243f_6a88_85a3_08d3_u64, 0xa409_3822_299f_31d0_u64);
+    let word = |text: &[u8]| u64::from_le_bytes(text.try_into().expect("eight bytes"));
+    let letter = |byte: &u8| byte.is_ascii_alphanumeric();
+    let mut starts = (0..).map(|number: u64| format!("n{number:015}"));
+    let (start, third) = starts
+        .find_map(|start| {
+            let (x, y) = start.as_bytes().split_at(8);
+            let third = mixed(seed ^ word(x), more ^ word(y)).to_le_bytes();
+            let third = third.iter().all(letter).then_some(third)?;
+            Some((start, String::from_utf8_lossy(&third).into_owned()))
+        })
+        .expect("there are many");
+    let end = "0123456789abcdef";
+    let names = (0..count).map(|number| format!("{start}{end}{third}{number:08}{end}"));
+    names.collect()
+}
+
+#[test]
+fn names_that_were_chosen_to_collide_are_told_apart() {
+    let names = colliding_names(2_000);
+    let (mut reader, mut tree) = (Reader::default(), Tree::default());
+    let elements: String = names.iter().map(|name| format!("<{name}/>")).collect();
+    let document = format!("<r>{elements}</r>");
+    assert_eq!(
+        reader.read(document.as_bytes(), &Limits::default(), &mut tree),
+        Ok(())
+    );
+    let mut events = vec![Event::Start("".into(), "r".into())];
+    for name in &names {
+        events.extend([Event::Start("".into(), name.as_str().into()), Event::End]);
+    }
+    events.push(Event::End);
+    let (mut reader, mut tree) = (Reader::default(), Tree::default());
+    assert_eq!(reader.take(&events, &mut tree), Ok(()));
+    assert_eq!(reader.names().len(), 2_001);
+}
+
+/// Pieces of documents, right and wrong ones, whose names and namespaces meet again and again.
+const PIECES: &[&str] = &[
+    "<a>",
+    "</a>",
+    "<a/>",
+    "<p:a>",
+    "</p:a>",
+    "<p:a/>",
+    "<q:b/>",
+    "<b x=''/>",
+    "<a p:x='' q:x=''/>",
+    "<a xmlns='u'>",
+    "<a xmlns='u v'>",
+    "<a xmlns:p='u'>",
+    "<a xmlns:p='u v'>",
+    "<a xmlns=''>",
+    "<a xmlns:q='u' xmlns:p='rel'>",
+    "<b xmlns:q='1:2'/>",
+    "<a xmlns:p='u' xmlns:p='u'/>",
+    "</b>",
+    "<a-name-of-more-than-sixteen-bytes>",
+    "</a-name-of-more-than-sixteen-bytes>",
+    "<xml:a/>",
+    "<a xml:id='i'/>",
+    "<p:a-name-of-more-than-sixteen-bytes xmlns:p='w'/>",
+    "t",
+    "&amp;",
+    "&e;",
+    "<xmlns:a/>",
+    "<a xmlns:xml='u'/>",
+    "<\u{e9}/>",
+    "<a:b:c/>",
+    "<a&/>",
+    "<a b/>",
+    "]]>",
+    "<!---->",
+];
+
+fn made_up(chance: &mut Chance) -> String {
+    let pieces: String = (0..chance.below(7)).map(|_| chance.pick(PIECES)).collect();
+    match chance.below(4) {
+        0 => pieces,
+        1 => format!("<a xmlns:p='u'>{pieces}</a>"),
+        2 => format!("<p:a xmlns:p='w' xmlns='u'>{pieces}</p:a>"),
+        _ => format!("<a>{pieces}</a>"),
+    }
+}
+
+/// What a reader makes of a document: every name in it, and all its texts; or why it would not.
+fn told(reader: &mut Reader, tree: &mut Tree, document: &str) -> Result<Vec<String>, Unsure> {
+    reader.read(document.as_bytes(), &Limits::default(), tree)?;
+    let names = tree.elements.iter().map(|it| it.name);
+    let names = names.chain(tree.attributes.iter().map(|it| it.name));
+    let mut told: Vec<String> = names
+        .map(|name| format!("{:?}", reader.names().get(name)))
+        .collect();
+    told.push(format!("{:?} {:?}", tree.text, tree.values));
+    Ok(told)
+}
+
+#[test]
+fn a_reader_with_any_past_reads_as_a_fresh_one_does() {
+    for seed in 0..300 {
+        let mut chance = Chance::new(seed);
+        let (mut warm, mut tree) = (Reader::default(), Tree::default());
+        let (mut taken, mut refused) = (0, 0);
+        for _ in 0..100 {
+            if chance.one_in(5) {
+                let namespace = chance.pick(&["u", "u v", "rel", "1:2", "w", "", "%"]);
+                let events = [
+                    Event::Start(namespace.into(), chance.pick(&["a", "b", "p:a"]).into()),
+                    Event::Attribute(namespace.into(), "x".into(), "".into()),
+                    Event::End,
+                ];
+                let whole = chance.pick(&[2, 3, 3]);
+                assert_eq!(warm.take(&events[..whole], &mut tree).is_ok(), whole == 3);
+            }
+            let document = made_up(&mut chance);
+            let fresh = told(&mut Reader::default(), &mut Tree::default(), &document);
+            assert_eq!(
+                told(&mut warm, &mut tree, &document),
+                fresh,
+                "seed {seed}: {document}"
+            );
+            if fresh.is_ok() {
+                taken += 1;
+            } else {
+                refused += 1;
+            }
+        }
+        assert!(taken > 0 && refused > 0, "seed {seed}");
+    }
 }

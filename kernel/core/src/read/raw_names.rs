@@ -84,6 +84,11 @@ impl RawNames {
             + self.meanings.memory()
     }
 
+    /// How many names, and meanings of names, are remembered.
+    pub(super) fn remembered(&self) -> usize {
+        self.raw_names.len() + self.meanings.len()
+    }
+
     #[inline]
     pub(super) fn get(&self, number: u32) -> &RawName {
         &self.raw_names[number as usize]

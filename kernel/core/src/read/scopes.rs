@@ -45,6 +45,9 @@ pub(super) struct Scopes {
     changes: Vec<(u32, u32)>,
     /// The declarations of one tag as the key of a scope.
     declared: Vec<u8>,
+    /// For each namespace whether it was found to be one that libxml2 surely takes.
+    checked: Vec<bool>,
+    checked_count: usize,
 }
 
 impl Default for Scopes {
@@ -59,6 +62,8 @@ impl Default for Scopes {
             scope: OUTERMOST,
             changes: Vec::new(),
             declared: Vec::new(),
+            checked: Vec::new(),
+            checked_count: 0,
         }
     }
 }
@@ -83,6 +88,12 @@ impl Scopes {
         self.prefix_keys.memory()
             + self.scope_keys.memory()
             + self.prefixes.capacity() * size_of::<Prefix>()
+            + self.checked.capacity()
+    }
+
+    /// How many prefixes, scopes and namespaces are remembered.
+    pub(super) fn remembered(&self) -> usize {
+        self.prefix_keys.len() + self.scope_keys.len() + self.checked_count
     }
 
     /// Takes a declaration of the start tag that is being read.
@@ -109,12 +120,7 @@ impl Scopes {
         if wrong {
             return Err(Unsure::Namespace);
         }
-        // Before it gets a number: a number is the proof that it was looked at.
-        if !namespace.is_empty() && !names.has_namespace(namespace) && !is_plain_address(namespace)
-        {
-            return Err(Unsure::Namespace);
-        }
-        let namespace = names.namespace(namespace).ok_or(Unsure::Crowded)?;
+        let namespace = self.checked_namespace(names, namespace)?;
         let number = self.prefix_number(prefix)?;
         let known = &mut self.prefixes[number as usize];
         if known.tag == tag {
@@ -125,6 +131,33 @@ impl Scopes {
         self.declared.extend_from_slice(&number.to_le_bytes());
         self.declared.extend_from_slice(&namespace.to_le_bytes());
         Ok(())
+    }
+
+    /// The number of a namespace that libxml2 surely takes.
+    ///
+    /// That it has a number says nothing: libxml2, whose documents come as events, takes some that no
+    /// declaration may have, and tells of it only by a warning.
+    fn checked_namespace(&mut self, names: &mut Names, namespace: &[u8]) -> Result<u32, Unsure> {
+        if namespace.is_empty() {
+            return Ok(NO_NAMESPACE);
+        }
+        let is_checked = |number: u32| self.checked.get(number as usize) == Some(&true);
+        if let Some(known) = names
+            .known_namespace(namespace)
+            .filter(|&it| is_checked(it))
+        {
+            return Ok(known);
+        }
+        if !is_plain_address(namespace) {
+            return Err(Unsure::Namespace);
+        }
+        let number = names.namespace(namespace).ok_or(Unsure::Crowded)?;
+        if self.checked.len() <= number as usize {
+            self.checked.resize(number as usize + 1, false);
+        }
+        self.checked[number as usize] = true;
+        self.checked_count += 1;
+        Ok(number)
     }
 
     /// Enters the scope of the declarations since the last call, if there were any.
