@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.language.condition import Kind, Label
-from twigcast.matching import Matcher
+from twigcast.matching import Matcher, sizes
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.residuals import COST_MAX
 from twigcast.matching.searching import looking_for, looking_in
@@ -229,3 +229,14 @@ def test_a_string_that_overlaps_with_itself_is_costly_to_look_for() -> None:
 @given(st.text(alphabet="ab", min_size=1, max_size=30))
 def test_looking_in_a_text_costs_at_least_its_length(text: str) -> None:
     assert looking_in(text) >= looking_in("a") / 2 * len(text)
+
+
+@pytest.mark.parametrize("doctype", [b"", b"<!DOCTYPE a []>"])
+def test_many_namespaces_of_one_element_are_not_walked(
+    doctype: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared = b" ".join(b"xmlns:p%d='urn:%d'" % (one, one) for one in range(10_001))
+    document = Document.parse(doctype + b"<a " + declared + b"/>")
+    monkeypatch.setattr("twigcast.matching.sizes.etree.iterwalk", None)
+    assert sizes._namespaces(document) > 10_001
+    assert sizes._namespace_length(document) >= len(document.content)

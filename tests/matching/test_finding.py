@@ -19,6 +19,7 @@ from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.language.text import JudgeWriter
 from twigcast.matching import Matcher, finding, sizes
 from twigcast.matching.finding import NODES_MAX, TEXT_CHARACTERS_MAX, Finding
+from twigcast.matching.residuals import COST_MAX
 
 ORDERS = b"""<orders>
   <order state='open'><total>120</total></order>
@@ -288,13 +289,14 @@ def test_values_are_written_as_xpath_writes_them_and_json_can_hold_them() -> Non
     assert found("1 div 2").as_json()["value"] == 0.5
 
 
-def test_the_texts_of_an_element_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = Mock(wraps=finding._texts)
-    monkeypatch.setattr(finding, "_texts", texts)
+def test_the_texts_of_an_element_are_counted_once() -> None:
+    content = Document.parse("<a>" + "x<b/>" * 20 + "</a>")
+    finder = finding.Finder(content, cost_max=COST_MAX)
+    root = content.tree.getroot()
+    assert finder.text_numbers(root) is finder.text_numbers(root)
     rules = {number: f"/a/text()[{number}]" for number in range(1, 21)}
-    nodes = Matcher(rules).find("<a>" + "x<b/>" * 20 + "</a>")
+    nodes = Matcher(rules).find(content)
     assert [nodes[number].nodes[0].path for number in rules] == list(rules.values())
-    assert texts.call_count == 1
 
 
 def test_the_document_is_not_walked_for_each_of_many_names(

@@ -19,8 +19,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
-from lxml import etree
-
 from twigcast.covering.path_automaton import (
     AUTOMATON_LIMITS,
     DOCUMENT_NODE,
@@ -34,6 +32,7 @@ from twigcast.covering.path_automaton import (
 from twigcast.errors import DocumentLimitError
 from twigcast.language.condition import Kind, Label
 from twigcast.language.document import Document, split_tag
+from twigcast.language.tree_walk import walk_texts
 
 __all__ = ["PathCollection", "PathFollower"]
 
@@ -138,22 +137,17 @@ class _Element(NamedTuple):
 
 def _walk(document: Document) -> Iterator[_Element | str | None]:
     """An element for each start tag, a text for each text, None for each end tag."""
-    depth = 0
-    for event, node in etree.iterwalk(document.tree, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            depth += 1
-            yield _Element(
-                _label_of(Kind.ELEMENT, str(node.tag)),
-                [(_label_of(Kind.ATTRIBUTE, str(key)), str(node.get(key))) for key in node.keys()],  # noqa: SIM118  # An element is no mapping.
-            )
-            if node.text:
-                yield node.text
-            continue
-        if event == "end":
-            depth -= 1
+    for one in walk_texts(document.tree.getroot()):
+        if one is None:
             yield None
-        if node.tail and depth:
-            yield node.tail
+        elif isinstance(one, str):
+            if one:
+                yield one
+        else:
+            yield _Element(
+                _label_of(Kind.ELEMENT, str(one.tag)),
+                [(_label_of(Kind.ATTRIBUTE, str(key)), str(one.get(key))) for key in one.keys()],  # noqa: SIM118  # An element is no mapping.
+            )
 
 
 @lru_cache(maxsize=_NAMES_MAX)

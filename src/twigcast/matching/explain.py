@@ -16,6 +16,7 @@ matching, so an explanation cannot run away either.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -45,6 +46,7 @@ from twigcast.language.syntax import (
     is_positional,
     type_of,
 )
+from twigcast.language.text import JudgeWriter
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.residuals import COST_MAX
@@ -55,6 +57,9 @@ __all__ = ["Explanation", "explain"]
 
 _PATIENCE: Final = 5
 """A person asks rarely and can wait: so many times the work that matching may take."""
+
+_OTHER_NODES: Final = re.compile(r"\b(?:text|comment|processing-instruction|node)\(")
+"""How an expression asks for nodes that are neither elements nor attributes."""
 
 _CONTEXT_NODE: Final = Path.relative((CONTEXT_NODE,))
 
@@ -151,7 +156,8 @@ def explain(
         return Explanation(text, None, reasons=(reason,))
     limits = CANONICAL_LIMITS if isinstance(xpath, Pattern) else PATTERN_LIMITS
     expression = rooted(parse_expression(text, bound, limits))
-    if condition_cost(Residual(expression), sizes_of(read)) > _PATIENCE * residual_cost_max:
+    cost = condition_cost(Residual(expression), sizes_of(read)) + _order_cost(expression, read)
+    if cost > _PATIENCE * residual_cost_max:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))
     story = _Story(Probe(read, bound), bound)
@@ -331,6 +337,17 @@ class _Story:
     def written(self, expression: Expression) -> str:
         """The expression with the subscriber's own prefixes."""
         return PrefixWriter(self.namespaces).expression(expression)[0]
+
+
+def _order_cost(expression: Expression, document: Document) -> int:
+    """What it can cost to bring all nodes of a step into order, which matching never does.
+
+    libxml2 places a text, comment or processing instruction by the element before it, and walks
+    over all that stands between.
+    """
+    text, _ = JudgeWriter().expression(expression)
+    sizes = sizes_of(document)
+    return sizes.nodes * sizes.between if _OTHER_NODES.search(text) else 0
 
 
 def _conjuncts(expression: Expression) -> list[Expression]:

@@ -277,7 +277,8 @@ class Finder:
         """The numbers of an element's texts, by the neighbour and whether they stand behind it."""
         known = self._text_numbers.get(element)
         if known is None:
-            places = ((text.getparent(), text.is_tail) for text in _texts(element))
+            places = [(element, False)] if element.text is not None else []
+            places += [(child, True) for child in element if child.tail is not None]
             known = {place: number for number, place in enumerate(places, 1)}
             self._text_numbers[element] = known
         return known
@@ -431,4 +432,3 @@ _XML: Final = "http://www.w3.org/XML/1998/namespace"
 _front: Final = etree.XPath(
     f"substring(string(), 1, {TEXT_CHARACTERS_MAX + 1})", smart_strings=False
 )
-_texts: Any = etree.XPath("text()")

@@ -20,20 +20,18 @@ import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
-
-from lxml import etree
+from typing import Any, Final, Self
 
 from twigcast.errors import PatternError, UsageError
 from twigcast.language.condition import TRUE
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.syntax import Number
+from twigcast.language.tree_walk import walk_texts
 from twigcast.language.values import constant_number
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
-from twigcast.matching.values import all_texts
 
 try:
     import twigcast_kernel as kernel
@@ -41,9 +39,6 @@ except ModuleNotFoundError:  # optional: everything works without it, only slowe
     AVAILABLE = False
 else:
     AVAILABLE = True
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 __all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
 
@@ -342,21 +337,15 @@ def _number(text: str) -> float:
 def _events(document: Document) -> Iterator[tuple[str, ...]]:
     """A document that libxml2 has read, as the kernel takes it.
 
-    Text nodes are what libxml2 says they are, empty ones included; lxml tells the node that each
-    follows, or the element that it begins.
+    Text nodes are what libxml2 says they are, empty ones included.
     """
-    root = document.tree.getroot()
-    texts: dict[tuple[_Element | None, bool], list[str]] = {}
-    for text in all_texts(root):
-        texts.setdefault((text.getparent(), bool(text.is_text)), []).append(str(text))
     names: dict[str, tuple[str, str]] = {}  # A long namespace is not to be there for every element.
-    for event, node in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            yield names.setdefault(tag := str(node.tag), split_tag(tag))
-            for name, value in node.items():
-                yield (*names.setdefault(key := str(name), split_tag(key)), str(value))
-            yield from ((text,) for text in texts.get((node, True), ()))
-            continue
-        if event == "end":
+    for one in walk_texts(document.tree.getroot()):
+        if one is None:
             yield ()
-        yield from ((text,) for text in texts.get((node, False), ()))
+        elif isinstance(one, str):
+            yield (one,)
+        else:
+            yield names.setdefault(tag := str(one.tag), split_tag(tag))
+            for name, value in one.items():
+                yield (*names.setdefault(key := str(name), split_tag(key)), str(value))

@@ -30,7 +30,7 @@ from twigcast.matching.automaton import Leaf
 from twigcast.matching.joins import holds_at
 from twigcast.matching.label_paths import LabelPath, LabelPaths
 from twigcast.matching.moments import LastSeen, Moment
-from twigcast.matching.values import string_value
+from twigcast.matching.values import own_texts, string_value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -116,7 +116,8 @@ class Reading:
         self.ends.append(Moment(self._starts, len(self.ends)))
         frame = self._frames[-1]
         if frame.path.texts:
-            for value in _texts(frame.element):
+            assert frame.element is not None
+            for value in own_texts(frame.element):
                 for depth, leaves in frame.path.texts.marks(value):
                     self._mark(depth, leaves)
         if frame.path.late:
@@ -183,6 +184,3 @@ def _tags(document: Document) -> Iterator[tuple[str, _Element]]:
     return cast(
         "Iterator[tuple[str, _Element]]", etree.iterwalk(document.tree, events=("start", "end"))
     )
-
-
-_texts = cast("Callable[[_Element | None], list[str]]", etree.XPath("text()", smart_strings=False))

@@ -47,6 +47,10 @@ _CHARACTERS_PER_NODE = 64
 _NAMES_WALKED_MAX = 8
 """For so many names the document is walked for each alone, which is quicker; then for all."""
 
+_DECLARATIONS_WALKED_MAX = 10_000
+"""More declarations of namespaces than that are not looked at one by one: if they are those of one
+element, lxml's time grows with the square of their number."""
+
 _NODES_MAX = 10_000_000
 """Where the node-sets of libxml2 end, and with them counting."""
 _CHARACTERS_READ_MAX = 20_000_000
@@ -174,7 +178,7 @@ def _measure(document: Document) -> Sizes:
         between=min(nodes, 2 * _longest_gap(document) + 1),
         characters=_characters(document),
         namespaces=_namespaces(document),
-        namespace_length=_namespace_length(document.tree),
+        namespace_length=_namespace_length(document),
         counts=document.labels,
         tree=document.tree,
     )
@@ -211,15 +215,26 @@ def _longest_gap(document: Document) -> int:
 
 def _namespaces(document: Document) -> int:
     """At most how many namespaces are in scope anywhere: all that are declared, and ``xml``."""
-    if document.grows:
-        return 1 + sum(1 for _ in etree.iterwalk(document.tree, events=("start-ns",)))
-    return 1 + sum(document.content.count(word) for word in _NAMESPACE_DECLARATIONS)
+    written = _declarations_written(document)
+    if not document.grows:
+        return 1 + written
+    if written > _DECLARATIONS_WALKED_MAX:
+        return _NODES_MAX
+    return 1 + sum(1 for _ in etree.iterwalk(document.tree, events=("start-ns",)))
 
 
-def _namespace_length(tree: _ElementTree) -> int:
-    declared = etree.iterwalk(tree, events=("start-ns",))
+def _namespace_length(document: Document) -> int:
+    """At most how many bytes a namespace has."""
+    if _declarations_written(document) > _DECLARATIONS_WALKED_MAX:
+        return _characters(document)
+    declared = etree.iterwalk(document.tree, events=("start-ns",))
     lengths = (len(uri.encode()) for _, (_, uri) in cast("_Declarations", declared))
     return max(lengths, default=0)
+
+
+def _declarations_written(document: Document) -> int:
+    """One element has no more declarations of namespaces than that, whatever entities do."""
+    return sum(document.content.count(word) for word in _NAMESPACE_DECLARATIONS)
 
 
 def _characters(document: Document) -> int:

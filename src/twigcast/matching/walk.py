@@ -35,8 +35,9 @@ from twigcast.language.condition import (
     ValueTest,
 )
 from twigcast.language.document import Document, split_tag
+from twigcast.language.tree_walk import walk_texts
 from twigcast.language.values import passes
-from twigcast.matching.values import all_texts, string_value
+from twigcast.matching.values import string_value
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -53,7 +54,7 @@ class LeafNode:
     tag: str
     value: str
     place: int
-    """Of a text: its number among the texts of the document."""
+    """Of a text: a number that is larger the later it stands in the document."""
 
 
 _Node: TypeAlias = "_Element | LeafNode | None"  # None is the document node.
@@ -184,12 +185,15 @@ class Walk:
     def _texts(self) -> dict[_Element, list[LeafNode]]:
         """The text nodes of each element."""
         owned: dict[_Element, list[LeafNode]] = {}
-        for place, text in enumerate(all_texts(self._root)):
-            # lxml hangs a text on the element before it, unless it is the first in its own.
-            before = text.getparent()
-            owner = before if text.is_text or before is None else before.getparent()
-            assert owner is not None
-            owned.setdefault(owner, []).append(LeafNode(owner, Kind.TEXT, "", str(text), place))
+        open_elements: list[_Element] = []
+        for place, one in enumerate(walk_texts(self._root)):
+            if one is None:
+                open_elements.pop()
+            elif isinstance(one, str):
+                owner = open_elements[-1]
+                owned.setdefault(owner, []).append(LeafNode(owner, Kind.TEXT, "", one, place))
+            else:
+                open_elements.append(one)
         return owned
 
     def _leaves(self, element: _Element, kind: Kind) -> Iterator[LeafNode]:
