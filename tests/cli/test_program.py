@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.core import TyperCommand
 
 from twigcast import __version__
 from twigcast.cli import app
@@ -81,7 +82,7 @@ def test_wrong_words_are_a_matter_of_usage(twigcast: Twigcast, words: tuple[str,
     [
         (UsageError("do that instead"), 2),
         (DocumentError("not well-formed", document="a.xml"), 1),
-        (OSError(28, "No space left on device"), 2),
+        (OSError(28, "No space left on device"), 1),
         (BrokenPipeError(), 141),
         (KeyboardInterrupt(), 130),
     ],
@@ -100,6 +101,46 @@ def test_what_goes_wrong_is_a_sentence_and_an_exit_code(
     assert result.stderr == (f"twigcast: {error}\n" if code in (1, 2) else "")
 
 
+WORDS = {
+    ("match",): ("subs.txt", "good.xml"),
+    ("explain",): ("//item", "good.xml"),
+    ("check",): ("subs.txt",),
+    ("covers",): ("//a", "//b"),
+    ("aggregate",): ("subs.txt",),
+    ("advertise",): ("news",),
+    ("generate", "patterns"): (),
+    ("generate", "documents"): (),
+    ("generate", "topology"): ("line",),
+    ("run",): ("--subscriptions", "subs.txt", "--publications", ".", "--out", "out"),
+    ("simulate",): ("net.toml",),
+    ("demo",): (),
+    ("about",): (),
+    ("doctor",): (),
+}
+"""Words that each verb takes; a new verb without any fails."""
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    "verb", [verb for verb in ALL_VERBS if verb != ("generate",)], ids=" ".join
+)
+@pytest.mark.parametrize(
+    "error",
+    [AssertionError("a promise was broken"), KeyError("b"), RecursionError(), MemoryError()],
+)
+def test_what_nobody_foresaw_is_one_sentence_of_each_verb(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...], error: Exception
+) -> None:
+    def fail(*_args: object, **_given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(TyperCommand, "invoke", fail)
+    result = twigcast(*verb, *WORDS[verb])
+    assert (result.exit_code, result.stdout) == (1, "")
+    (sentence,) = result.stderr.splitlines()
+    assert sentence.startswith(f"twigcast: the command failed: {type(error).__name__}")
+
+
 def test_our_own_mistakes_are_not_hidden(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +148,85 @@ def test_our_own_mistakes_are_not_hidden(
         raise AssertionError("a promise was broken")
 
     monkeypatch.setattr("twigcast.files.read_subscriptions", fail)
-    assert isinstance(twigcast("check", "subs.txt").exception, AssertionError)
+    assert "TWIGCAST_TRACEBACK=1" in twigcast("check", "subs.txt").stderr
+    monkeypatch.setenv("TWIGCAST_TRACEBACK", "1")
+    told = twigcast("check", "subs.txt").stderr.splitlines()
+    assert told[0].startswith("Traceback")
+    assert told[-2] == "AssertionError: a promise was broken"
+    assert told[-1].startswith("twigcast: the command failed: AssertionError")
+
+
+EMPTY: dict[str, list[tuple[str, ...]]] = {
+    "match": [("", "good.xml"), ("subs.txt", ""), ("subs.txt", "good.xml", ""),
+              ("subs.txt", "good.xml", "--copy-to", ""), ("subs.txt", "good.xml", "--move-to", ""),
+              ("subs.txt", "good.xml", "--files", "")],
+    "explain": [("//a", ""), ("", "good.xml", "--rule", "1")],
+    "check": [("",)],
+    "covers": [("--pairs", ""), ("//a", "//b", "--dtd", "")],
+    "aggregate": [("",), ("subs.txt", "--budget", "5", "--dtd", "")],
+    "advertise": [("",), ("", "--from-documents"), ("news", "--overlaps", "")],
+    "generate patterns": [("--dtd", ""), ("--out", "")],
+    "generate documents": [("--dtd", ""), ("--out", "")],
+    "generate topology": [("line", "--out", "")],
+    "run": [
+        ("--subscriptions", "", "--publications", ".", "--out", "out"),
+        ("--subscriptions", "subs.txt", "--publications", "", "--out", "out"),
+        ("--subscriptions", "subs.txt", "--publications", ".", "--out", ""),
+        ("--subscriptions", "subs.txt", "--publications", ".", "--out", "o", "--topology", ""),
+        ("--subscriptions", "subs.txt", "--publications", ".", "--out", "o", "--stream",
+         "--checkpoint", ""),
+        ("--subscriptions", "subs.txt", "--publications", ".", "--out", "o", "--stream",
+         "--checkpoint", "c", "--changes", ""),
+    ],
+    "simulate": [("",), ("net.toml", "--draw", "")],
+    "demo": [("--out", "")],
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("verb", "words"), [(verb, words) for verb, all_words in EMPTY.items() for words in all_words]
+)
+def test_an_empty_word_is_refused_before_anything_is_read_or_written(
+    twigcast: Twigcast, tmp_path: Path, verb: str, words: tuple[str, ...]
+) -> None:
+    before = sorted(tmp_path.iterdir())
+    result = twigcast(*verb.split(), *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "empty" in result.stderr
+    assert "rule" in " ".join(words) or result.stderr.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.usefixtures("shop")
+@pytest.mark.parametrize(
+    ("command", "code", "told"),
+    [
+        ('"$0" match subs.csv good.xml > /dev/full', 1, "No space left"),
+        ('"$0" --help > /dev/full', 1, "No space left"),
+        ('"$0" match subs.csv good.xml --json > /dev/full', 1, "No space left"),
+        ('"$0" match subs.csv good.xml >&-', 2, "standard output is closed"),
+        ('"$0" --help >&-', 2, "standard output is closed"),
+        ('"$0" match subs.csv - <&-', 1, "standard input is closed"),
+        ('"$0" match - good.xml <&-', 2, "standard input is closed"),
+        ('"$0" covers --pairs - <&-', 2, "standard input is closed"),
+        ('"$0" match subs.csv good.xml <&-', 0, ""),
+        ('"$0" match subs.csv good.xml 2>&-', 0, ""),
+        ('"$0" match subs.csv broken.xml 2>/dev/full', 1, ""),
+    ],
+)
+def test_streams_that_are_full_or_closed_end_in_a_sentence(
+    tmp_path: Path, command: str, code: int, told: str
+) -> None:
+    ended = subprocess.run(
+        ["/bin/sh", "-c", command, EXECUTABLE], cwd=tmp_path, capture_output=True, check=False
+    )
+    complaints = [line for line in ended.stderr.splitlines() if line.startswith(b"twigcast:")]
+    assert b"Traceback" not in ended.stderr + ended.stdout
+    assert ended.returncode == code
+    assert told.encode() in b"".join(complaints)
+    if "2>&-" in command:
+        assert ended.stdout == b"good.xml\tb a\n", "complaints are not mixed into the answers"
 
 
 def test_starting_up_imports_nothing_heavy() -> None:
@@ -225,7 +344,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
             stderr=subprocess.PIPE,
             check=False,
         )
-    assert told.returncode == 2
+    assert told.returncode == 1
     assert told.stderr.splitlines() == [b"twigcast: [Errno 28] No space left on device"]
 
 

@@ -22,6 +22,7 @@ from twigcast.cli.rules import read_rules
 from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
+    cell,
     complain,
     say,
     write,
@@ -208,7 +209,8 @@ def _print_automaton(advertisement: Advertisement, *, as_json: bool) -> str:
     if as_json:
         write_json({**told._asdict(), "automaton": advertisement.text.splitlines()})
     else:
-        write(advertisement.text)
+        for line in advertisement.text.split("\n"):
+            write(line)
     recursive = "recursive" if told.recursive else "not recursive"
     return f"{counted(told.states, 'state')}, {counted(told.edges, 'edge')}, {recursive}"
 
@@ -241,7 +243,7 @@ def _print_overlaps(
             told = {"error": reason} if answer is None else {"overlaps": answer}
             write_json({"id": subscription, "line": line, **told})
         else:
-            write(f"{subscription}\t{'?' if answer is None else int(answer)}")
+            write(cell(str(subscription)), "?" if answer is None else str(int(answer)))
             if answer is None:
                 complain(f"{path}, line {line}: {reason}")
     return sums[None], f"{counted(sums[True], 'subscription')} can match, {sums[False]:,} cannot"

@@ -100,7 +100,7 @@ def aggregate(
             tell=bar.show,
         )
     unwritten = _print(found, ids, as_json=as_json)
-    bad += [f"{quoted(text)} has a line break in it; --json prints it" for text in unwritten]
+    bad += [f"{quoted(text)} has {_unwritten(text)} in it; --json prints it" for text in unwritten]
     refused = complain_of_all(bad, hint="twigcast check names them all")
     _say_sums(found, sum(map(len, ids.values())), merged=merge, budget=budget)
     if refused:
@@ -135,11 +135,15 @@ def _print(
         text = kept.pattern.text
         if as_json:
             write_json(_as_json(kept, text, ids))
-        elif "\n" in text or "\r" in text:
+        elif not text.isprintable():
             unwritten.append(text)
         else:
             write(text)
     return unwritten
+
+
+def _unwritten(text: str) -> str:
+    return "a line break" if "\n" in text or "\r" in text else "letters that cannot be shown"
 
 
 def _as_json(kept: Kept, text: str, ids: dict[Pattern, list[SubscriptionId]]) -> dict[str, object]:

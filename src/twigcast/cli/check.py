@@ -22,12 +22,12 @@ from twigcast.cli.speaking import (
     REFUSED,
     Colour,
     painted,
-    pointed_at,
     say,
+    shown_at,
     write,
     write_json,
 )
-from twigcast.display import counted
+from twigcast.display import counted, one_line
 from twigcast.errors import PatternError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def check(
     it finds candidates, and libxml2 decides.
     """
     file = read_rules(subscriptions, bindings(namespace))
-    width = max((len(str(one.id)) for one in file.subscriptions), default=1)
+    width = max((len(one_line(str(one.id))) for one in file.subscriptions), default=1)
     sums: Counter[str] = Counter()
     with Bar(beside_output=True) as bar:
         for verdict in _verdicts(file, bar):
@@ -91,8 +91,8 @@ def check(
             if as_json:
                 write_json(verdict.as_json())
             else:
-                for line in _lines(verdict, width):
-                    write(line)
+                for parts in _lines(verdict, width):
+                    write(*parts, between="")
     say(_summary(sums))
     if sums["error"]:
         raise typer.Exit(REFUSED)
@@ -149,25 +149,25 @@ _IDLE = {"true()": "  (every document matches)", "false()": "  (no document can 
 _COLOURS = {"exact": Colour.GOOD, "residual": Colour.DOUBT, "error": Colour.BAD}
 
 
-def _lines(verdict: Verdict, width: int) -> Iterator[str]:
-    """A verdict for the eye: aligned, with a caret under what is wrong."""
-    label = "-" if verdict.id is None else str(verdict.id)
-    start = f"{label:>{width}}  {verdict.kind:<8}  "
-    margin = " " * len(start)
-    start = start.replace(verdict.kind, painted(verdict.kind, _COLOURS[verdict.kind]), 1)
+def _lines(verdict: Verdict, width: int) -> Iterator[tuple[str, ...]]:
+    """A verdict for the eye, in parts: aligned, with a caret under what is wrong."""
+    label = "-" if verdict.id is None else one_line(str(verdict.id))
+    kind = verdict.kind
+    start = f"{label:>{width}}  ", painted(kind, _COLOURS[kind]), " " * (10 - len(kind))
+    margin = " " * (len(start[0]) + 10)
     if verdict.kind != "error":
         same = "" if verdict.duplicate_of is None else f"  (same as {verdict.duplicate_of})"
-        yield f"{start}{verdict.canonical}{same}{_IDLE.get(str(verdict.canonical), '')}"
+        yield *start, f"{verdict.canonical}{same}{_IDLE.get(str(verdict.canonical), '')}"
         return
     place = "" if verdict.id == verdict.line else f"line {verdict.line}, "
     if verdict.column is None:
-        yield f"{start}{place}{verdict.error}"
+        yield *start, f"{place}{verdict.error}"
         return
-    shown, caret = pointed_at(verdict.xpath, verdict.column)
-    yield f"{start}{shown}"
-    yield f"{margin}{caret} {place}column {verdict.column}: {verdict.error}"
+    shown, caret = shown_at(verdict.xpath, verdict.column)
+    yield *start, shown
+    yield margin, f"{caret} {place}column {verdict.column}: {verdict.error}"
     if verdict.hint is not None:
-        yield f"{margin}hint: {verdict.hint}"
+        yield margin, f"hint: {verdict.hint}"
 
 
 def _summary(sums: Counter[str]) -> str:

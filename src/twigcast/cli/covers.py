@@ -6,7 +6,6 @@ letter, so that answers and questions can be laid side by side.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -19,6 +18,7 @@ import typer
 from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson, ExitCode
 from twigcast.cli.progress import Bar
+from twigcast.cli.rules import standard_input
 from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
@@ -26,8 +26,8 @@ from twigcast.cli.speaking import (
     complain,
     complain_of_all,
     painted,
-    pointed_at,
     say,
+    shown_at,
     write,
     write_json,
 )
@@ -204,10 +204,12 @@ def _pair(row: Row) -> tuple[str, str]:
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    from twigcast.files.opening import checked_path
+
     if path == "-":
-        return nullcontext(sys.stdin.buffer)
+        return nullcontext(standard_input())
     try:
-        return Path(path).open("rb")
+        return Path(checked_path(path, "a file of pairs")).open("rb")
     except OSError as error:
         raise UsageError(f"cannot read the pairs in {path}: {error.strerror or error}") from error
 
@@ -222,5 +224,5 @@ def _summary(sums: Counter[str]) -> str:
 def _complain_of(error: PatternError) -> None:
     """The error, and a caret under its place."""
     complain(str(error))
-    for line in pointed_at(error.text, error.column):
+    for line in shown_at(error.text, error.column):
         say(f"  {line}")

@@ -25,8 +25,8 @@ from twigcast.cli.speaking import (
     Colour,
     complain,
     painted,
-    pointed_at,
     say,
+    shown_at,
     write,
     write_json,
 )
@@ -111,7 +111,7 @@ def explain(
         told = {} if rule is None else {"rule": rule}
         write_json({"document": name, **told, **explanation.as_json()})
     else:
-        write(_in_colour(explanation))
+        _write_coloured(explanation)
     if explanation.matches is None:
         say("ask in a simpler way (name elements instead of *), or raise --residual-cost-max")
         raise typer.Exit(REFUSED)
@@ -160,11 +160,14 @@ def _listed(ids: list[str]) -> str:
     return (", ".join(ids[:_IDS_SHOWN]) or "none") + more
 
 
-def _in_colour(explanation: Explanation) -> str:
+def _write_coloured(explanation: Explanation) -> None:
     """The text, its first words in the colour of the answer."""
-    words, colon, rest = explanation.text.partition(":")
+    first, *others = explanation.text.split("\n")
+    words, colon, rest = first.partition(":")
     colours = {True: Colour.GOOD, False: Colour.BAD, None: Colour.DOUBT}
-    return painted(words, colours[explanation.matches]) + colon + rest
+    write(painted(words, colours[explanation.matches]), colon, rest, between="")
+    for line in others:
+        write(line)
 
 
 def _one_document(path: str, limits: PublicationLimits) -> tuple[str, Content]:
@@ -195,5 +198,5 @@ def _documents(path: str, limits: PublicationLimits) -> Iterator[tuple[str, Cont
 
 def _complain_of(error: PatternError) -> None:
     complain(f"column {error.column}: {error.reason}")
-    for line in pointed_at(error.text, error.column):
+    for line in shown_at(error.text, error.column):
         say(f"  {line}")

@@ -20,7 +20,7 @@ import typer
 from twigcast.cli.options import AsJson
 from twigcast.cli.progress import Bar
 from twigcast.cli.schemas import complete_schema, schema_named
-from twigcast.cli.speaking import say, write, write_json
+from twigcast.cli.speaking import say, write_json, write_text
 from twigcast.cli.writing import new_file, write_folder, write_zip
 from twigcast.display import counted
 from twigcast.errors import UsageError
@@ -218,7 +218,7 @@ def _print_patterns(drawn: Iterable[str], *, as_json: bool) -> None:
         if as_json:
             write_json({"id": number, "xpath": xpath})
         else:
-            write(xpath)
+            write_text(xpath)
 
 
 def _write_patterns(path: Path, drawn: Iterable[str]) -> None:
@@ -249,4 +249,4 @@ def _print_documents(named: Iterable[tuple[str, bytes]], *, as_json: bool) -> No
         if as_json:
             write_json({"document": name, "content": text})
         else:
-            write(text.rstrip("\n"))
+            write_text(text.rstrip("\n"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
-from twigcast.cli.speaking import say, write
+from twigcast.cli.speaking import say, write_text
 from twigcast.display import counted
 from twigcast.errors import UsageError
 
@@ -197,7 +197,7 @@ def _hand_out(drawn: Topology, out: str | None, seed: int) -> None:
     from twigcast.files import topology_text, write_topology
 
     if out is None:
-        write(topology_text(drawn).rstrip("\n"))
+        write_text(topology_text(drawn).rstrip("\n"))
     else:
         write_topology(drawn, out)
     sizes = [counted(len(drawn.brokers), "broker"), counted(len(drawn.links), "link")]

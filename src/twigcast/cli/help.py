@@ -11,6 +11,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from twigcast.errors import UsageError
+
 __all__ = ["Verb", "VerbGroup"]
 
 _PLACEHOLDERS = {"<int>": "N", "<int range>": "N", "<float>": "X", "<float range>": "X"}
@@ -28,8 +30,22 @@ class _Told:
         return " ".join(first.split())
 
 
+_MAY_BE_EMPTY = {"xpath", "wider", "narrower"}
+"""Expressions: an empty one is refused as an expression."""
+
+
 class Verb(_Told, TyperCommand):
-    """A verb whose help shows no types."""
+    """A verb whose help shows no types, and whose words are not empty."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (typer keeps the type)
+        """Do what the verb does, unless a word is empty: a variable was never set, then."""
+        for each in self.get_params(ctx):
+            value = ctx.params.get(each.name)
+            values = value if isinstance(value, list | tuple) else (value,)
+            if "" in values and each.name not in _MAY_BE_EMPTY:
+                spelled = each.opts[0] if each.param_type_name == "option" else each.metavar
+                raise UsageError(f"{spelled} is empty; was a variable never set?")
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 (typer keeps the type)
         """The words behind the verb, without the braces around those that are needed."""

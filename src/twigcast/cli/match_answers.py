@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from twigcast.cli.document_limits import stopped_by
 from twigcast.cli.filing import Filed
-from twigcast.cli.speaking import complain, say, say_sums, write, write_json
+from twigcast.cli.speaking import Shown, cell, complain, say, say_sums, word, write, write_json
 from twigcast.display import counted
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, InternalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,7 +46,7 @@ class Answers:
     def take(self, answered: Answered) -> None:
         """Print what there is to say about a document, and file it."""
         self.documents += 1
-        if isinstance(answered.answer, DocumentError):
+        if isinstance(answered.answer, DocumentError | InternalError):
             self._refuse(answered.name, answered.answer)
             return
         decision = answered.answer
@@ -64,12 +64,13 @@ class Answers:
         self.failed += bool(decision.undecided) or not filed.complete
         self._print(answered.name, decision, filed.told)
 
-    def _refuse(self, name: str, error: DocumentError) -> None:
+    def _refuse(self, name: str, error: DocumentError | InternalError) -> None:
         self.refused += 1
+        reason = stopped_by(error) if isinstance(error, DocumentError) else str(error)
         if self.as_json:
-            write_json({"document": name, "error": stopped_by(error)})
+            write_json({"document": name, "error": reason})
         else:
-            complain(f"{name}: {stopped_by(error)}")
+            complain(f"{name}: {reason}")
 
     def _print(self, name: str, decision: Decision, filed: Mapping[str, object]) -> None:
         matches, undecided = self._ids(decision.matches), self._ids(decision.undecided)
@@ -78,9 +79,9 @@ class Answers:
             doubts = {"undecided": undecided} if undecided else {}
             write_json({"document": name, "matches": matches, **doubts, **filed})
             return
-        write(f"{name}\t{' '.join(map(str, matches))}")
+        write(cell(name), Shown(_listed(matches)))
         if undecided:
-            ids = " ".join(map(str, undecided))
+            ids = _listed(undecided)
             complain(f"{name}: too costly to decide on this document: {ids}")
 
     def _ids(self, positions: Iterable[int]) -> list[SubscriptionId]:
@@ -89,11 +90,11 @@ class Answers:
     def tell(self, *, since: float) -> None:
         """The sums, below what to do about expressions that were too costly."""
         if self._costly:
-            ids = list(map(str, self._costly))
+            ids = list(self._costly)
             more = " …" if len(ids) > _HINTED_MAX else ""
             say(
                 "what is too costly can be asked in a simpler way (name elements instead of *, "
-                f"count once), or raise --residual-cost-max: {' '.join(ids[:_HINTED_MAX])}{more}"
+                f"count once), or raise --residual-cost-max: {_listed(ids[:_HINTED_MAX])}{more}"
             )
         sums = [counted(self.documents, "document"), counted(self.matches, "match", "matches")]
         if self.filing is not None:
@@ -104,3 +105,8 @@ class Answers:
             if number
         ]
         say_sums(", ".join(sums), since=since)
+
+
+def _listed(ids: Iterable[SubscriptionId]) -> str:
+    """Ids with spaces between them; each can be told from the next, whatever it holds."""
+    return " ".join(word(str(each)) for each in ids)

@@ -27,7 +27,7 @@ from multiprocessing.connection import wait
 from threading import Thread
 from typing import TYPE_CHECKING, Self, TypeAlias
 
-from twigcast.errors import DocumentError, TwigcastError
+from twigcast.errors import DocumentError, InternalError, TwigcastError
 
 if TYPE_CHECKING:
     from twigcast.files import Rejected
@@ -44,7 +44,7 @@ CHUNK_BYTES_MAX = 1 << 20
 
 _AHEAD = 2
 
-Answer: TypeAlias = "Decision | DocumentError"
+Answer: TypeAlias = "Decision | DocumentError | InternalError"
 _Document: TypeAlias = "tuple[Entry, str, Content]"
 
 
@@ -177,7 +177,7 @@ def _decide(matcher: Matcher, content: Content) -> Answer:
         return content
     try:
         return matcher.decide(content)
-    except DocumentError as error:
+    except (DocumentError, InternalError) as error:
         return error
 
 

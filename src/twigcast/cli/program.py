@@ -5,14 +5,16 @@ exit code   meaning
 ==========  ======================================================================
 0           done
 1           done, but some inputs were refused: each was named on standard error; or the
-            answer is no, where --exit-code asks for that
+            answer is no, where --exit-code asks for that; or something failed on the way:
+            the disk was full, or nobody foresaw it
 2           it could not begin: wrong arguments, a missing file, something not installed
 130         interrupted
 141         whoever read our output has gone (``| head``); nothing is wrong
 ==========  ======================================================================
 
-An error that Twigcast raises on purpose becomes one sentence on standard error. Any other is a
-mistake of ours and keeps its traceback.
+An error becomes one sentence on standard error. One that Twigcast did not raise on purpose is a
+mistake of ours (:class:`~twigcast.errors.InternalError`); with TWIGCAST_TRACEBACK set to anything,
+its traceback stands in front of the sentence.
 """
 
 from __future__ import annotations
@@ -20,9 +22,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+import traceback
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
+from typer import Abort, Exit
+from typer._click.exceptions import ClickException
 
 from twigcast import __version__
 from twigcast.cli import (
@@ -42,14 +48,19 @@ from twigcast.cli import (
 )
 from twigcast.cli.help import Verb, VerbGroup
 from twigcast.cli.interrupts import interrupt_again
-from twigcast.cli.speaking import REFUSED, USAGE, complain
-from twigcast.errors import TwigcastError, UsageError
+from twigcast.cli.speaking import REFUSED, USAGE, complain, say
+from twigcast.display import one_line
+from twigcast.door import door
+from twigcast.errors import InternalError, TwigcastError, UsageError
 
 __all__ = ["app", "main"]
 
 _READER_GONE = 141
 """What a shell reports for a program that wrote into a closed pipe: 128 and SIGPIPE."""
 
+
+_TRACEBACK = "TWIGCAST_TRACEBACK"
+"""Set in the environment, it shows where a mistake of ours happened."""
 
 _ORDER = (
     "match",
@@ -70,21 +81,37 @@ _ORDER = (
 class Verbs(VerbGroup):
     """The verbs, with the errors of all of them turned into sentences and exit codes."""
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (typer keeps the type to itself)
+    def invoke(self, ctx: Any) -> None:  # noqa: ANN401 (typer keeps the type to itself)
         """Do what the verb does."""
         try:
-            answer = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            raise typer.Exit(_READER_GONE) from None
+            with door("the command"):
+                ending = self._ending(ctx)
+        except InternalError as error:
+            _complain_of_ours(error)
+            ending = Exit(REFUSED)
         except TwigcastError as error:
             complain(str(error))
-            raise typer.Exit(USAGE if isinstance(error, UsageError) else REFUSED) from None
+            ending = Exit(USAGE if isinstance(error, UsageError) else REFUSED)
+        if ending is not None:
+            raise ending
+
+    def _ending(self, ctx: Any) -> Exit | Abort | ClickException | None:  # noqa: ANN401 (likewise)
+        """How it ended, if it was before the end; typer raises such endings."""
+        try:
+            super().invoke(ctx)
+            sys.stdout.flush()
+        except (Exit, Abort) as ending:
+            return ending
+        except ClickException as error:
+            error.message = one_line(error.message)
+            return error
+        except BrokenPipeError:
+            return Exit(_READER_GONE)
         except OSError as error:
             # A full disk, a folder that went away: the machine's fault and not ours.
             complain(str(error))
-            raise typer.Exit(USAGE) from None
-        return answer
+            return Exit(REFUSED)
+        return None
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 (likewise)
         """The verbs in the order of a first acquaintance."""
@@ -161,6 +188,7 @@ app.command("doctor", cls=Verb, epilog=_example(*doctor.EXAMPLES))(doctor.doctor
 
 def main() -> None:
     """Run the program and leave with its exit code."""
+    _take_standard_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Whatever the locale says: JSON is UTF-8, and no letter may stop us.
@@ -168,16 +196,59 @@ def main() -> None:
     sys.unraisablehook = interrupt_again
     try:
         app()
+    except OSError as error:  # the help has no place on a full disk
+        _flushed()
+        with suppress(OSError):
+            complain(str(error))
+        raise SystemExit(REFUSED) from None
+    except SystemExit as ending:
+        if _flushed() or ending.code:
+            raise
+        raise SystemExit(REFUSED) from None
     finally:
-        _leave_quietly()
+        _flushed()
 
 
-def _leave_quietly() -> None:
-    """Point standard output at nothing if it takes no more.
+def _take_standard_streams() -> None:
+    """Make do without streams that were closed, and end if it is the one that answers go to.
+
+    A file that is opened later would else get the number of a stream, and what others write there.
+    """
+    closed = [stream is None for stream in (sys.stdin, sys.stdout, sys.stderr)]
+    for number in (number for number, is_closed in enumerate(closed) if is_closed):
+        nowhere = os.open(os.devnull, os.O_RDONLY if number == 0 else os.O_WRONLY)
+        if nowhere != number:
+            os.dup2(nowhere, number)
+            os.close(nowhere)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8")
+    if sys.stdout is None:
+        complain("standard output is closed; send it to /dev/null if nobody is to read it")
+        raise SystemExit(USAGE)
+
+
+def _complain_of_ours(error: InternalError) -> None:
+    if os.environ.get(_TRACEBACK) and error.__cause__ is not None:
+        for block in traceback.format_exception(error.__cause__):
+            for line in block.rstrip("\n").split("\n"):
+                say(line)
+        complain(str(error))
+    else:
+        complain(f"{error} and with what {_TRACEBACK}=1 shows")
+
+
+def _flushed() -> bool:
+    """Whether standard output has taken everything; else it is pointed at nothing.
 
     Python would flush it once more on the way out, and complain.
     """
     try:
         sys.stdout.flush()
-    except OSError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return True  # Whoever read has gone, and misses nothing.
+        with suppress(OSError):
+            complain(str(error))
+        return False
+    return True

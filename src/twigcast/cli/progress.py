@@ -15,6 +15,8 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from twigcast.display import one_line
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -49,6 +51,7 @@ class Bar(AbstractContextManager["Bar"]):
         if not self._wanted:
             return
         with self._lock:
+            stage = one_line(stage)
             fresh = stage != self._told[0]
             self._told = (stage, done, total)
             if self._progress is not None:
@@ -112,7 +115,7 @@ def _new_progress() -> Progress:
 
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),

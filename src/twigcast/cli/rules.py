@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from twigcast.cli.speaking import quoted, say
 from twigcast.errors import UsageError
@@ -20,7 +21,7 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from twigcast.files import SubscriptionFile
 
-__all__ = ["read_rules"]
+__all__ = ["read_rules", "standard_input"]
 
 _LOOKED_AT = 100
 """So many lines show what a file is."""
@@ -36,6 +37,8 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
     """The subscriptions of a file; a UsageError if it is a document or an archive."""
     from twigcast.files import read_subscriptions
 
+    if path == "-":
+        standard_input()
     file = read_subscriptions("/dev/stdin" if path == "-" else path, namespaces=namespaces or {})
     _refuse_documents(path, file)
     lines = [one.xpath.strip() for one in islice(file.subscriptions, _LOOKED_AT)]
@@ -45,6 +48,13 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
             f"elements of that name (to match the files: {_match_listed(path)})"
         )
     return file
+
+
+def standard_input() -> BinaryIO:
+    """What comes on standard input; UsageError if it is closed."""
+    if sys.stdin is None:
+        raise UsageError("standard input is closed; give a file, or send something into it")
+    return sys.stdin.buffer
 
 
 def _match_listed(path: str) -> str:

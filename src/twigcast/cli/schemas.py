@@ -15,11 +15,12 @@ __all__ = ["complete_schema", "schema_named"]
 
 def schema_named(dtd: str) -> Schema:
     """The schema of a name or a file; UsageError if there is neither."""
+    from twigcast.files.opening import checked_path
     from twigcast.files.schemas import read_schema, shipped_schema, shipped_schema_names
 
     if dtd in shipped_schema_names():
         return shipped_schema(dtd)
-    if Path(dtd).is_file():
+    if Path(checked_path(dtd, "a DTD")).is_file():
         return read_schema(dtd)
     known = ", ".join(shipped_schema_names())
     raise UsageError(f"there is no file {dtd}, and no DTD of that name comes along: {known}")

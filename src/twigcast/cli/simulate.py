@@ -27,7 +27,7 @@ from twigcast.cli.speaking import (
     write_json,
 )
 from twigcast.cli.writing import new_file
-from twigcast.display import counted
+from twigcast.display import counted, one_line
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def simulate(
         bar.show("drawing the workload", 0, None)
         told = tell(read)
         if details and not as_json:
-            say(options_text(read.options))
+            for line in options_text(read.options).split("\n"):
+                say(line)
             _say_drawn(told.drawn)
         _say_flooding(told.story, strategies)
         runs = []
@@ -369,8 +370,9 @@ def _rest(listed: Sequence[object], columns: int) -> Iterable[tuple[str, ...]]:
 
 def _write_aligned(rows: Sequence[Sequence[str]], *, numbers_from: int = 1) -> None:
     """Write rows in columns: names to the left, and from one column on numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+    shown = [list(map(one_line, row)) for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         cells = [
             cell.rjust(width) if place >= numbers_from else cell.ljust(width)
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
@@ -400,5 +402,5 @@ def _draw(path: Path, scenario: Scenario, story: Story, results: Results) -> Non
     from twigcast.simulator import drawn_network
 
     with new_file(path) as file:
-        file.write(drawn_network(story.network, results, title=scenario.name).encode())
+        file.write(drawn_network(story.network, results, title=one_line(scenario.name)).encode())
     say(f"the network is drawn in {path}")

@@ -1,4 +1,4 @@
-"""Which words go where.
+r"""Which words go where.
 
 What a user asked for goes to standard output, plain, as text or as one JSON object per line.
 Everything else (complaints, progress, hints, sums) goes to standard error, so that it is seen even
@@ -7,12 +7,20 @@ of them is cut short: the rest is counted. Long work ends with one line of sums.
 
 Colour is for terminals, and :func:`painted` alone decides: none in pipes and files, none where
 ``NO_COLOR`` is set or the terminal is dumb, and never in JSON.
+
+Names come from strangers: of members of archives, documents, subscribers, brokers. Nothing of them
+reaches a terminal or a table raw. Whatever is written or said is escaped here, in one place, unless
+it is :class:`Shown`. A *cell* of a table with tabs (:func:`cell`) that cannot stand there as it is
+is written as a JSON string, in quotes, and so is one that begins with a quote. So no cell can be
+mistaken for another: ``a\tb`` is a name with a backslash, ``"a\tb"`` one with a tab. JSON keeps
+all names; what cannot be seen is spelled as JSON spells it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import unicodedata
@@ -20,6 +28,8 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, TextIO
+
+from twigcast.display import one_line
 
 if TYPE_CHECKING:
     from twigcast.errors import DocumentError
@@ -29,6 +39,8 @@ __all__ = [
     "REFUSED",
     "USAGE",
     "Colour",
+    "Shown",
+    "cell",
     "clock",
     "complain",
     "complain_of_all",
@@ -38,8 +50,11 @@ __all__ = [
     "reason_of",
     "say",
     "say_sums",
+    "shown_at",
+    "word",
     "write",
     "write_json",
+    "write_text",
 ]
 
 REFUSED = 1
@@ -66,12 +81,37 @@ class Colour(StrEnum):
     DOUBT = "33"
 
 
-def painted(text: str, colour: Colour, stream: TextIO | None = None) -> str:
+class Shown(str):
+    """A text that may go to a terminal as it is; put together with others, it is plain text."""
+
+    __slots__ = ()
+
+
+def painted(text: str, colour: Colour, stream: TextIO | None = None) -> Shown:
     """The text, in colour if the stream is a terminal that shows any; else standard output."""
+    text = one_line(text)
     shown = (stream or sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
     if not shown or os.environ.get("NO_COLOR"):
-        return text
-    return f"\x1b[{colour}m{text}\x1b[0m"
+        return Shown(text)
+    return Shown(f"\x1b[{colour}m{text}\x1b[0m")
+
+
+def cell(text: str) -> Shown:
+    r"""A name as a cell of a table with tabs: itself, or a JSON string where that cannot be.
+
+    >>> print(cell("a.xml"), cell("a\tb.xml"), cell('"a".xml'))
+    a.xml "a\tb.xml" "\"a\".xml"
+    """
+    if text.isprintable() and not text.startswith('"'):
+        return Shown(text)
+    return Shown(_json(text))
+
+
+def word(text: str) -> Shown:
+    """A cell, or a part of it, that has no spaces: for lists of ids with spaces between them."""
+    if text and " " not in text:
+        return cell(text)
+    return Shown(_json(text).replace(" ", "\\u0020"))
 
 
 def clock() -> float:
@@ -79,24 +119,50 @@ def clock() -> float:
     return time.perf_counter()
 
 
-def write(text: str) -> None:
-    """A line of what the user asked for."""
+def write(*parts: str, between: str = "\t") -> None:
+    """A line of what the user asked for, made of parts; what is not Shown is escaped."""
+    print(between.join(map(_shown, parts)))
+
+
+def write_text(text: str) -> None:
+    """What the user asked for as it is, lines and all: a document that was drawn, a topology."""
     print(text)
 
 
 def write_json(record: Mapping[str, object]) -> None:
     """An object of what the user asked for, on one line."""
-    print(json.dumps(record, ensure_ascii=False))
+    print(_json(record))
 
 
 def say(text: str = "") -> None:
     """A line beside the output."""
-    print(text, file=sys.stderr)
+    print(_shown(text), file=sys.stderr)
 
 
 def complain(text: str) -> None:
-    """A line that says what is wrong, and who says so."""
-    say(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {text}")
+    """A line that says what is wrong, and who says so; what goes on below it is indented."""
+    lines = _GOES_ON.join(map(one_line, text.split(_GOES_ON)))
+    say(Shown(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {lines}"))
+
+
+_GOES_ON = "\n  "
+
+
+def _shown(text: str) -> str:
+    return text if isinstance(text, Shown) else one_line(text)
+
+
+def _json(value: object) -> str:
+    """JSON in the letters of the text, but for those that cannot be seen."""
+    return _UNSEEN.sub(_spelled, json.dumps(value, ensure_ascii=False))
+
+
+_UNSEEN = re.compile(r"[^\x20-\x7e]")
+
+
+def _spelled(found: re.Match[str]) -> str:
+    letter = found[0]
+    return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
 def say_sums(text: str, *, since: float) -> None:
@@ -147,6 +213,14 @@ def pointed_at(text: str, column: int) -> tuple[str, str]:
     if len(after) > _SHOWN_AFTER:
         after = after[:_SHOWN_AFTER] + "…"
     return before + after, "".join(map(_blank, before)) + "^"
+
+
+def shown_at(text: str, column: int) -> tuple[str, str]:
+    """The same of an expression as it may be shown: the caret stands under what was escaped."""
+    if text.isprintable():
+        return pointed_at(text, column)
+    place = min(max(column - 1, 0), len(text))
+    return pointed_at(one_line(text), len(one_line(text[:place])) + 1)
 
 
 def _blank(letter: str) -> str:

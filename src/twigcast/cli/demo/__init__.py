@@ -31,8 +31,8 @@ EXAMPLES = ("twigcast demo", "twigcast demo --out /tmp/demo --documents 500")
 
 def demo(
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Where everything goes that the demo makes.")
-    ] = Path("demo"),
+        str, typer.Option(metavar="FOLDER", help="Where everything goes that the demo makes.")
+    ] = "demo",
     documents: Annotated[int, typer.Option(min=20, help="Documents of the feed.")] = 2000,
     subscriptions: Annotated[int, typer.Option(min=20, help="Subscriptions to it.")] = 3000,
     seed: Annotated[int, typer.Option(help="Equal seeds give equal feeds.")] = 1,
@@ -47,4 +47,6 @@ def demo(
     # The steps need Spark and lxml; naming the verb must not.
     from twigcast.cli.demo.steps import run_demo
 
-    run_demo(out, documents=documents, subscriptions=subscriptions, seed=seed, as_json=as_json)
+    run_demo(
+        Path(out), documents=documents, subscriptions=subscriptions, seed=seed, as_json=as_json
+    )
