@@ -16,19 +16,24 @@ A column function has no place for rejected subscriptions, so a bad one is an er
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-from twigcast.errors import UsageError
+from twigcast.door import door
+from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import compile_subscriptions
 from twigcast.matching import Matcher
+from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.job import matching_function, share_compiled
 from twigcast.spark.labels import labels_of
 from twigcast.spark.session import running_session
 from twigcast.spark.sources import gathered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import Column
     from pyspark.sql._typing import UserDefinedFunctionLike
 
@@ -43,17 +48,30 @@ def matches(column: Column | str, subscriptions: Subscriptions) -> Column:
     file, a list of expressions, a mapping from id to expression, or rows or a DataFrame with
     ``id`` and ``xpath``. The column is called ``matches``.
     """
-    spark = running_session()
-    if spark is None:
-        raise UsageError("there is no Spark session yet: start one, then call matches")
-    return _function(spark, subscriptions)(column).alias("matches")
+    with door("making a column"), _told_plainly():
+        spark = running_session()
+        if spark is None:
+            raise UsageError("there is no Spark session yet: start one, then call matches")
+        return _function(spark, subscriptions)(column).alias("matches")
 
 
 def register(
     spark: SparkSession, subscriptions: Subscriptions, name: str = "twigcast_match"
 ) -> None:
     """Make ``NAME(content)`` known to SQL; registering again replaces the subscriptions."""
-    spark.udf.register(name, _function(spark, subscriptions))
+    with door("registering a function"), _told_plainly():
+        spark.udf.register(name, _function(spark, subscriptions))
+
+
+@contextmanager
+def _told_plainly() -> Iterator[None]:
+    """What Spark or a disk fails with, as one sentence."""
+    try:
+        yield
+    except SPARK_FAILURES as error:
+        raise UsageError(f"Spark does not take the function: {cause(error)}") from error
+    except OSError as error:
+        raise TwigcastError(f"the subscriptions cannot be shared with workers: {error}") from error
 
 
 def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedFunctionLike:

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 from pyspark.errors import PySparkPicklingError
 
+from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
 
@@ -77,26 +78,30 @@ def grid(
 
     A :class:`UsageError` says what is wrong with the grid itself, before anything is started.
     """
-    given = {name: tuple(values) for name, values in axes.items()}
-    seeded = _takes_seed(work, given)
-    count = _checked_count(given, repeats, partitions)
-    tasks = max(1, min(count, partitions or TASKS_MAX))
+    with door("computing a grid"):
+        given = {name: tuple(values) for name, values in axes.items()}
+        seeded = _takes_seed(work, given)
+        count = _checked_count(given, repeats, partitions)
+        tasks = max(1, min(count, partitions or TASKS_MAX))
 
-    def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for first in batch.column("id").to_pylist():
-                for number in range(int(first or 0), count, tasks):
-                    point, repeat = point_at(given, repeats, number)
-                    arguments = {**point, **({"seed": seed_of(point, repeat)} if seeded else {})}
-                    yield _row(number, *attempt(work, arguments, taken=(*given, *_OWN_COLUMNS)))
+        def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for first in batch.column("id").to_pylist():
+                    for number in range(int(first or 0), count, tasks):
+                        point, repeat = point_at(given, repeats, number)
+                        arguments = {
+                            **point,
+                            **({"seed": seed_of(point, repeat)} if seeded else {}),
+                        }
+                        yield _row(number, *attempt(work, arguments, taken=(*given, *_OWN_COLUMNS)))
 
-    try:
-        rows = spark.range(0, tasks, 1, tasks).mapInArrow(answer, _ANSWERS).toArrow()
-    except (PicklingError, PySparkPicklingError) as error:
-        raise UsageError(f"the function cannot be sent to workers: {cause(error)}") from error
-    except SPARK_FAILURES as error:
-        raise TwigcastError(f"the grid did not finish: {cause(error)}") from error
-    return spark.createDataFrame(table_of_points(given, repeats, rows.sort_by("point")))
+        try:
+            rows = spark.range(0, tasks, 1, tasks).mapInArrow(answer, _ANSWERS).toArrow()
+        except (PicklingError, PySparkPicklingError) as error:
+            raise UsageError(f"the function cannot be sent to workers: {cause(error)}") from error
+        except SPARK_FAILURES as error:
+            raise TwigcastError(f"the grid did not finish: {cause(error)}") from error
+        return spark.createDataFrame(table_of_points(given, repeats, rows.sort_by("point")))
 
 
 def point_at(

@@ -51,6 +51,7 @@ from pyspark.sql import SparkSession
 
 from twigcast import __version__
 from twigcast.display import counted, html_table, one_line, printable
+from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.routing.strategy import warn_of_flooding
@@ -133,17 +134,18 @@ class Pipeline:
         advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
         progress: Listener | None = None,
     ) -> None:
-        self.design = design_of(
-            topology,
-            strategy,
-            plan=plan,
-            shards=shards,
-            engine=engine,
-            origin=origin,
-            advertisements=advertisements,
-        )
+        with door("making a pipeline"), told_plainly():
+            self.design = design_of(
+                topology,
+                strategy,
+                plan=plan,
+                shards=shards,
+                engine=engine,
+                origin=origin,
+                advertisements=advertisements,
+            )
+            self._file = unambiguous(gathered(subscriptions))
         self._given = spark
-        self._file = unambiguous(gathered(subscriptions))
         self._progress = progress
         self._prepared: Prepared | None = None
 
@@ -161,15 +163,15 @@ class Pipeline:
         the number of tasks; if not given, it follows the work and the cores. A folder that holds a
         finished run is refused unless ``overwrite``.
         """
-        publications = checked(publications, partitions)
-        self._warn_of_flooding(publications)
-        place = _temporary_folder() if out is None else str(out)
-        existing: Existing = "replace" if overwrite else "refuse"
-        # What can be refused without Spark is refused before it is started.
-        local = local_path(place)
-        output = local and Output(local_store(local), TABLES, existing=existing)
-        spark = self.spark
-        with told_plainly():
+        with door("running a pipeline"), told_plainly():
+            publications = checked(publications, partitions)
+            self._warn_of_flooding(publications)
+            place = _temporary_folder() if out is None else str(out)
+            existing: Existing = "replace" if overwrite else "refuse"
+            # What can be refused without Spark is refused before it is started.
+            local = local_path(place)
+            output = local and Output(local_store(local), TABLES, existing=existing)
+            spark = self.spark
             output = output or Output(hadoop_store(place, spark), TABLES, existing=existing)
             batch = Batch(spark, output.batch(0), place, progress=self._progress)
             return batch.run(self.prepared, publications, partitions=partitions)
@@ -194,24 +196,30 @@ class Pipeline:
         does what is there, and ends. Deliveries can go to Kafka as well. ``schema`` is that of a
         table, where no file tells it yet.
         """
-        from twigcast.spark.stream import Step, start_stream
+        with door("starting a stream"), told_plainly():
+            from twigcast.spark.stream import Step, start_stream
 
-        if not isinstance(publications, KafkaTopic):
-            publications = checked(publications, partitions)
-        self._warn_of_flooding(publications)
-        step = Step(
-            design=self.design,
-            subscriptions=self._file,
-            out=str(out),
-            changes=changes,
-            deliveries_to=deliveries_to,
-            partitions=partitions,
-            # A server that batches are done by has nobody to tell.
-            progress=None if is_connected_to(self.spark) else self._progress,
-        )
-        return start_stream(
-            self.spark, publications, step, checkpoint=checkpoint, trigger=trigger, schema=schema
-        )
+            if not isinstance(publications, KafkaTopic):
+                publications = checked(publications, partitions)
+            self._warn_of_flooding(publications)
+            step = Step(
+                design=self.design,
+                subscriptions=self._file,
+                out=str(out),
+                changes=changes,
+                deliveries_to=deliveries_to,
+                partitions=partitions,
+                # A server that batches are done by has nobody to tell.
+                progress=None if is_connected_to(self.spark) else self._progress,
+            )
+            return start_stream(
+                self.spark,
+                publications,
+                step,
+                checkpoint=checkpoint,
+                trigger=trigger,
+                schema=schema,
+            )
 
     def flooding_notice(
         self, publications: Publications | KafkaTopic, *, remedy: str
@@ -241,8 +249,9 @@ class Pipeline:
 
     def prepare(self, file: SubscriptionFile) -> Prepared:
         """Compile other subscriptions for the same network."""
-        tell = _telling(self._progress)
-        return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
+        with door("compiling subscriptions"), told_plainly():
+            tell = _telling(self._progress)
+            return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
 
     def __repr__(self) -> str:
         told = self._described()

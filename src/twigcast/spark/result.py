@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from twigcast.display import html_table
-from twigcast.errors import UsageError
+from twigcast.door import door
+from twigcast.errors import TwigcastError, UsageError
+from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.session import running_session
 from twigcast.spark.storage import (
     hadoop_store,
@@ -84,16 +86,20 @@ class Run:
 
 def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     """A table of a run or a stream, of whose batches only those count that are finished."""
-    if name not in TABLES:
-        raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-    local = local_path(out)
-    store = readable_store(local) if local is not None else hadoop_store(str(out), spark)
-    batches = whole_batches(store)
-    if not batches:
-        raise UsageError(f"{out} holds no finished run")
-    base = store.location(name)
-    places = [f"{literally(base)}/batch={number}" for number in batches]
-    return spark.read.option("basePath", base).parquet(*places)
+    with door("reading a table"):
+        if name not in TABLES:
+            raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+        local = local_path(out)
+        store = readable_store(local) if local is not None else hadoop_store(str(out), spark)
+        batches = whole_batches(store)
+        if not batches:
+            raise UsageError(f"{out} holds no finished run")
+        base = store.location(name)
+        places = [f"{literally(base)}/batch={number}" for number in batches]
+        try:
+            return spark.read.option("basePath", base).parquet(*places)
+        except SPARK_FAILURES as error:
+            raise TwigcastError(f"cannot read the table {name} of {out}: {cause(error)}") from error
 
 
 def _shown(value: object) -> str:

@@ -45,6 +45,7 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
 from twigcast.spark.arriving import arriving
@@ -123,26 +124,29 @@ class Stream:
 
         A :class:`TwigcastError` tells what made it end, if it did not mean to.
         """
-        if seconds is not None and not self._ends_within(seconds):
-            return False
-        with suppress(*SPARK_FAILURES):
-            # Now and then we look up, to hear whether somebody has pressed Ctrl-C.
-            while not self._query.awaitTermination(_HEARD_SECONDS):
-                pass
-        self._raise_failure()
-        return True
+        with door("waiting for a stream"):
+            if seconds is not None and not self._ends_within(seconds):
+                return False
+            with suppress(*SPARK_FAILURES):
+                # Now and then we look up, to hear whether somebody has pressed Ctrl-C.
+                while not self._query.awaitTermination(_HEARD_SECONDS):
+                    pass
+            self._raise_failure()
+            return True
 
     def catch_up(self) -> None:
         """Wait until all that has arrived so far is done."""
-        with suppress(*SPARK_FAILURES):
-            self._query.processAllAvailable()
-        self._raise_failure()
+        with door("waiting for a stream"):
+            with suppress(*SPARK_FAILURES):
+                self._query.processAllAvailable()
+            self._raise_failure()
 
     def stop(self) -> None:
         """Stop at once; a batch on its way is done again when the stream is started again."""
-        self._is_stopped = True
-        with suppress(*SPARK_FAILURES):
-            self._query.stop()
+        with door("stopping a stream"):
+            self._is_stopped = True
+            with suppress(*SPARK_FAILURES):
+                self._query.stop()
 
     def _ends_within(self, seconds: float) -> bool:
         if seconds <= 0:
