@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -495,3 +496,24 @@ def test_a_run_that_takes_the_place_of_a_stream_leaves_nothing_of_it(
     assert {path.name for path in place.out.iterdir()} == {"_manifest", *TABLES}
     with pytest.raises(UsageError, match="not of one stream"):
         place.start()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_an_output_folder_that_is_taken_away_stops_the_stream(
+    place: Place, spark: SparkSession, *, replaced: bool
+) -> None:
+    place.publish("a", 1)
+    stream = place.pipeline.stream(
+        place.documents, place.out, checkpoint=place.checkpoint, trigger=0
+    )
+    try:
+        stream.catch_up()
+        shutil.rmtree(place.out)
+        if replaced:
+            place.pipeline.disseminate(place.documents, place.out)
+        place.publish("b", 2)
+        with pytest.raises(TwigcastError, match="is no longer that of this stream"):
+            stream.catch_up()
+    finally:
+        stream.stop()
+    assert whole_batches(local_store(str(place.out))) == ([0] if replaced else [])

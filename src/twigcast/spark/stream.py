@@ -181,6 +181,8 @@ class Step:
     progress: Listener | None = None
     last_run: Run | None = None
     failure: Exception | None = None
+    name: str | None = None
+    """What the stream is called in its output folder, once it is started."""
     _versions: Versions | None = None
     _prepared: tuple[Sequence[Subscription], Prepared] | None = None
 
@@ -195,6 +197,11 @@ class Step:
     def _do(self, frame: DataFrame, number: int) -> None:
         spark = frame.sparkSession
         store = store_of(self.out, spark)
+        if self.name is not None and _named(store) != self.name:
+            raise TwigcastError(
+                f"the output folder {self.out} is no longer that of this stream: it was removed or "
+                "replaced; start a new stream, in two new folders"
+            )
         output = Output(store, TABLES, existing="keep").batch(
             number, placed=lambda: self._send(spark, store, number)
         )
@@ -276,7 +283,7 @@ def start_stream(
     done = replace(step, publications=source.batch, out=_absolute(step.out), changes=changes)
     out = store_of(done.out, spark)
     feed_of(done.changes, out)
-    bind(out, store_of(checkpoint, spark))
+    done.name = bind(out, store_of(checkpoint, spark))
     writer = source.frame.writeStream.foreachBatch(done)
     writer = writer.option("checkpointLocation", _absolute(checkpoint))
     if trigger is None:
