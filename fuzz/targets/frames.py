@@ -47,11 +47,12 @@ from twigcast.routing.events import (
 from twigcast.routing.router import Router
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.wire import encode, received
+from twigcast.routing.wire_texts import WIRE_PATTERN_LIMITS
 
 EAST, WEST, FAR = BrokerId("east"), BrokerId("west"), BrokerId("far")
 LINKS: Final = (EAST, WEST, FAR)
 ALL_STRATEGIES: Final = (*STRATEGIES, *annotating("lazy", "+sd-sd"), *annotating("eager", "+s"))
-_DOCUMENT_BYTES: Final = 1_000
+_DOCUMENT_BYTES: Final = 3_000
 _GOOD: Final = Publication("good", BrokerId("here"), "press", b"<a><b/></a>")
 _PROBE: Final = SubscriptionId(2**62)
 _TEXTS: Final = tuple(asked.pattern for asked in SPOKEN)
@@ -96,10 +97,16 @@ def _message(rng: Random) -> Message:
         return _draw()(rng)
     if draw < 4:
         content = random_document(rng, errors=0.5)[: _DOCUMENT_BYTES + 1]
+        if rng.randrange(10) == 0:
+            levels = rng.choice((30, 100, 250))
+            content = b"<a>" * levels + b"</a>" * levels
         origin = rng.choice(("west", "east", "far", "here"))
         return Arrive(Publication(f"d{rng.randrange(9)}", BrokerId(origin), "press", content))
     session, number = rng.choice(((2, 3), (2, 4), (3, 1), (5, 2), (6, 1), (2, 2)))
     routes = tuple(dict.fromkeys(rng.choices(_TEXTS, k=rng.randrange(3))))
+    if rng.randrange(10) == 0:
+        steps = rng.choice(("/a", "//a", "//*")) * rng.choice((20, 60, 120, 240))
+        routes = (Pattern.parse(f"{steps}[2]", limits=WIRE_PATTERN_LIMITS),)
     withdrawn = (Pattern.parse("/a/b"),) if rng.randrange(3) == 0 else ()
     return Change(session, number, routes=routes, withdrawn=withdrawn)
 
