@@ -31,8 +31,8 @@ struct Part {
     unsure: Vec<usize>,
 }
 
-/// Offsets and ids of the matches, offsets and ids of libxml2's candidates, and the rows that the
-/// kernel would rather have libxml2 read.
+/// Offsets and ids of the matches, offsets and ids of libxml2's candidates, and the rows to be asked for
+/// alone: libxml2 had better read them, or something in them is undecided.
 pub type Batch = (Slab, Slab, Slab, Slab, Vec<usize>);
 
 /// The documents in the buffers of an Arrow array.
@@ -178,20 +178,20 @@ fn part(
     part.matches.ids = index.spare().take(detached);
     part.matches.ends.push(0);
     part.candidates.ends.push(0);
-    let mut copy = Vec::new();
+    let (mut copy, mut undecided) = (Vec::new(), Vec::new());
     index.reading(detached, |detached, workspace| {
         for row in share {
+            undecided.clear();
             let found = Found {
                 matches: &mut part.matches.ids,
                 candidates: &mut part.candidates.ids,
+                undecided: &mut undecided,
             };
             let content = rows.get(row, &mut copy);
             // For each row anew: whoever wants to change the index waits for one document, not for all.
             let core = index.core(detached);
-            if workspace
-                .matched(&core, content, index.bounds(), skip, found)
-                .is_err()
-            {
+            let read = workspace.matched(&core, content, index.bounds(), skip, found);
+            if read.is_err() || !undecided.is_empty() {
                 part.unsure.push(row);
             }
             part.matches.close()?;

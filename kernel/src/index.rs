@@ -12,7 +12,9 @@ use twigcast_kernel_core::build::Event;
 use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
 use twigcast_kernel_core::links::Links as CoreLinks;
-use twigcast_kernel_core::matching::{BUDGET, Bounds, Counters, Found, LARGE_FROM, Workspace};
+use twigcast_kernel_core::matching::{
+    BUDGET, Bounds, Counters, Found, LARGE_FROM, STEPS_MAX, Workspace,
+};
 use twigcast_kernel_core::read::{Limits, Node};
 
 use crate::batch::{self, Batch, Rows};
@@ -26,6 +28,9 @@ const POOL_MAX: usize = 16;
 
 /// Of a document: bytes, elements, depth, attributes of an element, length of a name.
 type LimitsGiven = (usize, usize, usize, usize, usize);
+
+/// Ids that match, those that libxml2 has to decide, and those that would take too many steps.
+type IdsFound = (Vec<i64>, Vec<i64>, Vec<i64>);
 
 /// A changing set of patterns under ids, and the documents that satisfy them.
 #[pyclass(frozen, module = "twigcast_kernel")]
@@ -67,26 +72,33 @@ struct Ready {
 impl Index {
     /// `number` reads a number as libxml2 does; `limits` are those of documents.
     #[new]
-    #[pyo3(signature = (number, limits, budget=BUDGET))]
-    fn new(number: Py<PyAny>, limits: LimitsGiven, budget: usize) -> Self {
-        Index::of(Core::default(), None, number, limits, budget)
+    #[pyo3(signature = (number, limits, budget=BUDGET, steps_max=STEPS_MAX))]
+    fn new(number: Py<PyAny>, limits: LimitsGiven, budget: usize, steps_max: u64) -> Self {
+        Index::of(Core::default(), None, number, limits, (budget, steps_max))
     }
 
     /// The index that `to_bytes` wrote; it points into the buffer, which must be a read-only one.
     #[staticmethod]
-    #[pyo3(signature = (buffer, number, limits, budget=BUDGET))]
+    #[pyo3(signature = (buffer, number, limits, budget=BUDGET, steps_max=STEPS_MAX))]
     fn from_buffer(
         py: Python<'_>,
         buffer: PyBuffer<u8>,
         number: Py<PyAny>,
         limits: LimitsGiven,
         budget: usize,
+        steps_max: u64,
     ) -> PyResult<Self> {
         let held: Arc<dyn Buffer> = Arc::new(Held::new(buffer)?);
         let core = detached(py, |_| {
             Core::from_buffer(&held).map_err(|problem| PyValueError::new_err(problem.to_string()))
         })?;
-        Ok(Index::of(core, Some(held), number, limits, budget))
+        Ok(Index::of(
+            core,
+            Some(held),
+            number,
+            limits,
+            (budget, steps_max),
+        ))
     }
 
     /// Adds a pattern: its condition, and whether a match only makes it a candidate for libxml2.
@@ -137,25 +149,21 @@ impl Index {
         self.ask(py, Core::all_ids)
     }
 
-    /// The ids that match, and those that libxml2 has to decide; `None` if it had better read the
-    /// document itself. `skip` is ascending.
+    /// The ids that match, those that libxml2 has to decide, and those that would take more steps than
+    /// there are for a document; `None` if libxml2 had better read it. `skip` is ascending.
     #[pyo3(name = "match")]
-    fn match_(
-        &self,
-        py: Python<'_>,
-        content: &[u8],
-        skip: Vec<i64>,
-    ) -> PyResult<Option<(Vec<i64>, Vec<i64>)>> {
+    fn match_(&self, py: Python<'_>, content: &[u8], skip: Vec<i64>) -> PyResult<Option<IdsFound>> {
         detached(py, |detached| {
-            let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+            let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
             let found = Found {
                 matches: &mut matches,
                 candidates: &mut candidates,
+                undecided: &mut undecided,
             };
             let read = self.with_workspace(detached, |core, workspace| {
                 workspace.matched(core, content, &self.bounds, &skip, found)
             });
-            Ok(read.ok().map(|()| (matches, candidates)))
+            Ok(read.ok().map(|()| (matches, candidates, undecided)))
         })
     }
 
@@ -167,21 +175,22 @@ impl Index {
         py: Python<'_>,
         events: &Bound<'_, PyList>,
         skip: Vec<i64>,
-    ) -> PyResult<(Vec<i64>, Vec<i64>)> {
+    ) -> PyResult<IdsFound> {
         let mut names = Events::default();
         let events = events.iter().map(|event| names.read(&event));
         let events: Vec<Event> = events.collect::<PyResult<_>>()?;
         detached(py, |detached| {
-            let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+            let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
             let found = Found {
                 matches: &mut matches,
                 candidates: &mut candidates,
+                undecided: &mut undecided,
             };
             let taken = self.with_workspace(detached, |core, workspace| {
                 workspace.matched_events(core, &events, &self.bounds, &skip, found)
             });
             taken.map_err(|reason| PyValueError::new_err(reason.to_string()))?;
-            Ok((matches, candidates))
+            Ok((matches, candidates, undecided))
         })
     }
 
@@ -194,8 +203,8 @@ impl Index {
         })
     }
 
-    /// For each group whether it has a match, `None` where libxml2 has to decide; `None` for all if it
-    /// had better read the document itself.
+    /// For each group whether it has a match, `None` where libxml2 has to decide or more steps are needed;
+    /// `None` for all if libxml2 had better read the document itself.
     fn match_links(
         &self,
         py: Python<'_>,
@@ -273,6 +282,11 @@ impl Index {
         found.set_item("documents", sum.documents)?;
         found.set_item("candidates", sum.candidates)?;
         found.set_item("verified", sum.verified)?;
+        found.set_item("steps", sum.steps)?;
+        found.set_item("in_rounds", sum.in_rounds)?;
+        found.set_item("abandoned", sum.abandoned)?;
+        found.set_item("weight_most", sum.weight_most)?;
+        found.set_item("weight_max", self.bounds.weight_max())?;
         found.set_item("paths", sum.paths)?;
         found.set_item("path_bytes", sum.bytes)?;
         found.set_item("forgotten", sum.forgotten)?;
@@ -286,7 +300,7 @@ impl Index {
         buffer: Option<Arc<dyn Buffer>>,
         number: Py<PyAny>,
         limits: LimitsGiven,
-        budget: usize,
+        (budget, steps_max): (usize, u64),
     ) -> Self {
         static IDENTITIES: AtomicU64 = AtomicU64::new(0);
         let (bytes_max, elements_max, depth_max, attributes_max, name_length_max) = limits;
@@ -308,6 +322,7 @@ impl Index {
                 },
                 budget,
                 large_from: LARGE_FROM,
+                steps_max,
             },
         }
     }
@@ -398,6 +413,11 @@ impl Pool {
         self.done.documents += after.documents - before.documents;
         self.done.candidates += after.candidates - before.candidates;
         self.done.verified += after.verified - before.verified;
+        self.done.steps += after.steps - before.steps;
+        self.done.in_rounds += after.in_rounds - before.in_rounds;
+        self.done.undecided += after.undecided - before.undecided;
+        self.done.abandoned += after.abandoned - before.abandoned;
+        self.done.weight_most = self.done.weight_most.max(after.weight_most);
         self.done.forgotten += after.forgotten - before.forgotten;
         if self.idle.len() < POOL_MAX {
             self.idle.push(workspace);

@@ -189,6 +189,13 @@ impl Index {
             .collect()
     }
 
+    /// The patterns of a layer, by their numbers.
+    pub fn numbers_in(&self, layer: usize) -> impl Iterator<Item = u32> + '_ {
+        let kept = self.patterns.iter().enumerate();
+        let there = kept.filter(move |(_, it)| it.clause != NONE && it.layer as usize == layer);
+        there.map(|(number, _)| number as u32)
+    }
+
     /// How many different conditions the patterns are.
     pub fn distinct(&self) -> usize {
         self.distinct

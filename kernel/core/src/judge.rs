@@ -1,10 +1,12 @@
 //! What the marks mean: which twigs match.
 
 use crate::index::Index;
+use crate::instances::Walked;
 use crate::layer::{JOIN, NEEDS, NONE, Node, Twig, What};
 use crate::paths::Known;
 use crate::postings::{Seen, is_below};
 use crate::side::Side;
+use crate::steps::Answer;
 use crate::verify::{At, Verifier};
 
 /// What the marks alone say about a twig.
@@ -45,9 +47,9 @@ pub struct Judge<'a> {
 
 impl Judge<'_> {
     /// Whether a twig whose access fired, or that has none, matches.
-    pub fn holds(&mut self, layer: usize, twig: &Twig) -> bool {
+    pub fn holds(&mut self, layer: usize, twig: &Twig) -> Answer {
         match self.glance(layer, twig) {
-            Glance::Known(known) => known,
+            Glance::Known(known) => Ok(known),
             Glance::Doubt(doubts) => self.look(layer, twig, doubts.joins()),
         }
     }
@@ -80,6 +82,15 @@ impl Judge<'_> {
         }
     }
 
+    /// Forgets what was worked out about the document by looking.
+    pub fn forget(&mut self) {
+        self.verifier.remembered.begin();
+        for side in self.sides.iter_mut() {
+            side.instances.begin();
+            side.postings.begin();
+        }
+    }
+
     /// The twigs of a layer that no leaf selects.
     pub fn always(&self, layer: usize) -> Vec<u32> {
         let layer = &self.index.layers[layer];
@@ -96,8 +107,9 @@ impl Judge<'_> {
     }
 
     /// Looks at the elements of the joins in doubt; at the whole document if that is not enough.
-    pub fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> bool {
+    pub fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> Answer {
         self.verified += 1;
+        self.verifier.begin_pattern();
         let Side {
             paths,
             marks,
@@ -106,6 +118,7 @@ impl Judge<'_> {
             hits,
             postings,
             fresh_from,
+            ..
         } = &mut self.sides[number];
         let (tree, layer) = (self.verifier.tree, &self.index.layers[number]);
         if twig.verify != 0 || *fresh_from > 0 {
@@ -139,17 +152,49 @@ impl Judge<'_> {
             let mut others = doubts.iter().filter(|other| other.0 != join);
             others.any(|other| is_below(nodes, node(join), node(other.0)))
         };
-        doubts.iter().all(|&(join, clause)| {
+        for &(join, clause) in doubts {
             if doubts.len() > 1 && twig.tangled == 0 && is_inner(join) {
-                return true;
+                continue;
             }
-            let count = instances.count(join, paths, element_paths, marks);
+            let walked = Walked {
+                paths,
+                element_paths,
+                marks,
+            };
+            let count = instances.count(join, walked, &mut self.verifier.steps)?;
             let meets = |element: u32| paths.meets(element_paths[element as usize], join);
-            let found = self.verifier.holds_at_owner(clause, count, meets);
-            found.unwrap_or_else(|| {
-                let mut elements = instances.of(join);
-                elements.any(|element| self.verifier.holds(clause, At::Element(element)))
-            })
-        })
+            let holds = match self.verifier.holds_at_owner(clause, count, meets)? {
+                Some(known) => known,
+                None => holds_at_one(&mut self.verifier, clause, instances.of(join))?,
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
+
+    /// Whether a pattern matches, by its clause alone: without regard to marks, which were not made.
+    pub fn look_everywhere(&mut self, pattern: u32) -> Answer {
+        let clause = self.index.pattern(pattern).clause;
+        if let Some(constant) = self.verifier.constant(clause)? {
+            return Ok(constant);
+        }
+        self.verified += 1;
+        self.verifier.begin_pattern();
+        self.verifier.holds(clause, At::Document)
+    }
+}
+
+fn holds_at_one(
+    verifier: &mut Verifier,
+    clause: u32,
+    elements: impl Iterator<Item = u32>,
+) -> Answer {
+    for element in elements {
+        if verifier.holds(clause, At::Element(element))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

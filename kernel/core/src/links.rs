@@ -7,6 +7,7 @@
 use crate::index::Index;
 use crate::judge::Judge;
 use crate::layer::{NONE, Place};
+use crate::steps::{Answer, Spent};
 
 /// Groups of ids, made ready for an index as it is at one moment.
 pub struct Links {
@@ -56,8 +57,8 @@ impl Links {
         self.groups.is_empty()
     }
 
-    /// Which links a document must go to; `None` where only patterns that are candidates for libxml2
-    /// could tell.
+    /// Which links a document must go to; `None` where only patterns could tell that are candidates for
+    /// libxml2, or that take more steps than are left.
     pub(crate) fn decide(&self, judge: &mut Judge, skip: &[i64]) -> Vec<Option<bool>> {
         let decided = self.masks.iter().map(|masks| {
             let mut answer = Some(false);
@@ -68,8 +69,17 @@ impl Links {
                     skip,
                     doubt: false,
                 };
-                if look.slots(masks) || look.twigs(masks) {
+                if look.slots(masks) {
                     return Some(true);
+                }
+                if look.judge.sides[number].abandoned {
+                    answer = None;
+                    continue;
+                }
+                match look.twigs(masks) {
+                    Ok(true) => return Some(true),
+                    Ok(false) => {}
+                    Err(Spent) => answer = None,
                 }
                 if look.doubt {
                     answer = None;
@@ -108,23 +118,28 @@ impl Look<'_, '_> {
         false
     }
 
-    fn twigs(&mut self, masks: &Masks) -> bool {
+    fn twigs(&mut self, masks: &Masks) -> Answer {
         for &(word, mask) in &masks.twigs {
             let mut hit = self.judge.sides[self.number].marks.candidates[word as usize] & mask;
             while hit != 0 {
                 let twig = word * 64 + hit.trailing_zeros();
                 hit &= hit - 1;
-                if self.twig(twig) {
-                    return true;
+                if self.twig(twig)? {
+                    return Ok(true);
                 }
             }
         }
-        masks.always.iter().any(|&twig| self.twig(twig))
+        for &twig in &masks.always {
+            if self.twig(twig)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
-    fn twig(&mut self, twig: u32) -> bool {
+    fn twig(&mut self, twig: u32) -> Answer {
         let twig = &self.judge.index.layers[self.number].twigs[twig as usize];
-        self.judge.holds(self.number, twig) && self.counts(twig.pattern)
+        Ok(self.judge.holds(self.number, twig)? && self.counts(twig.pattern))
     }
 
     /// Whether a pattern that matched decides its link: it is not skipped, and not for libxml2.

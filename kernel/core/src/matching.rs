@@ -5,12 +5,14 @@ use std::sync::atomic::Ordering;
 use crate::build::Event;
 use crate::classes::Classes;
 use crate::index::Index;
-use crate::judge::{Doubts, Glance, Judge};
+use crate::judge::{Glance, Judge};
 use crate::layer::{NONE, Slot, Twig};
 use crate::links::Links;
 use crate::prefetch::prefetch;
 use crate::read::{Limits, Reader, Unsure};
-use crate::side::{Read, Side};
+use crate::rounds::{Open, decide};
+use crate::side::{Read, Room, Side};
+use crate::steps::Steps;
 use crate::tree::Tree;
 use crate::verify::{Remembered, Verifier};
 
@@ -26,6 +28,15 @@ pub const BUDGET_PATTERNS: usize = 250_000;
 /// their leaves, which pays for itself from about here on.
 pub const LARGE_FROM: usize = 1024;
 
+/// How many steps of looking one document may take by default, for all patterns together: 3 to 8
+/// nanoseconds each. Fifty thousand patterns with branches on a document of 65,000 elements take 62
+/// million.
+pub const STEPS_MAX: u64 = 250_000_000;
+
+/// With every so many elements a document may take as many steps again: patterns that have to be looked
+/// at have to be looked at in more places.
+pub const STEPS_ELEMENTS: u64 = 65_536;
+
 /// How many candidates ahead a record is fetched.
 const AHEAD: usize = 12;
 
@@ -38,6 +49,16 @@ pub struct Counters {
     pub candidates: u64,
     /// Twigs that had to be looked at on the document.
     pub verified: u64,
+    /// Steps that looking at documents took.
+    pub steps: u64,
+    /// Documents whose steps were given in rounds.
+    pub in_rounds: u64,
+    /// Pairs of document and pattern that would have taken too many.
+    pub undecided: u64,
+    /// How often a layer had too much to be learned for a document.
+    pub abandoned: u64,
+    /// The most that the paths of one document had to be learned in one layer.
+    pub weight_most: u64,
     /// How often paths were forgotten for want of room.
     pub forgotten: u64,
     /// Paths remembered.
@@ -59,6 +80,7 @@ pub struct Workspace {
     found: Vec<i64>,
     bitmap: Vec<u64>,
     chosen: Vec<u32>,
+    open: Vec<Open>,
     counters: Counters,
     is_large: bool,
 }
@@ -69,6 +91,8 @@ pub struct Found<'a> {
     pub matches: &'a mut Vec<i64>,
     /// Those that libxml2 has to decide.
     pub candidates: &'a mut Vec<i64>,
+    /// Those that would have taken too many steps to decide.
+    pub undecided: &'a mut Vec<i64>,
 }
 
 /// How large documents, and what is remembered of them, may be.
@@ -80,6 +104,8 @@ pub struct Bounds {
     pub budget: usize,
     /// Elements that make a document large.
     pub large_from: usize,
+    /// Steps of looking at one document.
+    pub steps_max: u64,
 }
 
 impl Bounds {
@@ -87,6 +113,30 @@ impl Bounds {
     pub fn budget_for(&self, patterns: usize) -> usize {
         let times = patterns.div_ceil(BUDGET_PATTERNS).max(1);
         self.budget.saturating_mul(times)
+    }
+
+    /// How many steps a document with so many elements may take.
+    fn steps_for(&self, elements: usize) -> u64 {
+        let more = self.steps_max / STEPS_ELEMENTS * elements as u64;
+        self.steps_max.saturating_add(more)
+    }
+
+    /// How much the paths of a small document may have to be learned in one layer, in nodes that fire:
+    /// 100,000 patterns on documents of one kind have 33,000.
+    pub fn weight_max(&self) -> u64 {
+        self.steps_max / 32
+    }
+
+    /// How much may be remembered and done on the way through a document with so many elements, beside
+    /// so many patterns.
+    fn room_for(&self, patterns: usize, elements: usize) -> Room {
+        let steps = self.steps_for(elements);
+        Room {
+            bytes: self.budget_for(patterns),
+            weight_max: steps / 32,
+            searched_max: steps / 64,
+            found_max: steps / 8,
+        }
     }
 }
 
@@ -103,7 +153,7 @@ impl Workspace {
     ) -> Result<(), Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
         self.scan(index, bounds);
-        self.collect(index, skip, found);
+        self.collect(index, bounds, skip, found);
         Ok(())
     }
 
@@ -118,7 +168,7 @@ impl Workspace {
     ) -> Result<(), Unsure> {
         self.reader.take(events, &mut self.tree)?;
         self.scan(index, bounds);
-        self.collect(index, skip, found);
+        self.collect(index, bounds, skip, found);
         Ok(())
     }
 
@@ -133,10 +183,13 @@ impl Workspace {
     ) -> Result<Vec<Option<bool>>, Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
         self.scan(index, bounds);
+        let steps_max = bounds.steps_for(self.tree.elements.len());
         let mut judge = self.judge(index);
+        judge.verifier.steps.allow(steps_max / 2);
         let decided = links.decide(&mut judge, skip);
-        let verified = judge.verified;
+        let (verified, steps) = (judge.verified, judge.verifier.steps.taken());
         self.counters.verified += verified;
+        self.counters.steps += steps;
         Ok(decided)
     }
 
@@ -154,7 +207,7 @@ impl Workspace {
     fn scan(&mut self, index: &Index, bounds: &Bounds) {
         self.is_large = self.tree.elements.len() >= bounds.large_from;
         self.counters.documents += 1;
-        let budget = bounds.budget_for(index.len());
+        let room = bounds.room_for(index.len(), self.tree.elements.len());
         index.used.store(true, Ordering::Relaxed);
         let names = self.reader.names();
         let renumbered = self.classes.update(index, names);
@@ -180,7 +233,8 @@ impl Workspace {
             is_large: self.is_large,
         };
         for (number, side) in self.sides.iter_mut().enumerate() {
-            side.scan(index, number, read, renumbered, budget);
+            side.scan(index, number, read, renumbered, room);
+            self.counters.weight_most = self.counters.weight_most.max(side.paths.weight);
         }
     }
 
@@ -192,6 +246,8 @@ impl Workspace {
             element_classes: &self.element_classes,
             attribute_classes: &self.attribute_classes,
             remembered: &mut self.remembered,
+            steps: Steps::default(),
+            direct_left: 0,
         };
         Judge {
             index,
@@ -203,7 +259,7 @@ impl Workspace {
     }
 
     /// Turns marks into ids.
-    fn collect(&mut self, index: &Index, skip: &[i64], found: Found) {
+    fn collect(&mut self, index: &Index, bounds: &Bounds, skip: &[i64], found: Found) {
         let mut sink = Sink {
             index,
             // Whether ids are small and many enough for a bitmap of them.
@@ -213,58 +269,82 @@ impl Workspace {
         };
         sink.begin();
         let mut chosen = std::mem::take(&mut self.chosen);
+        let mut open = std::mem::take(&mut self.open);
+        let steps_max = bounds.steps_for(self.tree.elements.len());
         let mut judge = self.judge(index);
-        let mut candidates = 0;
-        let mut doubtful: Vec<(u32, Doubts)> = Vec::new();
-        for (number, layer) in index.layers.iter().enumerate() {
+        let (mut candidates, mut abandoned) = (0, 0);
+        for number in 0..index.layers.len() {
             sink.reports(number, &judge.sides[number].marks.reports);
+            if judge.sides[number].abandoned {
+                abandoned += 1;
+                open.extend(everything(index, number, skip));
+                continue;
+            }
             let mut twigs = std::mem::take(&mut chosen);
             twigs.extend(bits(judge.sides[number].marks.candidates.iter().copied()));
             twigs.extend(judge.always(number));
             candidates += twigs.len() as u64;
-            let records: &[Twig] = &layer.twigs;
-            for (place, &twig) in twigs.iter().enumerate() {
-                if let Some(&soon) = twigs.get(place + AHEAD) {
-                    prefetch(records, soon as usize);
-                }
-                let record = &records[twig as usize];
-                if record.pattern == NONE {
-                    continue;
-                }
-                match judge.glance(number, record) {
-                    Glance::Known(false) => {}
-                    Glance::Known(true) => sink.report(record.pattern, record.key),
-                    Glance::Doubt(doubts) => {
-                        doubts
-                            .joins()
-                            .iter()
-                            .for_each(|it| index.clauses.expect(it.1));
-                        doubtful.push((twig, doubts));
-                    }
-                }
-            }
-            for (place, (twig, doubts)) in doubtful.iter().enumerate() {
-                if let Some((_, soon)) = doubtful.get(place + AHEAD) {
-                    soon.joins()
-                        .iter()
-                        .for_each(|it| index.clauses.expect_parts(it.1));
-                }
-                let record = &records[*twig as usize];
-                if judge.look(number, record, doubts.joins()) {
-                    sink.report(record.pattern, record.key);
-                }
-            }
-            doubtful.clear();
+            glance_at(&judge, number, &twigs, &mut sink, &mut open);
             twigs.clear();
             chosen = twigs;
         }
+        let outcome = decide(&mut judge, &open, steps_max);
         let verified = judge.verified;
-        self.chosen = chosen;
+        for &pattern in &outcome.proven {
+            sink.report(pattern, sink.key(pattern));
+        }
+        open.clear();
+        (self.chosen, self.open) = (chosen, open);
         self.counters.candidates += candidates;
         self.counters.verified += verified;
-        sink.hand_over(skip, found);
+        self.counters.steps += outcome.steps;
+        self.counters.in_rounds += u64::from(outcome.in_rounds);
+        self.counters.abandoned += abandoned;
+        self.counters.undecided += sink.hand_over(skip, &outcome.undecided, found);
         (self.bitmap, self.found) = (sink.bitmap, sink.found);
     }
+}
+
+/// Reports the twigs that the marks decide, and lists those that they leave open.
+fn glance_at(judge: &Judge, number: usize, twigs: &[u32], sink: &mut Sink, open: &mut Vec<Open>) {
+    let records: &[Twig] = &judge.index.layers[number].twigs;
+    for (place, &twig) in twigs.iter().enumerate() {
+        if let Some(&soon) = twigs.get(place + AHEAD) {
+            prefetch(records, soon as usize);
+        }
+        let record = &records[twig as usize];
+        if record.pattern == NONE {
+            continue;
+        }
+        match judge.glance(number, record) {
+            Glance::Known(false) => {}
+            Glance::Known(true) => sink.report(record.pattern, record.key),
+            Glance::Doubt(doubts) => {
+                let expect = |it: &(u32, u32)| judge.index.clauses.expect(it.1);
+                doubts.joins().iter().for_each(expect);
+                open.push(Open {
+                    pattern: record.pattern,
+                    layer: number,
+                    twig: Some((twig, doubts)),
+                });
+            }
+        }
+    }
+}
+
+/// All patterns of a layer that are not to be skipped: its marks say too little.
+fn everything<'a>(
+    index: &'a Index,
+    number: usize,
+    skip: &'a [i64],
+) -> impl Iterator<Item = Open> + 'a {
+    let patterns = index.numbers_in(number);
+    let asked = patterns.filter(|&it| skip.binary_search(&index.pattern(it).id).is_err());
+    asked.map(move |pattern| Open {
+        pattern,
+        layer: number,
+        twig: None,
+    })
 }
 
 /// The numbers of the bits set, in order.
@@ -331,7 +411,47 @@ impl Sink<'_> {
         }
     }
 
-    fn hand_over(&mut self, skip: &[i64], found: Found) {
+    /// The small number that a pattern has for an id, where ids are small.
+    fn key(&self, pattern: u32) -> u32 {
+        self.index.pattern(pattern).id as u32
+    }
+
+    /// Gives the ids, and how many of them are undecided.
+    fn hand_over(&mut self, skip: &[i64], undecided: &[u32], found: Found) -> u64 {
+        let (start, first) = (found.matches.len(), found.candidates.len());
+        let (matches, candidates) = (&mut *found.matches, &mut *found.candidates);
+        self.hand_over_decided(skip, matches, candidates);
+        if undecided.is_empty() {
+            return 0;
+        }
+        let mut open: Vec<u32> = undecided.to_vec();
+        open.sort_by_key(|&it| self.index.pattern(it).id);
+        open.dedup();
+        let before = found.undecided.len();
+        for pattern in open {
+            let record = self.index.pattern(pattern);
+            if skip.binary_search(&record.id).is_ok() {
+                continue;
+            }
+            if record.residual != 0 {
+                candidates.push(record.id);
+            } else if matches[start..].binary_search(&record.id).is_err() {
+                found.undecided.push(record.id);
+            }
+        }
+        let mut given = candidates.split_off(first);
+        given.sort_unstable();
+        given.dedup();
+        candidates.append(&mut given);
+        (found.undecided.len() - before) as u64
+    }
+
+    fn hand_over_decided(
+        &mut self,
+        skip: &[i64],
+        matches: &mut Vec<i64>,
+        candidates: &mut Vec<i64>,
+    ) {
         if self.dense {
             for &id in skip {
                 if let Some(word) = usize::try_from(id)
@@ -342,7 +462,7 @@ impl Sink<'_> {
                 }
             }
             if self.index.residual() == 0 {
-                append(&self.bitmap, found.matches);
+                append(&self.bitmap, matches);
                 return;
             }
             append(&self.bitmap, &mut self.found);
@@ -357,9 +477,9 @@ impl Sink<'_> {
                 .find(id)
                 .is_some_and(|it| self.index.pattern(it).residual != 0);
             if residual {
-                &mut *found.candidates
+                &mut *candidates
             } else {
-                &mut *found.matches
+                &mut *matches
             }
             .push(id);
         }

@@ -22,13 +22,16 @@ use crate::gather::Gather;
 use crate::layer::{Layer, NONE, ROOT};
 use crate::marks::Marks;
 use crate::pattern::Operator;
+use crate::steps::BYTES_PER_STEP;
 use crate::table::hash_of;
 use crate::value::Value;
 
 mod learn;
+mod search;
 
 pub use learn::Known;
 use learn::{Asked, Inner};
+pub(crate) use search::Search;
 
 const START: u32 = 0;
 
@@ -68,6 +71,8 @@ struct Path {
     lists: Lists,
     /// The tests that must be asked one by one.
     tests: Span,
+    /// Those of them that look for a part of the text, in the order of their numbers.
+    searches: Span,
     /// Tests for order: less, at most, greater, at least; in each those passed by more values first.
     ranges: [Span; 4],
     /// How many of each have fired in this document.
@@ -81,6 +86,8 @@ struct Path {
     again: bool,
     /// The last document that was here.
     seen: u32,
+    /// How much there was to be learned: nodes that fire, and their tests.
+    weight: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -115,6 +122,12 @@ pub struct Paths {
     stamp: u32,
     /// How often everything was forgotten for want of room.
     pub forgotten: u64,
+    /// The weight of the paths of this document, whether they were known before or not.
+    pub weight: u64,
+    /// The steps that looking for parts of texts took in this document.
+    searched: u64,
+    /// After so many steps such tests are put off.
+    searched_max: u64,
 }
 
 impl Default for Paths {
@@ -139,13 +152,16 @@ impl Default for Paths {
             stamps: Vec::new(),
             stamp: 0,
             forgotten: 0,
+            weight: 0,
+            searched: 0,
+            searched_max: u64::MAX,
         }
     }
 }
 
 impl Paths {
     /// Begins a document. Forgets what is no longer true, or more than the budget allows.
-    pub fn begin(&mut self, layer: &Layer, renumbered: bool, budget: usize) {
+    pub fn begin(&mut self, layer: &Layer, renumbered: bool, budget: usize, searched_max: u64) {
         if renumbered || self.generation != layer.generation || self.document == u32::MAX {
             self.forget(layer);
         } else if self.held() > budget {
@@ -154,6 +170,12 @@ impl Paths {
         }
         self.generation = layer.generation;
         self.document += 1;
+        (self.weight, self.searched, self.searched_max) = (0, 0, searched_max);
+    }
+
+    /// Whether tests were put off to the end of the document.
+    pub(crate) fn has_put_off(&self) -> bool {
+        self.searched > self.searched_max
     }
 
     /// The path of the document node.
@@ -175,6 +197,7 @@ impl Paths {
             here.seen = self.document;
             here.again = false;
             here.fired_ranges = [0; 4];
+            self.weight += u64::from(here.weight);
             let ends = here.lists.ends;
             if ends[0] == ends[4] {
                 return;
@@ -230,6 +253,7 @@ impl Paths {
             numeric,
             textual,
             tests,
+            searches,
             ..
         } = self.paths[path as usize];
         let mut value = Value::new(text);
@@ -255,7 +279,28 @@ impl Paths {
                 self.fire(test, marks);
             }
         }
+        for test in searches.start..searches.end {
+            if self.has_put_off() {
+                break;
+            }
+            let asked = &self.tests[test as usize];
+            if asked.seen != self.document {
+                self.searched += 1 + (text.len() / BYTES_PER_STEP) as u64;
+                if clauses.tests.passes(asked.test, &mut value) {
+                    self.fire(test, marks);
+                }
+            }
+        }
         passed
+    }
+
+    /// A text at a path passes a test that looks for a part of it, if that is asked for there.
+    fn fire_search(&mut self, path: u32, test: u32, marks: &mut Marks) {
+        let Span { start, end } = self.paths[path as usize].searches;
+        let kept = &self.tests[start as usize..end as usize];
+        if let Ok(place) = kept.binary_search_by_key(&test, |it| it.test) {
+            self.fire(start + place as u32, marks);
+        }
     }
 
     /// Fires the tests for order that a value passes and none before it did: of each kind the first ones,
@@ -344,12 +389,16 @@ impl Paths {
     /// Forgets every path but that of the document node.
     pub fn forget(&mut self, layer: &Layer) {
         let (generation, document, forgotten) = (self.generation, self.document, self.forgotten);
+        let (weight, searched, searched_max) = (self.weight, self.searched, self.searched_max);
         let document = if document == u32::MAX { 0 } else { document };
         // Buffers that grew large are given back rather than kept empty.
         *self = Paths {
             generation,
             document,
             forgotten,
+            weight,
+            searched,
+            searched_max,
             ..Paths::default()
         };
         self.nodes.push(ROOT);
@@ -393,6 +442,7 @@ fn blank(fired: Span) -> Path {
         inner: Span::default(),
         lists: Lists::default(),
         tests: Span::default(),
+        searches: Span::default(),
         ranges: [Span::default(); 4],
         fired_ranges: [0; 4],
         ordered: false,
@@ -401,6 +451,7 @@ fn blank(fired: Span) -> Path {
         valued: false,
         again: false,
         seen: 0,
+        weight: 0,
     }
 }
 

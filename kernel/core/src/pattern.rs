@@ -38,6 +38,19 @@ pub enum Operator {
 }
 
 impl Operator {
+    /// Whether values are compared as numbers, less or greater.
+    pub fn is_order(self) -> bool {
+        matches!(
+            self,
+            Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast
+        )
+    }
+
+    /// Whether a part of the text is looked for.
+    pub fn is_search(self) -> bool {
+        matches!(self, Operator::Contains | Operator::StartsWith)
+    }
+
     /// The operator with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         use Operator::{AtLeast, AtMost, Contains, Equal, Greater, Less, StartsWith, Unequal};

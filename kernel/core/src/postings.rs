@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 
 use crate::layer::{Layer, Node, ROOT, VALUED};
 use crate::paths::{Known, Paths};
+use crate::steps::{Answer, Spent};
 use crate::tree::Tree;
 use crate::verify::{At, Verifier};
 
@@ -133,6 +134,17 @@ pub struct Seen<'a> {
     pub hits: &'a Hits,
 }
 
+/// What is asked of a join.
+#[derive(Clone, Copy)]
+struct Asked {
+    /// Its node.
+    join: u32,
+    /// What must hold at one of its elements.
+    clause: u32,
+    /// Whether there are further joins below it.
+    nested: bool,
+}
+
 impl Postings {
     /// Begins a document.
     pub fn begin(&mut self) {
@@ -149,18 +161,18 @@ impl Postings {
         leaves: &[u32],
         joins: &[(u32, u32)],
         verifier: &mut Verifier,
-    ) -> bool {
+    ) -> Answer {
         if !self.ready {
             self.prepare(seen);
         }
         let nodes: &[Node] = &seen.known.layer.nodes;
-        joins.iter().all(|&(join, clause)| {
+        for &(join, clause) in joins {
             let inside = |node: u32| is_below(nodes, node, join);
             if joins
                 .iter()
                 .any(|&(other, _)| other != join && is_below(nodes, join, other))
             {
-                return true; // the join above asks for all that is below it
+                continue; // the join above asks for all that is below it
             }
             let nested = joins
                 .iter()
@@ -169,14 +181,16 @@ impl Postings {
                 .iter()
                 .copied()
                 .filter(|&it| inside(node_of(seen.known.layer, it)));
-            self.agree_at(
-                seen,
-                below.collect(),
+            let asked = Asked {
                 join,
-                |element| verifier.holds(clause, At::Element(element)),
+                clause,
                 nested,
-            )
-        })
+            };
+            if !self.agree_at(seen, below.collect(), asked, verifier)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether some element of a join is above a place of each leaf. Leaves with few places are joined;
@@ -185,44 +199,62 @@ impl Postings {
         &mut self,
         seen: Seen,
         mut owners: Vec<u32>,
-        join: u32,
-        mut holds: impl FnMut(u32) -> bool,
-        nested: bool,
-    ) -> bool {
-        owners.sort_by_cached_key(|&owner| self.spots(seen, owner).elements);
+        asked: Asked,
+        verifier: &mut Verifier,
+    ) -> Answer {
+        for &owner in &owners {
+            self.spots(seen, owner, verifier)?;
+        }
+        let size =
+            |spots: &FxHashMap<u32, Spots>, it: u32| spots.get(&it).map_or(0, |it| it.elements);
+        owners.sort_by_cached_key(|&owner| size(&self.spots, owner));
         let mut found: Option<Vec<u32>> = None;
-        let mut complete = !nested;
+        let mut complete = !asked.nested;
         for owner in owners {
-            let spots = self.spots(seen, owner);
+            let spots = self.spots(seen, owner, verifier)?;
             complete &= spots.exact;
             if let Some(found) = &found {
                 let joining = spots.elements + spots.spots.len() * PATH_COST;
-                let known = self.known.contains_key(&(owner, join));
+                let known = self.known.contains_key(&(owner, asked.join));
                 if found.is_empty() {
-                    return false;
+                    return Ok(false);
                 }
                 if !known && is_cheaper_to_look(seen.tree, found, joining) {
                     complete = false;
                     continue;
                 }
             }
-            self.meet_leaf(seen, &mut found, owner, join);
+            self.meet_leaf(seen, &mut found, (owner, asked.join), verifier)?;
         }
         let found = found.unwrap_or_default();
         if complete {
-            !found.is_empty()
-        } else {
-            found.into_iter().any(&mut holds)
+            return Ok(!found.is_empty());
         }
+        for element in found {
+            if verifier.holds(asked.clause, At::Element(element))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Keeps of the elements found so far those above a place of a leaf.
-    fn meet_leaf(&mut self, seen: Seen, found: &mut Option<Vec<u32>>, owner: u32, join: u32) {
+    fn meet_leaf(
+        &mut self,
+        seen: Seen,
+        found: &mut Option<Vec<u32>>,
+        (owner, join): (u32, u32),
+        verifier: &mut Verifier,
+    ) -> Result<(), Spent> {
+        let before = found.as_ref().map_or(0, Vec::len);
         if let Some(&(start, end)) = self.known.get(&(owner, join)) {
-            meet(found, &self.lists[start as usize..end as usize]);
-            return;
+            let elements = &self.lists[start as usize..end as usize];
+            verifier.steps.take((before + elements.len()) as u64 / 4)?;
+            meet(found, elements);
+            return Ok(());
         }
-        let elements = self.above(seen, owner, join);
+        let elements = self.above(seen, owner, join, verifier)?;
+        verifier.steps.take((before + elements.len()) as u64)?;
         meet(found, &elements);
         if self.lists.len() + elements.len() <= REMEMBERED_MAX {
             let start = self.lists.len() as u32;
@@ -230,35 +262,61 @@ impl Postings {
             self.known
                 .insert((owner, join), (start, self.lists.len() as u32));
         }
+        Ok(())
     }
 
     /// The elements of a join above a place of a leaf, in document order.
-    fn above(&mut self, seen: Seen, owner: u32, join: u32) -> Vec<u32> {
+    fn above(
+        &mut self,
+        seen: Seen,
+        owner: u32,
+        join: u32,
+        verifier: &mut Verifier,
+    ) -> Result<Vec<u32>, Spent> {
         let mut found = Vec::new();
-        let steps = self.steps(seen, owner, join);
+        let steps = self.steps(seen, owner, join, verifier)?;
         for &(spot, above) in &steps {
+            let before = found.len();
             ancestors(self.by_path.of(above), self.places(spot), &mut found);
+            // Each element found took a search in both lists.
+            verifier.steps.take(1 + 4 * (found.len() - before) as u64)?;
         }
         if steps.len() > 1 {
             found.sort_unstable();
             found.dedup();
         }
-        found
+        Ok(found)
     }
 
     /// For each path where a leaf fired, and each path above it where a join can stand: both.
-    fn steps(&mut self, seen: Seen, owner: u32, join: u32) -> Vec<(Spot, u32)> {
+    fn steps(
+        &mut self,
+        seen: Seen,
+        owner: u32,
+        join: u32,
+        verifier: &mut Verifier,
+    ) -> Result<Vec<(Spot, u32)>, Spent> {
         let node = node_of(seen.known.layer, owner);
-        let spots = self.spots(seen, owner);
-        let (start, end) = *self.stairs.entry((node, join)).or_insert_with(|| {
-            let start = self.steps.len() as u32;
-            for &path in self.by_node.of(node) {
-                let levels = levels(seen, path, node, join);
-                let above = chain(seen.paths, path).filter(|it| levels.has(it.0));
-                self.steps.extend(above.map(|it| (path, it.1)));
+        let spots = self.spots(seen, owner, verifier)?;
+        let (start, end) = match self.stairs.get(&(node, join)) {
+            Some(&known) => known,
+            None => {
+                let start = self.steps.len();
+                for &path in self.by_node.of(node) {
+                    let taken = verifier.steps.take(1 + u64::from(seen.paths.depth(path)));
+                    if taken.is_err() {
+                        self.steps.truncate(start);
+                        return Err(Spent);
+                    }
+                    let levels = levels(seen, path, node, join);
+                    let above = chain(seen.paths, path).filter(|it| levels.has(it.0));
+                    self.steps.extend(above.map(|it| (path, it.1)));
+                }
+                let range = (start as u32, self.steps.len() as u32);
+                self.stairs.insert((node, join), range);
+                range
             }
-            (start, self.steps.len() as u32)
-        });
+        };
         // Both ascend, and a test is passed at few of the paths.
         let mut rest = &self.steps[start as usize..end as usize];
         let mut found = Vec::new();
@@ -267,7 +325,8 @@ impl Postings {
             let here = rest.iter().take_while(|it| it.0 == spot.path);
             found.extend(here.map(|it| (spot, it.1)));
         }
-        found
+        verifier.steps.take(found.len() as u64)?;
+        Ok(found)
     }
 
     /// The elements at a spot.
@@ -278,11 +337,12 @@ impl Postings {
         }
     }
 
-    fn spots(&mut self, seen: Seen, owner: u32) -> Spots {
+    fn spots(&mut self, seen: Seen, owner: u32, verifier: &mut Verifier) -> Result<Spots, Spent> {
         if let Some(known) = self.spots.get(&owner) {
-            return known.clone();
+            return Ok(known.clone());
         }
         let fired = self.by_node.of(node_of(seen.known.layer, owner));
+        verifier.steps.take(1 + fired.len() as u64)?;
         let test =
             (owner & VALUED != 0).then(|| seen.known.layer.valued[(owner & !VALUED) as usize].test);
         let equal = test.filter(|&it| seen.paths.tells_equal(it, seen.known.clauses));
@@ -300,7 +360,7 @@ impl Postings {
             spots,
         };
         self.spots.insert(owner, made.clone());
-        made
+        Ok(made)
     }
 
     /// Of the paths where a node fired those where a test for equality was passed.

@@ -4,7 +4,7 @@ use crate::classes::{Classes, NOTHING};
 use crate::index::Index;
 use crate::instances::Instances;
 use crate::marks::Marks;
-use crate::paths::{Known, Paths};
+use crate::paths::{Known, Paths, Search};
 use crate::postings::{Hits, Postings};
 use crate::tree::{NONE, Tree};
 
@@ -25,6 +25,9 @@ pub struct Side {
     pub postings: Postings,
     /// Elements before this one have paths that were forgotten since.
     pub fresh_from: u32,
+    /// Whether the document has more to be learned than it may take: its marks are too few then, and
+    /// patterns have to be looked at one by one.
+    pub abandoned: bool,
 }
 
 /// A document and the classes of its names.
@@ -42,24 +45,32 @@ pub struct Read<'a> {
     pub is_large: bool,
 }
 
+/// How much may be remembered, and done, on the way through a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes of paths.
+    pub bytes: usize,
+    /// What the paths of the document may have to be learned in all.
+    pub weight_max: u64,
+    /// Steps of looking for parts of texts one by one, before that is put off.
+    pub searched_max: u64,
+    /// How many such parts may be found then.
+    pub found_max: u64,
+}
+
 impl Side {
     /// Walks a document in order, and marks what each path fires in one layer of an index.
-    pub fn scan(
-        &mut self,
-        index: &Index,
-        number: usize,
-        read: Read,
-        renumbered: bool,
-        budget: usize,
-    ) {
+    pub fn scan(&mut self, index: &Index, number: usize, read: Read, renumbered: bool, room: Room) {
         let layer = &index.layers[number];
-        self.paths.begin(layer, renumbered, budget);
+        self.paths
+            .begin(layer, renumbered, room.bytes, room.searched_max);
         self.marks.begin(layer);
         self.instances.begin();
         self.hits.begin();
         self.postings.begin();
         self.element_paths.clear();
         self.fresh_from = 0;
+        self.abandoned = false;
         if layer.patterns > 0 {
             let known = Known {
                 layer,
@@ -67,14 +78,15 @@ impl Side {
                 classes: read.classes,
             };
             let large = read.is_large;
-            Walk {
+            let mut walk = Walk {
                 side: self,
                 known,
                 read,
-                budget,
+                room,
                 large,
-            }
-            .run();
+            };
+            let is_whole = walk.run() && walk.search();
+            self.abandoned = !is_whole;
         }
     }
 }
@@ -83,12 +95,13 @@ struct Walk<'a> {
     side: &'a mut Side,
     known: Known<'a>,
     read: Read<'a>,
-    budget: usize,
+    room: Room,
     large: bool,
 }
 
 impl Walk<'_> {
-    fn run(&mut self) {
+    /// From the first node to the last; false if there was too much to be learned.
+    fn run(&mut self) -> bool {
         let tree = self.read.tree;
         let texts_matter = self.read.classes.text() != NOTHING;
         let mut text = 0;
@@ -98,6 +111,9 @@ impl Walk<'_> {
                 text += 1;
             }
             let path = self.element(element as u32, record.parent);
+            if self.side.paths.weight > self.room.weight_max {
+                return false;
+            }
             if self.side.paths.is_valued(path) {
                 let value = &tree.text[record.text_start as usize..record.text_end as usize];
                 self.value(path, element as u32, value);
@@ -123,6 +139,25 @@ impl Walk<'_> {
         } {
             self.text(text);
         }
+        true
+    }
+
+    /// Looks for what was put off; false if that is too much.
+    fn search(&mut self) -> bool {
+        if !self.side.paths.has_put_off() {
+            return true;
+        }
+        let side = &mut *self.side;
+        let mut search = Search {
+            paths: &mut side.paths,
+            marks: &mut side.marks,
+            element_paths: &side.element_paths,
+            known: self.known,
+            read: self.read,
+            left: self.room.found_max,
+        };
+        // The paths of elements must not have been forgotten.
+        side.fresh_from == 0 && search.run()
     }
 
     #[inline]
@@ -189,7 +224,7 @@ impl Walk<'_> {
     /// Learns a path below an element; if there is no room for it, forgets the others first.
     #[cold]
     fn learn(&mut self, owner: u32, above: u32, class: u32) -> u32 {
-        if self.side.paths.held() <= self.budget {
+        if self.side.paths.held() <= self.room.bytes {
             return self.side.paths.learn(above, class, self.known);
         }
         self.side.paths.forgotten += 1;

@@ -10,7 +10,7 @@ from twigcast.language import LIBRARY_LIMITS, PATTERN_LIMITS, DocumentLimits, Pa
 from twigcast.language.content import Source
 from twigcast.library.documents import opened
 from twigcast.matching import Matcher as CoreMatcher
-from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.unread import Unread
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ class Matcher(CoreMatcher):
     path. A file that cannot be read is a :class:`DocumentError` with its name.
 
     ``engine`` is ``auto``, ``native``, ``streaming`` or ``lxml``; ``limits`` bound documents,
-    ``pattern_limits`` expressions, and ``residual_cost_max`` the work that one expression may make
-    on one document. ``keep_texts`` keeps expressions as they were written, for :meth:`find`.
+    ``pattern_limits`` expressions, ``residual_cost_max`` the work that one expression may make on
+    one document, and ``document_cost_max`` that of all together. ``keep_texts`` keeps expressions
+    as they were written, for :meth:`find`.
     """
 
     rejected: tuple[Rejected, ...] = ()
@@ -61,6 +62,7 @@ class Matcher(CoreMatcher):
         limits: DocumentLimits = LIBRARY_LIMITS,
         pattern_limits: PatternLimits = PATTERN_LIMITS,
         residual_cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
         keep_texts: bool = True,
     ) -> Self:
         """The subscriptions of a file, under the ids that they have there.
@@ -81,6 +83,7 @@ class Matcher(CoreMatcher):
             limits=limits,
             pattern_limits=pattern_limits,
             residual_cost_max=residual_cost_max,
+            document_cost_max=document_cost_max,
             keep_texts=keep_texts,
         )
         file = read_subscriptions(path)

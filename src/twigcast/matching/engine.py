@@ -22,8 +22,10 @@ __all__ = ["Decision", "Engine", "EngineStatistics"]
 class Decision:
     """What was found out about one document; ids ascending, integers before texts.
 
-    ``undecided`` are subscriptions outside the exact fragment whose expression would have cost
-    too much on this document: neither a match nor a miss, and never passed over in silence.
+    ``undecided`` are subscriptions that would have cost too much on this document: by themselves
+    (``residual_cost_max``, outside the exact fragment only), or because all together did and these
+    were the dearest (``document_cost_max``). Neither a match nor a miss, and never passed over in
+    silence.
 
     >>> from twigcast import Matcher
     >>> Matcher({"a": "//price", "b": "//cost"}).decide("<trade><price/></trade>")
@@ -55,6 +57,9 @@ class EngineStatistics:
     compiled: int
     """Expressions held compiled, of at most ``compiled_max``."""
     compiled_max: int
+    costly_documents: int
+    """Documents on which all subscriptions together came near ``document_cost_max``, or over it:
+    the work was given in rounds, and the dearest may be undecided."""
 
 
 class Engine(Protocol):

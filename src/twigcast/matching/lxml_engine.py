@@ -20,7 +20,7 @@ from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.prefilter import LabelIndex, required_labels
-from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
+from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
 
 __all__ = ["LxmlEngine"]
 
@@ -30,8 +30,16 @@ class LxmlEngine:
 
     name = "lxml"
 
-    def __init__(self, *, cost_max: int = COST_MAX, compiled_max: int = COMPILED_MAX) -> None:
-        self._residuals = Residuals(cost_max=cost_max, compiled_max=compiled_max)
+    def __init__(
+        self,
+        *,
+        cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
+        compiled_max: int = COMPILED_MAX,
+    ) -> None:
+        self._residuals = Residuals(
+            cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
+        )
         self._pattern_of: dict[int, Pattern] = {}
         self._ids: dict[Pattern, tuple[int, ...]] = {}
         self._index: LabelIndex[Pattern] = LabelIndex()
@@ -96,6 +104,7 @@ class LxmlEngine:
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
+            costly_documents=self._residuals.costly_documents,
         )
 
     def _gather(self, document: Document) -> list[tuple[int, Pattern]]:

@@ -32,7 +32,7 @@ from twigcast.matching.ids import AnyId, Id, IdCodes, check_id, is_own_code
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.moments import Account
 from twigcast.matching.native import AVAILABLE, NativeEngine
-from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.rules import Rules, rules_of
 from twigcast.matching.streaming import StreamingEngine
 from twigcast.matching.unread import Unread
@@ -84,7 +84,8 @@ class Matcher:
     ['dear']
 
     ``engine`` is one of :data:`ENGINES`; ``limits`` bound documents, ``pattern_limits``
-    expressions, and ``residual_cost_max`` the work that one expression may make on one document.
+    expressions, ``residual_cost_max`` the work that one expression may make on one document, and
+    ``document_cost_max`` that of all of them together: beyond it the dearest are undecided.
     ``keep_texts`` keeps expressions as they were written, for :meth:`find`.
 
     A document is bytes, a text with XML in it, an open file, an element or tree of lxml, or a
@@ -99,9 +100,10 @@ class Matcher:
         limits: DocumentLimits = LIBRARY_LIMITS,
         pattern_limits: PatternLimits = PATTERN_LIMITS,
         residual_cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
         keep_texts: bool = True,
     ) -> None:
-        self._engine = _engine(engine, limits, residual_cost_max)
+        self._engine = _engine(engine, limits, residual_cost_max, document_cost_max)
         self._codes = IdCodes()
         self._limits = limits
         self._pattern_limits = pattern_limits
@@ -326,6 +328,7 @@ class Matcher:
         limits: DocumentLimits = LIBRARY_LIMITS,
         pattern_limits: PatternLimits = PATTERN_LIMITS,
         residual_cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
     ) -> Self:
         """The subscriptions that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes.
 
@@ -337,6 +340,7 @@ class Matcher:
             limits=limits,
             pattern_limits=pattern_limits,
             residual_cost_max=residual_cost_max,
+            document_cost_max=document_cost_max,
         )
         ids, content = stored.without_ids(buffer)
         matcher._codes = IdCodes(ids)
@@ -347,7 +351,10 @@ class Matcher:
                     "where twigcast-kernel is installed, or write them with another engine"
                 )
             matcher._engine = NativeEngine.from_buffer(
-                memoryview(content), cost_max=residual_cost_max, limits=limits
+                memoryview(content),
+                cost_max=residual_cost_max,
+                document_cost_max=document_cost_max,
+                limits=limits,
             )
             return matcher
         for code, pattern in stored.from_buffer(content):
@@ -439,15 +446,18 @@ class Matcher:
         return Unread(content, self._limits, name)
 
 
-def _engine(name: str, limits: DocumentLimits, cost_max: int) -> Engine:
+def _engine(name: str, limits: DocumentLimits, cost_max: int, document_cost_max: int) -> Engine:
     match name:
         case "native":
-            return NativeEngine(cost_max=cost_max, limits=limits)
-        case "auto" if AVAILABLE:
-            return NativeEngine(cost_max=cost_max, limits=limits)
-        case "auto" | "streaming":
-            return StreamingEngine(cost_max=cost_max)
+            engine: type[NativeEngine | StreamingEngine | LxmlEngine] = NativeEngine
+        case "auto":
+            engine = NativeEngine if AVAILABLE else StreamingEngine
+        case "streaming":
+            engine = StreamingEngine
         case "lxml":
-            return LxmlEngine(cost_max=cost_max)
+            engine = LxmlEngine
         case _:
             raise UsageError(f"no engine {name!r}; choose one of {', '.join(ENGINES)}")
+    if issubclass(engine, NativeEngine):
+        return engine(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
+    return engine(cost_max=cost_max, document_cost_max=document_cost_max)

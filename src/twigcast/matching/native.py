@@ -31,7 +31,7 @@ from twigcast.language.tree_walk import walk_texts
 from twigcast.language.values import constant_number
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
-from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
+from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
 
 try:
     import twigcast_kernel as kernel
@@ -54,7 +54,7 @@ _ALIGNMENT: Final = 64
 _LOWEST: Final = -(1 << 63)
 _HIGHEST: Final = (1 << 63) - 1
 
-_Ids = tuple[list[int], list[int]]
+_Ids = tuple[list[int], list[int], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,13 @@ class NativeStatistics(EngineStatistics):
     """Memory that the patterns take in the kernel."""
     verified: int
     """Candidates that had to be looked for in the document, over all documents."""
+    steps: int
+    """Steps that this looking took."""
+    abandoned: int
+    """How often a document had too much to learn, so that patterns were looked for one by one."""
+    learned_most: int
+    """Nodes of a trie that the label paths of one document led to at most, of ``learned_max``."""
+    learned_max: int
     remembered_paths: int
     """Label paths remembered, over all readers."""
     remembered_bytes: int
@@ -91,7 +98,8 @@ class NativeEngine:
     """The kernel behind the protocol of all engines.
 
     ``limits`` bound documents, ``remembered_bytes_max`` what a reader remembers of label paths;
-    the other two are those of :class:`~twigcast.matching.residuals.Residuals`.
+    the others are those of :class:`~twigcast.matching.residuals.Residuals`. As many steps as
+    ``document_cost_max`` says are for looking at a document in the kernel, too.
     """
 
     name = "native"
@@ -100,6 +108,7 @@ class NativeEngine:
         self,
         *,
         cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
         compiled_max: int = COMPILED_MAX,
         limits: DocumentLimits = LIBRARY_LIMITS,
         remembered_bytes_max: int = REMEMBERED_BYTES_MAX,
@@ -109,7 +118,9 @@ class NativeEngine:
                 "the engine native needs the package twigcast-kernel, which is not installed; "
                 "build it from kernel/ (make setup does, where there is Rust), or take another"
             )
-        self._residuals = Residuals(cost_max=cost_max, compiled_max=compiled_max)
+        self._residuals = Residuals(
+            cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
+        )
         self._patterns: dict[int, Pattern] = {}
         documents = (
             limits.bytes_max,
@@ -118,7 +129,7 @@ class NativeEngine:
             limits.attributes_max,
             limits.name_length_max,
         )
-        self._bounds = (documents, remembered_bytes_max)
+        self._bounds = (documents, remembered_bytes_max, document_cost_max)
         self._use(kernel.Index(_number, *self._bounds))
 
     def add(self, id: int, pattern: Pattern) -> None:
@@ -146,19 +157,16 @@ class NativeEngine:
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
-        matches, candidates = self._ids(document, skip)
-        return self.settled(document, matches, candidates)
-
-    def settled(
-        self, document: Document, matches: Sequence[int], candidates: Sequence[int]
-    ) -> Decision:
-        """What the kernel found, with what libxml2 says about its candidates."""
+        matches, candidates, undecided = self._ids(document, skip)
         if not candidates:
-            return Decision(tuple(matches))
+            return Decision(tuple(matches), tuple(undecided))
         patterns = self._patterns
         held = [(one, patterns[one]) for one in candidates if one in patterns]
-        judged = self._residuals.decide(held, document)
-        return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
+        decided = self._residuals.decide(held, document)
+        return Decision(
+            tuple(sorted((*matches, *decided.matches))),
+            tuple(sorted((*undecided, *decided.undecided))),
+        )
 
     def prepared(self, groups: Sequence[Collection[int]]) -> Prepared:
         """Groups made ready to be asked for with many documents."""
@@ -174,7 +182,7 @@ class NativeEngine:
         answers = self._index.match_links(document.content, ready.links, _ascending(skip))
         if answers is not None and None not in answers:
             return [answer is True for answer in answers], ()
-        matches, candidates = self._ids(document, skip)
+        matches, candidates, costly = self._ids(document, skip)
         sure = frozenset(matches)
         found = [not sure.isdisjoint(group) for group in groups]
         left = [number for number, answer in enumerate(found) if not answer]
@@ -184,7 +192,10 @@ class NativeEngine:
         )
         for number, answer in zip(left, decided, strict=True):
             found[number] = answer
-        return found, undecided
+        open_ids = {
+            one for group, answer in zip(groups, found, strict=True) if not answer for one in group
+        }
+        return found, tuple(sorted(open_ids.intersection((*costly, *undecided))))
 
     def to_bytes(self) -> bytes:
         """Everything as bytes that :meth:`from_buffer` uses where they lie."""
@@ -204,10 +215,11 @@ class NativeEngine:
         buffer: memoryview,
         *,
         cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
         limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> Self:
         """The engine that was written. Raises :class:`UsageError` if the bytes are damaged."""
-        engine = cls(cost_max=cost_max, limits=limits)
+        engine = cls(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
         sizes, start = len(_HEADER) + 8, len(_HEADER) + 12
         end = start + int.from_bytes(buffer[len(_HEADER) : sizes], "little")
         texts = bytes(buffer[start:end])
@@ -235,6 +247,11 @@ class NativeEngine:
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
+            costly_documents=counts["in_rounds"] + self._residuals.costly_documents,
+            steps=counts["steps"],
+            abandoned=counts["abandoned"],
+            learned_most=counts["weight_most"],
+            learned_max=counts["weight_max"],
             nodes=counts["nodes"],
             index_bytes=counts["bytes"],
             verified=counts["verified"],

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCALES", "Sizes", "scale", "sizes_at_scale", "sizes_of"]
 
-SCALES: Final = (100, 1_000, 10_000, 100_000)
+SCALES: Final = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """The scales at which expressions are tried beforehand."""
 
 _DEPTH_AT_SCALE = 12

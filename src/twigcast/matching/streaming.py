@@ -30,7 +30,7 @@ from twigcast.matching.label_paths import REMEMBERED_MAX, LabelPaths
 from twigcast.matching.links import Links, Skips
 from twigcast.matching.moments import Account
 from twigcast.matching.reading import Reading
-from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, Residuals
+from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
 from twigcast.matching.softened import softened
 
 __all__ = ["StreamingEngine", "StreamingStatistics"]
@@ -59,7 +59,7 @@ class _Entry(NamedTuple):
 class StreamingEngine:
     """A shared automaton that documents are read through.
 
-    ``remembered_max`` bounds the memory of label paths; the other two are those of
+    ``remembered_max`` bounds the memory of label paths; the others are those of
     :class:`~twigcast.matching.residuals.Residuals`.
     """
 
@@ -69,10 +69,13 @@ class StreamingEngine:
         self,
         *,
         cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
         compiled_max: int = COMPILED_MAX,
         remembered_max: int = REMEMBERED_MAX,
     ) -> None:
-        self._residuals = Residuals(cost_max=cost_max, compiled_max=compiled_max)
+        self._residuals = Residuals(
+            cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
+        )
         self._automaton = Automaton()
         self._paths = LabelPaths(self._automaton, remembered_max)
         self._pattern_of: dict[int, Pattern] = {}
@@ -235,6 +238,7 @@ class StreamingEngine:
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
+            costly_documents=self._residuals.costly_documents,
             states=self._automaton.states,
             remembered=self._paths.remembered,
             remembered_max=self._paths.remembered_max,

@@ -6,11 +6,12 @@ of each node, and the answer remembered, so the work is at most
 
     parts of the condition · nodes · depth
 
-steps.
+steps. They are counted, and a bound can be set.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,6 +61,10 @@ class LeafNode:
 _Node: TypeAlias = "_Element | LeafNode | None"  # None is the document node.
 
 
+class _SpentError(Exception):
+    """The steps given were not enough."""
+
+
 def holds(condition: Condition, document: Document) -> bool:
     """Whether an exact condition holds at the document node."""
     return Walk(document).asks(condition, None)
@@ -69,8 +74,27 @@ class Walk:
     """Exact conditions asked of the nodes of one document, each answer remembered."""
 
     def __init__(self, document: Document) -> None:
-        self._root = document.tree.getroot()
+        self._document = document
         self._answers: dict[tuple[Condition, _Element | None], bool] = {}
+        self._steps = 0
+        self._steps_max: float = math.inf
+
+    def holds(self, condition: Condition, steps_max: int) -> tuple[bool | None, int]:
+        """Whether a condition holds at the document node, and the steps that took.
+
+        None if ``steps_max`` were not enough. What was found out by then is remembered.
+        """
+        self._steps, self._steps_max = 0, steps_max
+        try:
+            return self.asks(condition, None), self._steps
+        except _SpentError:
+            return None, self._steps
+        finally:
+            self._steps_max = math.inf
+
+    @cached_property
+    def _root(self) -> _Element:
+        return self._document.tree.getroot()
 
     def asks(self, condition: Condition, node: _Node) -> bool:
         """Whether the condition holds at a node; None stands for the document node."""
@@ -79,6 +103,7 @@ class Walk:
         key = (condition, node)
         known = self._answers.get(key)
         if known is None:
+            self._step()
             known = self._answers[key] = self._answer(condition, node)
         return known
 
@@ -112,11 +137,17 @@ class Walk:
         if isinstance(node, LeafNode):
             return
         for element in self._carriers(node, reach, label.kind):
+            self._step()
             if label.kind is Kind.ELEMENT:
                 if _has(element, label):
                     yield element
             else:
                 yield from (leaf for leaf in self._leaves(element, label.kind) if _has(leaf, label))
+
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > self._steps_max:
+            raise _SpentError
 
     def _carriers(self, node: _Element | None, reach: Reach, kind: Kind) -> Iterator[_Element]:
         """The elements that are, or that own, the nodes in question."""
@@ -153,6 +184,7 @@ class Walk:
                 above.pop()
             if following is None:
                 return best
+            self._step()
             element, (_, at_parent, passed_parent) = following, above[-1]
             at = self._advanced(steps, element, at_parent, passed_parent)
             if at >> len(steps):

@@ -181,16 +181,18 @@ impl Paths {
         };
         let lists = self.write();
         let valued = valued_at(&numbers, layer);
-        let tests = self.compile_tests(path, &valued, known);
+        let (tests, searches) = self.compile_tests(path, &valued, known);
         let here = &mut self.paths[path as usize];
         here.inner = inner;
         here.lists = lists;
-        here.tests = tests;
+        (here.tests, here.searches) = (tests, searches);
+        here.weight = here.fired.end - here.fired.start + valued.len() as u32;
         here.valued = !valued.is_empty();
     }
 
-    /// The tests at a path: equality goes to the dictionaries, the others are asked one by one.
-    fn compile_tests(&mut self, path: u32, valued: &[Valued], known: Known) -> Span {
+    /// The tests at a path: equality goes to the dictionaries, the others are asked one by one; those that
+    /// look for a part of the text are apart from the rest.
+    fn compile_tests(&mut self, path: u32, valued: &[Valued], known: Known) -> (Span, Span) {
         let entries: &[Entry] = &known.layer.entries;
         let mut others = Vec::new();
         let mut soon = valued.iter().skip(AHEAD);
@@ -242,8 +244,17 @@ impl Paths {
             }
         }
         self.keep_ranges(path, &mut others, known.clauses);
+        let record = |asked: &PathTest| known.clauses.tests.record(asked.test);
+        // No value compares with what is no number.
+        others.retain(|it| !record(it).operator().is_order());
+        let is_search = |it: &mut PathTest| record(it).operator().is_search();
+        let mut searches: Vec<PathTest> = others.extract_if(.., is_search).collect();
+        (self.append(&mut others), self.append(&mut searches))
+    }
+
+    fn append(&mut self, tests: &mut Vec<PathTest>) -> Span {
         let start = self.tests.len() as u32;
-        self.tests.append(&mut others);
+        self.tests.append(tests);
         Span {
             start,
             end: self.tests.len() as u32,

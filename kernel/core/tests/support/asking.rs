@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use twigcast_kernel_core::column::Buffer;
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::matching::{Bounds, Found, LARGE_FROM, Workspace};
+use twigcast_kernel_core::matching::{Bounds, Found, LARGE_FROM, STEPS_MAX, Workspace};
 use twigcast_kernel_core::read::Limits;
 
 use super::documents::Document;
@@ -16,7 +16,36 @@ pub fn bounds(budget: usize) -> Bounds {
         limits: Limits::default(),
         budget,
         large_from: if budget % 2 == 1 { 0 } else { LARGE_FROM },
+        steps_max: STEPS_MAX,
     }
+}
+
+/// The same with so many steps for each document.
+pub fn bounds_with(budget: usize, steps_max: u64) -> Bounds {
+    Bounds {
+        steps_max,
+        ..bounds(budget)
+    }
+}
+
+/// Matches, candidates and what is undecided.
+pub fn decided(
+    workspace: &mut Workspace,
+    index: &Index,
+    content: &[u8],
+    bounds: &Bounds,
+    skip: &[i64],
+) -> [Vec<i64>; 3] {
+    let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
+    let found = Found {
+        matches: &mut matches,
+        candidates: &mut candidates,
+        undecided: &mut undecided,
+    };
+    let read = workspace.matched(index, content, bounds, skip, found);
+    let shown = String::from_utf8_lossy(content);
+    assert_eq!(read, Ok(()), "{shown}");
+    [matches, candidates, undecided]
 }
 
 /// The matches and the candidates.
@@ -27,14 +56,9 @@ pub fn matched(
     budget: usize,
     skip: &[i64],
 ) -> (Vec<i64>, Vec<i64>) {
-    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
-    let found = Found {
-        matches: &mut matches,
-        candidates: &mut candidates,
-    };
-    let read = workspace.matched(index, content, &bounds(budget), skip, found);
-    let shown = String::from_utf8_lossy(content);
-    assert_eq!(read, Ok(()), "{shown}");
+    let bounds = bounds(budget);
+    let [matches, candidates, undecided] = decided(workspace, index, content, &bounds, skip);
+    assert!(undecided.is_empty());
     (matches, candidates)
 }
 
@@ -46,14 +70,16 @@ pub fn told(
     budget: usize,
     skip: &[i64],
 ) -> (Vec<i64>, Vec<i64>) {
-    let (mut matches, mut candidates) = (Vec::new(), Vec::new());
+    let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
     let found = Found {
         matches: &mut matches,
         candidates: &mut candidates,
+        undecided: &mut undecided,
     };
     let events = document.events();
     let read = workspace.matched_events(index, &events, &bounds(budget), skip, found);
     assert_eq!(read, Ok(()), "{events:?}");
+    assert!(undecided.is_empty());
     (matches, candidates)
 }
 

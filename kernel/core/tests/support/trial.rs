@@ -220,6 +220,7 @@ impl Trial {
         let found = Found {
             matches: &mut matches,
             candidates: &mut candidates,
+            undecided: &mut Vec::new(),
         };
         let place = self.chance.below(self.readers.len());
         let (workspace, budget) = &mut self.readers[place];

@@ -1,0 +1,117 @@
+//! Deciding what the marks leave open, within the steps that one document may take.
+//!
+//! Nearly always all pairs of document and pattern together take a small part of these steps, and are
+//! decided one after the other. Where they do not, steps are given in rounds: in each, every pair that
+//! is still open gets the same number, twice that of the round before, until the sum is spent. So the
+//! dearest pairs stay open, and none can use up what another needs. The pairs are taken in the order of
+//! their ids then, and begin with nothing remembered, so that the outcome depends on the document
+//! and the patterns alone.
+
+use rustc_hash::FxHashMap;
+
+use crate::judge::{Doubts, Judge};
+use crate::layer::Twig;
+use crate::steps::Answer;
+
+/// This part of a document's steps is taken without rounds.
+const AT_ONCE: u64 = 2;
+
+/// The steps that each pair gets in the first round.
+const FIRST_ROUND: u64 = 16_384;
+
+/// How many pairs ahead memory is fetched.
+const AHEAD: usize = 12;
+
+/// A pair of document and pattern that is open.
+#[derive(Clone, Copy)]
+pub struct Open {
+    /// The pattern.
+    pub pattern: u32,
+    /// Its layer.
+    pub layer: usize,
+    /// The twig whose joins are in doubt; none if the marks say nothing.
+    pub twig: Option<(u32, Doubts)>,
+}
+
+/// Which patterns were found to match, and which were left open.
+#[derive(Default)]
+pub struct Outcome {
+    /// Those that match.
+    pub proven: Vec<u32>,
+    /// Those that would have taken too many steps.
+    pub undecided: Vec<u32>,
+    /// The steps taken in all.
+    pub steps: u64,
+    /// Whether rounds were needed.
+    pub in_rounds: bool,
+}
+
+/// Decides the pairs that are open, in so many steps.
+pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
+    let mut outcome = Outcome::default();
+    judge.verifier.steps.allow(steps_max / AT_ONCE);
+    for (place, pair) in open.iter().enumerate() {
+        if let Some((_, soon)) = open.get(place + AHEAD).and_then(|it| it.twig) {
+            let expect = |it: &(u32, u32)| judge.index.clauses.expect_parts(it.1);
+            soon.joins().iter().for_each(expect);
+        }
+        match look(judge, pair) {
+            Ok(true) => outcome.proven.push(pair.pattern),
+            Ok(false) => {}
+            Err(_) => return decide_in_rounds(judge, open, steps_max),
+        }
+    }
+    outcome.steps = judge.verifier.steps.taken();
+    outcome
+}
+
+fn decide_in_rounds(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
+    let before = judge.verifier.steps.taken();
+    judge.forget();
+    let mut open: Vec<Open> = open.to_vec();
+    open.sort_by_key(|pair| judge.index.pattern(pair.pattern).id);
+    let mut outcome = Outcome {
+        in_rounds: true,
+        ..Outcome::default()
+    };
+    // Equal patterns ask the same, and are looked at once.
+    let mut known: FxHashMap<(u32, Vec<(u32, u32)>), bool> = FxHashMap::default();
+    let (mut given, mut next) = (0, FIRST_ROUND);
+    while !open.is_empty() {
+        let left = steps_max.saturating_sub(judge.verifier.steps.taken() - before);
+        let share = next.min(left / open.len() as u64);
+        if share <= given {
+            break; // not even what was not enough
+        }
+        (given, next) = (share, 2 * share);
+        open.retain(|pair| {
+            let clause = judge.index.pattern(pair.pattern).clause;
+            let joins = pair.twig.map_or(Vec::new(), |it| it.1.joins().to_vec());
+            let key = (clause, joins);
+            let answer = known.get(&key).copied().map(Ok).unwrap_or_else(|| {
+                judge.verifier.steps.allow(share);
+                look(judge, pair)
+            });
+            if let Ok(found) = answer {
+                known.insert(key, found);
+                if found {
+                    outcome.proven.push(pair.pattern);
+                }
+            }
+            answer.is_err()
+        });
+    }
+    outcome.undecided = open.iter().map(|pair| pair.pattern).collect();
+    outcome.steps = judge.verifier.steps.taken();
+    outcome
+}
+
+fn look(judge: &mut Judge, pair: &Open) -> Answer {
+    match &pair.twig {
+        Some((twig, doubts)) => {
+            let records: &[Twig] = &judge.index.layers[pair.layer].twigs;
+            judge.look(pair.layer, &records[*twig as usize], doubts.joins())
+        }
+        None => judge.look_everywhere(pair.pattern),
+    }
+}
