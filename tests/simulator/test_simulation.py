@@ -8,6 +8,7 @@ import pytest
 
 from tests.simulator.stories import A, asks, leaves, lost, publishes, returns, story
 from twigcast.covering import Advertisement
+from twigcast.errors import InternalError
 from twigcast.language import Pattern
 from twigcast.routing.events import (
     Advertise,
@@ -19,6 +20,7 @@ from twigcast.routing.events import (
     Publish,
     Unadvertise,
 )
+from twigcast.routing.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.routing.traffic import message_bytes
 from twigcast.simulator import CostModel, Measured, Simulation, SimulationLimits
 from twigcast.simulator.story import HandedIn, Happening, unadvertised_publishers
@@ -262,3 +264,34 @@ def test_a_story_may_begin_before_the_stage_is_set() -> None:
     told = story(links, [asks("b", 1, "//b")], [publishes("a", "d")], start=5.0)
     late = Simulation(told, "covering", costs=FREE).run()
     assert (late.delivered, late.missed, late.simulated_seconds) == (1, 0, 6.0)
+
+
+def test_a_document_that_fails_at_a_broker_is_logged_and_the_others_arrive(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = RouteTable.locals_for
+
+    def locals_for(table: RouteTable, content: bytes, snapshot: Snapshot) -> LocalAnswer:
+        if b"poison" in content:
+            raise KeyError("nobody foresaw this")
+        return whole(table, content, snapshot)
+
+    monkeypatch.setattr(RouteTable, "locals_for", locals_for)
+    both = [publishes("north", "d", content=b"<poison/>"), publishes("north", "e")]
+    told = story(NORTH_SOUTH, [asks("south", 1, "//b")], both)
+    results = Simulation(told, "flooding", costs=FREE).run()
+    assert [each[0] for each in results.deliveries] == ["e"]
+    assert {record.levelname for record in caplog.records} == {"ERROR"}
+    assert "broker north: deciding a document failed: KeyError" in caplog.text
+
+
+def test_only_our_own_errors_leave_a_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = story(NORTH_SOUTH, [asks("south", 1, "//b")], [publishes("north", "d")])
+    simulation = Simulation(told, "flooding", costs=FREE)
+
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(simulation, "_play", fails)
+    with pytest.raises(InternalError, match="failed: ZeroDivisionError"):
+        simulation.run()

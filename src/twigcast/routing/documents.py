@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from twigcast.covering import Advertisement
-from twigcast.errors import TwigcastError
+from twigcast.door import door
+from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.routing.annotations import Annotations
 from twigcast.routing.clients import Clients
 from twigcast.routing.deciding import Judge
@@ -30,8 +31,9 @@ from twigcast.routing.events import (
     Refuse,
     Send,
 )
+from twigcast.routing.failures import Failures
 from twigcast.routing.open_documents import OpenDocument, OpenDocuments
-from twigcast.routing.piggyback import Piggyback
+from twigcast.routing.piggyback import Asked, Piggyback, SaidSo
 from twigcast.routing.refusals import Refused, check_name
 from twigcast.routing.route_table import RouteTable
 from twigcast.routing.strategy import Strategy
@@ -72,8 +74,10 @@ class Documents:
         clients: Clients,
         judge: Judge,
         piggyback: Piggyback | None,
+        failures: Failures,
     ) -> None:
         self.tally = DocumentTally()
+        self._failures = failures
         self._name = name
         self._strategy = strategy
         self._routes = routes
@@ -132,21 +136,34 @@ class Documents:
         annotations: Annotations | None = None,
     ) -> tuple[Effect, ...]:
         self._judge.check_size(publication)
+        asked: dict[LinkId, Asked] = {}
+        said: SaidSo | None = None
+        if self._piggyback is not None:
+            asked = self._piggyback.asked()
+            if came_by is not None and annotations is not None:
+                said = self._piggyback.table_for(came_by, annotations)
+        # A snapshot must be closed again, so nothing that could fail stands between this and the
+        # document that is open from here on.
         snapshot = self._routes.snapshot()
         number = self._open.next_number
         effect = Decide(number, publication, came_by, snapshot.version, flooded, paths, annotations)
-        document = OpenDocument(effect, snapshot, held_to)
-        if self._piggyback is not None:
-            document.asked = self._piggyback.asked()
-            if came_by is not None and annotations is not None:
-                document.said = self._piggyback.table_for(came_by, annotations)
-        self._open.add(document)
+        self._open.add(OpenDocument(effect, snapshot, held_to, said, asked))
         self.tally.documents += 1
         return (effect,)
 
     def decide(self, effect: Decide) -> Decided:
         """Where a document has to go; see :meth:`Router.decide`."""
-        return self._judge.decide(effect, self._open[effect.number])
+        document = self._open.get(effect.number)
+        if document is None:
+            raise UsageError(f"no document {effect.number} waits to be decided here")
+        try:
+            with door("deciding a document"):
+                return self._judge.decide(effect, document)
+        except InternalError as error:
+            self._failures.add(error)
+            return Decided(effect.number, error=str(error))
+        except TwigcastError as error:
+            return Decided(effect.number, error=str(error))
 
     def decided(self, answer: Decided, links: Collection[LinkId]) -> tuple[Effect, ...]:
         """An answer came; ``links`` are those that are up."""
@@ -155,10 +172,23 @@ class Documents:
             raise Refused(fault)
         effects: list[Effect] = []
         for document, due in self._open.answer(answer):
-            effects += self._apply(document, due, links)
+            try:
+                with door("forwarding a document"):
+                    effects += self._apply(document, due, links)
+            except InternalError as error:
+                self._failures.add(error)
+                effects.append(self._unread(document, str(error)))
             if due.final:
-                self._routes.close(document.snapshot)
+                self._close(document)
         return tuple(effects)
+
+    def _close(self, document: OpenDocument) -> None:
+        """Nothing is owed to a document any more; what fails now has no part in where it went."""
+        try:
+            with door("closing a document"):
+                self._routes.close(document.snapshot)
+        except InternalError as error:
+            self._failures.add(error)
 
     def _apply(
         self, document: OpenDocument, answer: Decided, links: Collection[LinkId]
@@ -174,8 +204,11 @@ class Documents:
         for link, kept, told in along:
             if link in links and link != came_by:
                 try:
-                    sent = self._judge.part_to_send(document.effect, kept)
+                    with door("cutting a document to the paths of a link"):
+                        sent = self._judge.part_to_send(document.effect, kept)
                 except TwigcastError as error:
+                    if isinstance(error, InternalError):
+                        self._failures.add(error)
                     self.tally.dead_letters += 1
                     effects.append(DeadLetter(publication, None, str(error)))
                     continue

@@ -18,17 +18,20 @@ parts.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from math import isfinite
-from typing import assert_never
+from typing import Final, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.display import counted, html_table, shortened
-from twigcast.errors import UsageError
+from twigcast.display import counted, html_table, one_line, shortened
+from twigcast.door import door
+from twigcast.errors import InternalError, UsageError
 from twigcast.language import Document, Pattern, Schema
 from twigcast.routing.events import (
     Accuse,
@@ -36,6 +39,7 @@ from twigcast.routing.events import (
     AdvertisementId,
     Arrive,
     BrokerId,
+    Change,
     DeadLetter,
     Decide,
     Deliver,
@@ -62,6 +66,8 @@ from twigcast.routing.topology import Link, Topology
 from twigcast.routing.traffic import Traffic
 
 __all__ = ["Delivery", "Network", "Outcome"]
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +132,19 @@ class Network:
         self.traffic = Traffic()
         self._routers = {
             # Here no time passes while changes wait for company; batch() is for that.
-            name: Router(name, self.strategy, engine=engine, limits=replace(limits, batch_delay=0))
+            name: Router(
+                name,
+                self.strategy,
+                engine=engine,
+                limits=replace(limits, batch_delay=0),
+                report=partial(self._failed, name),
+            )
             for name in self.topology.brokers
         }
+        self._failures = 0
+        """How many failures nobody foresaw were reported so far."""
+        self._renewed: set[tuple[str, str]] = set()
+        """Links that were taken down and up again since the network was at rest."""
         self._now = 0.0
         self._mail: deque[tuple[str, Event]] = deque()
         self._joined: set[tuple[str, str]] = set()
@@ -165,6 +181,7 @@ class Network:
 
     # Clients.
 
+    @door("subscribing")
     def subscribe(
         self,
         broker: str,
@@ -186,12 +203,14 @@ class Network:
         self._places[subscription] = broker
         return subscription
 
+    @door("unsubscribing")
     def unsubscribe(self, id: SubscriptionId) -> None:
         """Take a subscription back. Raises UsageError if there is none with that id."""
         if id not in self._places:
             raise UsageError(f"no subscription with id {id}, so nothing to unsubscribe")
         self._say(self._places.pop(id), Unsubscribe(id))
 
+    @door("advertising")
     def advertise(
         self,
         broker: str,
@@ -218,6 +237,7 @@ class Network:
         self._promise_places[made] = broker, publisher or ""
         return made
 
+    @door("taking an advertisement back")
     def unadvertise(self, id: AdvertisementId) -> None:
         """Take an advertisement back. Raises UsageError if there is none with that id."""
         if id not in self._promise_places:
@@ -233,16 +253,20 @@ class Network:
         Raises DocumentError if it cannot be read. Under a strategy that needs advertisements, there
         is one FloodingWarning for each publisher who has made none.
         """
+        with door("publishing a document"):
+            return self._publish(broker, document, publisher or "")
+
+    def _publish(self, broker: str, document: bytes | Document, publisher: str) -> Outcome:
         self._check(broker)
         content = document.content if isinstance(document, Document) else document
         if not isinstance(content, bytes):
             raise UsageError(f"a document is bytes, not {type(content).__name__}; encode it first")
-        _check_text(publisher or "", "a publisher")
-        self._warn_of_flooding(broker, publisher or "")
+        _check_text(publisher, "a publisher")
+        self._warn_of_flooding(broker, publisher)
         self.settle()
         self._published += 1
         name = f"p{self._published}"
-        publication = Publication(name, BrokerId(broker), publisher or "", content)
+        publication = Publication(name, BrokerId(broker), publisher, content)
         self._happened = []
         self._mail.append((broker, Publish(publication)))
         self._run()
@@ -290,6 +314,7 @@ class Network:
 
     # Links.
 
+    @door("removing a link")
     def remove_link(self, one: str, other: str) -> None:
         """A link is lost. Raises UsageError if there is none."""
         link = self.topology.link(one, other)
@@ -297,6 +322,7 @@ class Network:
             raise UsageError(f"no link between {one!r} and {other!r}, so nothing to remove")
         self._join_by(tuple(each for each in self.topology.links if each != link))
 
+    @door("adding a link")
     def add_link(self, one: str, other: str, *, latency_ms: float = 1.0) -> None:
         """A link comes, or comes back. Raises UsageError if there is one already."""
         if one == other:
@@ -342,10 +368,12 @@ class Network:
             self._batches -= 1
             self._settle_unless_batch()
 
+    @door("letting the network settle")
     def settle(self) -> None:
         """Let every message arrive, and every neighbour be told what it has to know."""
         self._run()
 
+    @door("merging")
     def merge(self) -> None:
         """Let time pass until every merge tick is over and nobody has anything more to say."""
         self.settle()
@@ -353,17 +381,53 @@ class Network:
             self._now = max(self._now, at)
             self._run()
 
+    def _failed(self, broker: str, error: InternalError) -> None:
+        """Something failed at a broker that nobody foresaw; it goes on without it."""
+        self._failures += 1
+        _LOGGER.error("broker %s: %s", one_line(broker), error, exc_info=error)
+
+    def _renew(self, broker: str, link: str) -> None:
+        """Begin anew on a link over which a message was lost: both ends tell all they ask for."""
+        self._renewed.add((broker, link))
+        for kind in (LinkDown, LinkUp):
+            self._mail.append((broker, kind(BrokerId(link))))
+            self._mail.append((link, kind(BrokerId(broker))))
+
     def _run(self) -> None:
         while True:
             while self._mail:
                 broker, event = self._mail.popleft()
+                failures = self._failures
                 effects = self._routers[broker].handle(event, now=self._now)
                 self._note_wish(broker)
+                if failures < self._failures and self._is_set_aside(broker, event):
+                    continue
                 self._perform(broker, effects)
             due = [name for name, at in self._wishes.items() if at <= self._now]
             if not due:
+                self._renewed.clear()
                 return
             self._mail.extend((name, Woken()) for name in due)
+
+    def _is_set_aside(self, broker: str, event: Event) -> bool:
+        """Whether a message that failed at a broker can be set aside, and the network go on.
+
+        A document is a dead letter there. A link is begun anew, but not twice.
+        """
+        match event:
+            case Received(message=Arrive(publication)):
+                letter = DeadLetter(publication, None, "something failed here; see the log")
+                self._happened.append((broker, letter))
+                return True
+            case Received(link, Change()) if (broker, link) not in self._renewed:
+                self._renew(broker, link)
+                return True
+            case LinkUp(link) if (broker, link) not in self._renewed:
+                self._renewed.add((broker, link))
+                self._mail.appendleft((broker, event))
+                return True
+            case _:
+                return False
 
     def _note_wish(self, broker: str) -> None:
         at = self._routers[broker].wake_at()

@@ -61,6 +61,10 @@ class OpenDocuments:
     def __getitem__(self, number: int) -> OpenDocument:
         return self._documents[number]
 
+    def get(self, number: int) -> OpenDocument | None:
+        """The document with a number, if it is still being decided."""
+        return self._documents.get(number)
+
     def __len__(self) -> int:
         return len(self._documents)
 

@@ -16,7 +16,7 @@ So tables are made anew only when something is said, and cost nothing in between
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -96,6 +96,31 @@ class Piggyback:
             number = self._numbers.pop(pattern)
             del self._patterns[number]
             self._index.remove(number)
+
+    def rebuild(self, patterns: Iterable[Pattern]) -> Collection[Pattern]:
+        """Begin anew with the broker's own patterns; the rows of names that are to be watched.
+
+        What neighbours would like to be told stays. What was said to them does not count any more.
+        """
+        self._index = CoverIndex()
+        self._numbers, self._patterns, self._uses = {}, {}, Counter()
+        self._said = {}
+        for pattern in patterns:
+            self.put(pattern)
+        self._watched = Counter(
+            row for link in self._asked for row in dict.fromkeys(self._rows(link))
+        )
+        return self._watched.keys()
+
+    def asked_by(self, link: LinkId) -> Asked | None:
+        """What a neighbour would like to be told, if it has said so."""
+        return self._asked.get(link)
+
+    def ask_again(self, link: LinkId, asked: Asked | None) -> None:
+        """A neighbour would like to be told what it was told before; :meth:`rebuild` follows."""
+        self._asked.pop(link, None)
+        if asked is not None:
+            self._asked[link] = asked
 
     def _covered(self, pattern: Pattern) -> Iterable[Pattern]:
         return map(self._patterns.__getitem__, self._index.covered(pattern))

@@ -6,12 +6,12 @@ event comes back as a :class:`~twigcast.routing.events.Refuse` with the sentence
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 from twigcast.routing.wire_forms import NAME_CHARACTERS_MAX
 
-__all__ = ["Refused", "check_difference", "check_length", "check_name", "check_room"]
+__all__ = ["Refused", "check_difference", "check_length", "check_name", "check_room", "once"]
 
 _T = TypeVar("_T")
 
@@ -53,3 +53,8 @@ def check_difference(
         raise Refused(f"a {what} is added and withdrawn at once; say only what stays")
     if not all(each in there for each in withdrawn):
         raise Refused(f"a {what} is withdrawn that is not there; begin a new session")
+
+
+def once(said: Iterable[_T]) -> list[_T]:
+    """What is said, each thing once, in the order in which it is said first."""
+    return list(dict.fromkeys(said))

@@ -165,10 +165,8 @@ class RouteTable:
 
     def remove_link(self, link: LinkId) -> None:
         """A link goes with all its routes."""
-        for pattern in tuple(self._links[link]):
-            self.take(pattern, link)
-        self._changed()
-        del self._links[link]
+        self.discard_link(link)
+        self.let_go()
 
     def put(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link; it is not there yet."""
@@ -181,9 +179,20 @@ class RouteTable:
 
     def take(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link no more."""
+        self.discard(pattern, link)
+        self.let_go()
+
+    def discard(self, pattern: Pattern, link: LinkId) -> None:
+        """The same, but nothing leaves the matcher before :meth:`let_go`: this cannot fail."""
         self._changed()
         self._routes.remove(self._links[link].pop(pattern), self._version)
-        self._let_go()
+
+    def discard_link(self, link: LinkId) -> None:
+        """A link goes with all its routes; nothing leaves the matcher before :meth:`let_go`."""
+        for pattern in tuple(self._links.get(link, ())):
+            self.discard(pattern, link)
+        self._changed()
+        self._links.pop(link, None)
 
     def subscribe(self, subscription: SubscriptionId, pattern: Pattern) -> None:
         """A local subscription comes; its id is free."""
@@ -197,6 +206,11 @@ class RouteTable:
 
     def unsubscribe(self, subscription: SubscriptionId) -> None:
         """A local subscription goes."""
+        self.discard_subscription(subscription)
+        self.let_go()
+
+    def discard_subscription(self, subscription: SubscriptionId) -> None:
+        """The same, but nothing leaves the matcher before :meth:`let_go`: this cannot fail."""
         self._changed()
         number = self._local_numbers.pop(subscription)
         self._locals.remove(number, self._version)
@@ -205,7 +219,6 @@ class RouteTable:
             del self._asked[pattern][number]
             if not self._asked[pattern]:
                 del self._asked[pattern]
-        self._let_go()
 
     def watch(self, row: Pattern) -> None:
         """From now on tell whether a row of names occurs in documents."""
@@ -216,7 +229,12 @@ class RouteTable:
         """No longer watch a row."""
         self._changed()
         self._routes.unwatch(self._rows.pop(row), self._version)
-        self._let_go()
+        self.let_go()
+
+    @property
+    def watched(self) -> Collection[Pattern]:
+        """The rows of names that are watched."""
+        return self._rows.keys()
 
     def _changed(self) -> None:
         self._version += 1
@@ -279,9 +297,10 @@ class RouteTable:
         self._open[snapshot.version] -= 1
         if not self._open[snapshot.version]:
             del self._open[snapshot.version]
-            self._let_go()
+            self.let_go()
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
+        """Remove from the matchers what has left, and no open document needs any more."""
         oldest = next(iter(self._open), self._version)
         self._routes.let_go(oldest, self._forget_route)
         self._locals.let_go(oldest, self._forget_local)

@@ -16,16 +16,22 @@ subscriptions costs one message. What is said is up to the strategy
 (:mod:`~twigcast.routing.forwarding`).
 
 A fault of somebody else never raises: the event comes back as :class:`Refuse` with a reason, and
-nothing has changed.
+nothing has changed. So does an event on which something fails that nobody foresaw: what it had
+changed so far is taken back, what is derived from the tables is made anew, and each neighbour is
+told the whole table in a new session. A document on which something fails is refused, or a dead
+letter; it holds up no other. Both are counted, and reported to the driver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar, assert_never
+from functools import partial
+from typing import Final, assert_never
 
-from twigcast.errors import ProtocolError
+from twigcast.covering import Advertisement
+from twigcast.door import door
+from twigcast.errors import InternalError, ProtocolError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
@@ -55,6 +61,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
+from twigcast.routing.failures import Failures
 from twigcast.routing.forwarding import Forwarding
 from twigcast.routing.hints import Hints
 from twigcast.routing.piggyback import Piggyback
@@ -65,18 +72,21 @@ from twigcast.routing.refusals import (
     check_length,
     check_name,
     check_room,
+    once,
 )
 from twigcast.routing.route_table import RouteTable
 from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
-from twigcast.routing.tables_view import RouterStatistics, TablesView
+from twigcast.routing.tables_view import RouterStatistics, TablesView, texts_of
 from twigcast.routing.wire import refusal
 from twigcast.routing.wire_texts import pattern_refusal
 
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
 
-_T = TypeVar("_T")
+_WOKEN_IN_VAIN_MAX: Final = 3
+"""After so many failures in a row neighbours are told at the next change of the tables, not at once
+again: what fails each time would keep the driver busy for ever."""
 
 _GROWTH_MAX: Final = 2
 """A merger has no steps that its parts have not; each may have got ``.//`` in front, and has at
@@ -123,7 +133,9 @@ class Router:
         engine: str = "auto",
         limits: RouterLimits = ROUTER_LIMITS,
         document_limits: DocumentLimits = LIBRARY_LIMITS,
+        report: Callable[[InternalError], None] | None = None,
     ) -> None:
+        self._failures = Failures(report)
         self.name = BrokerId(name)
         self.strategy = strategy_of(strategy)
         self.limits = limits
@@ -145,8 +157,20 @@ class Router:
             self._piggyback = Piggyback(self.strategy)
         judge = self._judging(self._piggyback, document_limits)
         self._documents = Documents(
-            self.name, self.strategy, self._routes, self._clients, judge, self._piggyback
+            self.name,
+            self.strategy,
+            self._routes,
+            self._clients,
+            judge,
+            self._piggyback,
+            self._failures,
         )
+        self._advertised: dict[LinkId, dict[Advertisement, None]] = {}
+        """Of each link the advertisements that came by it."""
+        self._woken_in_vain = 0
+        """How often in a row something failed when neighbours were to be told."""
+        self._undo: list[Callable[[], object]] = []
+        """How to take back what the event at hand has changed so far; none of these can fail."""
         self._tell_at: float | None = None
         self._merge_at: float | None = None
         self._refused = 0
@@ -159,12 +183,74 @@ class Router:
 
     def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
         """Take in an event; what is to be done now, in order."""
+        self._undo = []
+        try:
+            with door(f"handling {type(event).__name__}"):
+                return self._taken_in(event, now)
+        except InternalError as error:
+            self._failures.add(error)
+            self._recover(event, now)
+            # A link that is lost is lost, whatever fails about it.
+            return () if isinstance(event, LinkDown) else self._refuse(event, str(error))
+
+    def _taken_in(self, event: Event, now: float) -> tuple[Effect, ...]:
         try:
             return self._handle(event, now)
         except Refused as refused:
-            self._refused += 1
-            link = event.link if isinstance(event, Received | Garbled | LinkUp | LinkDown) else None
-            return (Refuse(event, str(refused), link),)
+            return self._refuse(event, str(refused))
+
+    def _refuse(self, event: Event, reason: str) -> tuple[Effect, ...]:
+        self._refused += 1
+        link = event.link if isinstance(event, Received | Garbled | LinkUp | LinkDown) else None
+        return (Refuse(event, reason, link),)
+
+    def _recover(self, event: Event, now: float) -> None:
+        """Go on after something failed in the middle of an event: as if it had not come.
+
+        A link that is lost stays lost. Documents change no table.
+        """
+        for undo in reversed(self._undo):
+            undo()
+        match event:
+            case Publish() | Decided() | Garbled() | Received(message=Arrive()):
+                return
+            case LinkDown(link) if self._piggyback is not None:
+                self._piggyback.ask_again(link, None)
+            case Woken():
+                self._woken_in_vain += 1
+            case _:
+                pass
+        self._rebuild(now)
+        if self._woken_in_vain >= _WOKEN_IN_VAIN_MAX:
+            self._tell_at = None
+
+    def _rebuild(self, now: float) -> None:
+        """Make anew what is derived from the tables; neighbours are told all of it once more."""
+        forwarding = Forwarding(self.strategy)
+        for link in self._links:
+            forwarding.add_link(link)
+        patterns = [each.pattern for each in self._clients.subscriptions.values()]
+        for pattern in patterns:
+            forwarding.subscribe(pattern)
+        for promise in self._clients.promises.values():
+            forwarding.advertise(promise.advertisement, None)
+        for link in self._links:
+            routes = self._routes.routes(link)
+            patterns += routes
+            for pattern in routes:
+                forwarding.put(pattern, link)
+            for advertisement in self._advertised[link]:
+                forwarding.advertise(advertisement, link)
+            self._last_session += 1
+            self._sessions[link].begin(self._last_session)
+        self._forwarding = forwarding
+        if self._piggyback is not None:
+            rows = self._piggyback.rebuild(patterns)
+            for row in set(self._routes.watched).difference(rows):
+                self._routes.unwatch(row)
+            for row in set(rows).difference(self._routes.watched):
+                self._routes.watch(row)
+        self._tell_at, self._merge_at = now, None
 
     def _handle(self, event: Event, now: float) -> tuple[Effect, ...]:
         match event:
@@ -218,23 +304,33 @@ class Router:
         if link in self._links:
             raise Refused(f"link {link!r} is up already; take it down first")
         self._check(len(self._links), "links", "links_max")
+        self._undo.append(partial(self._forget_link, link))
         self._links = dict.fromkeys(sorted([*self._links, link]))
         self._last_session += 1
         self._sessions[link] = Session(self._last_session)
+        self._advertised[link] = {}
         self._routes.add_link(link)
         self._forwarding.add_link(link)
         return self._tell_later(now)
 
+    def _forget_link(self, link: LinkId) -> None:
+        """A link and all that came by it are gone from the tables; this cannot fail."""
+        for table in (self._links, self._sessions, self._advertised):
+            table.pop(link, None)
+        self._routes.discard_link(link)
+
     def _link_down(self, event: LinkDown, now: float) -> tuple[Effect, ...]:
         self._known(event.link)
-        del self._links[event.link], self._sessions[event.link]
+        routes = tuple(self._routes.routes(event.link))
+        self._forget_link(event.link)
         if self._piggyback is not None:
-            for pattern in self._routes.routes(event.link):
+            rows = self._piggyback.remove_link(event.link)
+            for pattern in routes:
                 self._piggyback.take(pattern)
-            for row in self._piggyback.remove_link(event.link):
+            for row in rows:
                 self._routes.unwatch(row)
-        self._routes.remove_link(event.link)
         self._forwarding.remove_link(event.link)
+        self._let_go()
         return self._tell_later(now)
 
     # Clients.
@@ -249,7 +345,9 @@ class Router:
             raise Refused(f"other brokers could not read the pattern: {told}")
         check_name(event.subscriber, what="a name of a subscriber")
         self._routes.subscribe(event.subscription, event.pattern)
+        self._undo.append(partial(self._routes.discard_subscription, event.subscription))
         self._clients.subscribe(event, self._routes.version)
+        self._undo.append(partial(self._clients.unsubscribe, event.subscription))
         self._forwarding.subscribe(event.pattern)
         if self._piggyback is not None:
             self._piggyback.put(event.pattern)
@@ -258,11 +356,13 @@ class Router:
     def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
         if event.subscription not in self._clients.subscriptions:
             raise Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
-        pattern = self._clients.unsubscribe(event.subscription).pattern
-        self._routes.unsubscribe(event.subscription)
+        pattern = self._clients.subscriptions[event.subscription].pattern
         self._forwarding.unsubscribe(pattern)
         if self._piggyback is not None:
             self._piggyback.take(pattern)
+        self._clients.unsubscribe(event.subscription)
+        self._routes.discard_subscription(event.subscription)
+        self._let_go()
         return self._tell_later(now)
 
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
@@ -275,14 +375,16 @@ class Router:
         if told is not None:
             raise Refused(f"other brokers could not read the advertisement: {told}")
         self._clients.promises[event.id] = event
+        self._undo.append(partial(self._clients.promises.pop, event.id))
         self._forwarding.advertise(event.advertisement, None)
         return self._tell_later(now)
 
     def _unadvertise(self, event: Unadvertise, now: float) -> tuple[Effect, ...]:
-        promise = self._clients.promises.pop(event.id, None)
+        promise = self._clients.promises.get(event.id)
         if promise is None:
             raise Refused(f"no advertisement {event.id}, so nothing to take back")
         self._forwarding.unadvertise(promise.advertisement, None)
+        del self._clients.promises[event.id]
         return self._tell_later(now)
 
     # Changes from a neighbour.
@@ -307,32 +409,49 @@ class Router:
         promises = dict.fromkeys(self._forwarding.advertised_by(link))
         if change.number == 1:
             # The whole table takes the place of whatever was there.
-            added = _once(each for each in change.routes if each not in routes)
+            added = once(each for each in change.routes if each not in routes)
             withdrawn = sorted(set(routes).difference(change.routes), key=lambda each: each.text)
-            new = _once(each for each in change.advertisements if each not in promises)
+            new = once(each for each in change.advertisements if each not in promises)
             old = [each for each in promises if each not in change.advertisements]
         else:
-            added, withdrawn = _once(change.routes), _once(change.withdrawn)
-            new, old = _once(change.advertisements), _once(change.unadvertised)
+            added, withdrawn = once(change.routes), once(change.withdrawn)
+            new, old = once(change.advertisements), once(change.unadvertised)
             check_difference("route", added, withdrawn, routes)
             check_difference("advertisement", new, old, promises)
         self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
         if new:
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
         self._check_hints(change, len(routes) + len(added) - len(withdrawn))
-        session.accept(change)
         for pattern in added:
             self._routes.put(pattern, link)
+            self._undo.append(partial(self._routes.discard, pattern, link))
             self._forwarding.put(pattern, link)
         for pattern in withdrawn:
-            self._routes.take(pattern, link)
             self._forwarding.take(pattern, link)
         for advertisement in new:
             self._forwarding.advertise(advertisement, link)
         for advertisement in old:
             self._forwarding.unadvertise(advertisement, link)
         self._hear(link, change, added, withdrawn)
+        # From here on nothing can fail.
+        self._undo.clear()
+        session.accept(change)
+        for pattern in withdrawn:
+            self._routes.discard(pattern, link)
+        there = self._advertised[link]
+        there.update(dict.fromkeys(new))
+        for advertisement in old:
+            del there[advertisement]
+        self._let_go()
         return self._tell_later(now)
+
+    def _let_go(self) -> None:
+        """Remove from the matchers what has left; should it fail, the tables are right already."""
+        try:
+            with door("removing a pattern"):
+                self._routes.let_go()
+        except InternalError as error:
+            self._failures.add(error)
 
     def _hear(
         self, link: LinkId, change: Change, added: list[Pattern], withdrawn: list[Pattern]
@@ -340,11 +459,15 @@ class Router:
         """Take in what a neighbour would like to be told with documents."""
         if self._piggyback is None:
             return
+        asked = self._piggyback.asked_by(link)
+        self._undo.append(partial(self._piggyback.ask_again, link, asked))
         for pattern in added:
             self._piggyback.put(pattern)
         for pattern in withdrawn:
             self._piggyback.take(pattern)
-        watch, unwatch = self._piggyback.hear(link, change, self._routes.routes(link))
+        gone = set(withdrawn)
+        routes = [each for each in self._routes.routes(link) if each not in gone]
+        watch, unwatch = self._piggyback.hear(link, change, routes)
         for row in watch:
             self._routes.watch(row)
         for row in unwatch:
@@ -380,7 +503,7 @@ class Router:
         if self._tell_at is None or now < self._tell_at:
             return ()
         self._tell_at = None
-        effects = []
+        effects: list[Effect] = []
         for link, told in self._forwarding.changes().items():
             session = self._sessions[link]
             if any(told) or not session.sent:
@@ -389,6 +512,7 @@ class Router:
                 effects.append(Send(link, Change(session.ours, number, *told, hints)))
         if self._merge_at is None and self._forwarding.wants_merge:
             self._merge_at = now + self.strategy.merge_every
+        self._woken_in_vain = 0
         return tuple(effects)
 
     def _hints(self, link: LinkId, session: int, number: int) -> Hints | None:
@@ -400,7 +524,9 @@ class Router:
         """Where the document has to go: the work that a :class:`Decide` asks for.
 
         It changes nothing, and may be done on another thread while events are handled. Until an
-        answer is final, there is another to be asked for when it has been handled.
+        answer is final, there is another to be asked for when it has been handled. Whatever fails
+        is an answer with an ``error``, so that the document holds up no other; UsageError if no
+        such document is open.
         """
         return self._documents.decide(effect)
 
@@ -409,8 +535,8 @@ class Router:
     def tables(self) -> TablesView:
         """The tables as they are now, for people and tests."""
         return TablesView(
-            routes={link: _texts(self._routes.routes(link)) for link in self._links},
-            forwarded={link: _texts(self._forwarding.forwarded(link)) for link in self._links},
+            routes={link: texts_of(self._routes.routes(link)) for link in self._links},
+            forwarded={link: texts_of(self._forwarding.forwarded(link)) for link in self._links},
             advertisements={
                 link: tuple(sorted(each.text for each in self._forwarding.advertised_by(link)))
                 for link in self._links
@@ -449,6 +575,7 @@ class Router:
             skipped=documents.tally.skipped,
             sent_unread=documents.tally.sent_unread,
             lies=documents.tally.lies,
+            internal_errors=self._failures.count,
         )
 
     # Checks.
@@ -468,12 +595,3 @@ class Router:
 
     def _check_length(self, text: str, allowed: int) -> None:
         check_length(text, allowed, what="a pattern", limit="pattern_characters_max")
-
-
-def _texts(patterns: Iterable[Pattern]) -> tuple[str, ...]:
-    return tuple(sorted(each.text for each in patterns))
-
-
-def _once(said: Iterable[_T]) -> list[_T]:
-    """What is said, each thing once, in the order in which it is said first."""
-    return list(dict.fromkeys(said))

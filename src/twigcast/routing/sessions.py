@@ -27,6 +27,10 @@ class Session:
     received: int = 0
     """Changes received in it."""
 
+    def begin(self, ours: int) -> None:
+        """Begin another session of ours, on the same link: the whole table is sent next."""
+        self.ours, self.sent = ours, 0
+
     def number(self) -> int:
         """The number of the change that is sent next."""
         self.sent += 1

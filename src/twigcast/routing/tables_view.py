@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from twigcast.display import html_table
+from twigcast.language import Pattern
 
-__all__ = ["RouterStatistics", "TablesView"]
+__all__ = ["RouterStatistics", "TablesView", "texts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,13 @@ class RouterStatistics(NamedTuple):
     """Documents that were sent on before they were touched, over all links."""
     lies: int
     """Annotations that turned out to be untrue."""
+    internal_errors: int = 0
+    """What nobody foresaw: documents and events that were set aside for it."""
 
     def _repr_html_(self) -> str:
         return html_table(("statistic", "value"), self._asdict().items())
+
+
+def texts_of(patterns: Iterable[Pattern]) -> tuple[str, ...]:
+    """The canonical texts of patterns, in order."""
+    return tuple(sorted(each.text for each in patterns))

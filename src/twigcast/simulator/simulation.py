@@ -17,6 +17,7 @@ of each broker's queue there is a bound; a run that reaches one is stopped, and 
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ from functools import partial
 from time import perf_counter
 from typing import Final, TypeAlias, assert_never
 
+from twigcast.display import one_line
+from twigcast.door import door
+from twigcast.errors import InternalError
 from twigcast.routing.events import (
     Accuse,
     Advertise,
@@ -60,6 +64,9 @@ from twigcast.simulator.wires import Wire
 __all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]
 
 _DEFAULT_COSTS: Final = CostModel()
+
+
+_LOGGER: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,15 @@ class Simulation:
         self._clock = clock
         self._agenda = Agenda()
         self._brokers = {
-            name: _Broker(Router(name, self.strategy, engine=engine, limits=router_limits))
+            name: _Broker(
+                Router(
+                    name,
+                    self.strategy,
+                    engine=engine,
+                    limits=router_limits,
+                    report=partial(_log, name),
+                )
+            )
             for name in map(BrokerId, story.network.brokers)
         }
         self._wires = {frozenset(link.between): Wire.of(link) for link in story.network.links}
@@ -139,12 +154,14 @@ class Simulation:
         self._record = Record(story.network, floods=self.strategy.floods)
         self._stopped: str | None = None
 
+    @door("simulating a story")
     def run(self) -> Results:
         """Play the story to its end; may be called once."""
         begun = self._clock()
         self.set_stage()
         return self._results(self._play_story(self.story.then), self._clock() - begun)
 
+    @door("setting the stage of a story")
     def set_stage(self) -> None:
         """Play all that comes before the story itself; whoever does not call :meth:`run` does."""
         story = self.story
@@ -156,6 +173,7 @@ class Simulation:
             self._put(scene)
             self._play(until=story.start)
 
+    @door("playing a scene")
     def play(self, then: Scene, strategy_or_name: Strategy | str | None = None) -> Results:
         """Play a scene on the stage as it is now; the results are of this scene alone.
 
@@ -387,3 +405,8 @@ class Simulation:
             simulated_seconds=self._agenda.now,
             real_seconds=real_seconds,
         )
+
+
+def _log(broker: BrokerId, error: InternalError) -> None:
+    """Something failed at a broker that nobody foresaw; it goes on without it."""
+    _LOGGER.error("broker %s: %s", one_line(broker), error, exc_info=error)

@@ -1,0 +1,30 @@
+"""What nobody foresaw at a broker: counted here, and reported to whoever drives the router.
+
+A router does no I/O and so writes no log. Its driver hands in a function that is called with each
+:class:`~twigcast.errors.InternalError`, whose ``__cause__`` has the traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from twigcast.errors import InternalError
+
+__all__ = ["Failures"]
+
+
+class Failures:
+    """How many there were. Documents are decided on many threads, so counting takes a lock."""
+
+    def __init__(self, report: Callable[[InternalError], None] | None = None) -> None:
+        self.count = 0
+        self._report = report
+        self._lock = Lock()
+
+    def add(self, error: InternalError) -> None:
+        """One more."""
+        with self._lock:
+            self.count += 1
+        if self._report is not None:
+            self._report(error)
