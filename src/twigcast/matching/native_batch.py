@@ -2,7 +2,8 @@
 
 The kernel takes the buffers of an array of documents and gives back those of an array of lists of
 ids. Rows that it leaves to libxml2, because its reader is not sure of the document or because
-patterns outside the exact fragment became candidates, are decided one by one
+patterns outside the exact fragment became candidates, and rows that would take too many steps are
+decided one by one
 (:mod:`~twigcast.matching.batch`) and put in their place.
 """
 

@@ -95,7 +95,10 @@ BATCH_BYTES_MAX = 4 << 20
 _KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
 
-UNDECIDED = "undecided: deciding it would cost more than one document may (residual_cost_max)"
+UNDECIDED = (
+    "undecided: deciding it would cost more than one document may "
+    "(residual_cost_max, document_cost_max)"
+)
 """The reason in the dead letter of a pair that stays undecided."""
 
 _LOADS: Counter[str] = Counter()
