@@ -186,7 +186,7 @@ def test_paths_with_too_much_to_learn_are_looked_at_one_by_one() -> None:
     inside = "".join("<a>" if n * n % 7 % 2 else "<b>" for n in range(200))
     outside = "".join("</a>" if n * n % 7 % 2 else "</b>" for n in reversed(range(200)))
     whole = [Matcher(paths, engine="native"), Matcher(paths, engine="lxml")]
-    short = Matcher(paths, engine="native", document_cost_max=500_000)
+    short = Matcher(paths, engine="native", document_cost_max=1_000_000)
     for middle, is_cheap in (("", True), ("<c/>", False)):
         content = f"<r>{inside}{middle}{outside}</r>".encode()
         right = [one.match(content) for one in whole]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml.etree import _Element
 
 from tests.judge import judge
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.language import Document, Pattern
+from twigcast.matching import reading
 from twigcast.matching.label_paths import REMEMBERED_MAX
 from twigcast.matching.streaming import StreamingEngine
+from twigcast.matching.values import string_value
 
 BOUNDS = (0, 1, 30, REMEMBERED_MAX)
 """Cells that may be remembered: none, next to none, a few label paths, the default."""
@@ -148,3 +151,18 @@ def test_what_cannot_be_decided_on_the_way_is_a_candidate_only_where_it_may_hold
     assert engine.statistics().candidates == 0
     assert matches(engine, b"<r><a><b>x</b></a></r>") == (0, 1)
     assert engine.statistics().candidates == 3
+
+
+def test_the_value_of_an_element_is_read_once_for_all_tests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+
+    def counted(element: _Element) -> str:
+        read.append(element.tag)
+        return string_value(element)
+
+    monkeypatch.setattr(reading, "string_value", counted)
+    engine = engine_of(*(f"//a[contains(., 'x{number}')]" for number in range(50)))
+    assert matches(engine, b"<a><a>x7</a><b/></a>") == (7,)
+    assert len(read) == 2

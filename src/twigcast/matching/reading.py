@@ -43,7 +43,7 @@ _OnFound: TypeAlias = "Callable[[Leaf, Reading], bool]"
 class _Frame:
     """An open element (or the document node), and what was found below it."""
 
-    __slots__ = ("element", "found", "path", "seen", "watched")
+    __slots__ = ("_value", "element", "found", "path", "seen", "watched")
 
     def __init__(self, path: LabelPath, element: _Element | None) -> None:
         self.path = path
@@ -53,10 +53,14 @@ class _Frame:
         """The label paths of the children so far."""
         self.watched: dict[Leaf, int] | None = None
         """Watched paths that begin here, with the position of the last element they led to."""
+        self._value: str | None = None
 
     def value(self) -> str:
-        assert self.element is not None
-        return string_value(self.element)
+        """The string-value, read once however many tests there are."""
+        if self._value is None:
+            assert self.element is not None
+            self._value = string_value(self.element)
+        return self._value
 
 
 class Reading:
