@@ -265,6 +265,16 @@ def test_threads_match_in_every_way_while_another_adds_and_removes() -> None:
     assert matcher.match(content) == [-1, 0]
 
 
+def test_no_document_is_lost_count_of_however_many_threads_read() -> None:
+    # More at a time than workspaces are kept for.
+    index, threads = index_of("//b"), 60
+    large = b"<a>" + b"<b/><c>text</c>" * 80_000 + b"</a>"
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(pool.map(lambda _: index.match(large, []), range(threads)))
+    assert found == [([0], [])] * threads
+    assert index.statistics()["documents"] == threads
+
+
 # Types.
 
 

@@ -7,10 +7,16 @@ of the engine ``lxml``, wherever one of these hand-overs is on the way.
 
 from __future__ import annotations
 
+import array
 import mmap
+import struct
+import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -402,3 +408,85 @@ def test_an_id_beyond_64_bits_is_never_there() -> None:
         matcher.remove(2**80)
     with pytest.raises(UsageError, match="does not fit into 64 bits"):
         matcher.add(2**63, "//a")
+
+
+# Buffers.
+
+
+def _mapped(content: bytes, access: int) -> mmap.mmap:
+    mapped = mmap.mmap(-1, len(content))
+    mapped.write(content)
+    if access == mmap.ACCESS_WRITE:
+        return mapped
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        return mmap.mmap(file.fileno(), len(content), access=access)
+
+
+@pytest.mark.parametrize(
+    "changeable",
+    [
+        bytearray,
+        lambda content: memoryview(bytearray(content)),
+        lambda content: memoryview(bytearray(content)).toreadonly(),
+        lambda content: _mapped(content, mmap.ACCESS_WRITE),
+        lambda content: _mapped(content, mmap.ACCESS_COPY),
+        lambda content: pa.py_buffer(bytearray(content)),
+        lambda content: array.array("B", content),
+    ],
+)
+@pytest.mark.parametrize("id", [1, "text"])
+def test_a_stored_index_that_somebody_can_write_to_is_refused(
+    changeable: Callable[[bytes], Any], id: int | str
+) -> None:
+    stored = changeable(Matcher({id: "//a"}, engine="native").to_bytes())
+    with pytest.raises(UsageError, match=r"can be written to.*bytes\(buffer\)"):
+        Matcher.from_buffer(stored)
+    assert Matcher.from_buffer(bytes(memoryview(stored))).match(b"<a/>") == [id]
+
+
+@pytest.mark.parametrize(
+    "lasting",
+    [
+        bytes,
+        memoryview,
+        lambda content: _mapped(content, mmap.ACCESS_READ),
+        pa.py_buffer,
+    ],
+)
+def test_a_stored_index_that_nobody_can_write_to_is_used_where_it_lies(
+    lasting: Callable[[bytes], Any],
+) -> None:
+    stored = lasting(Matcher({1: "//a", "two": "//b[2]"}, engine="native").to_bytes())
+    assert Matcher.from_buffer(stored).match(b"<a><b/><b/></a>") == [1, "two"]
+
+
+@pytest.mark.parametrize("odd", [None, "text", 7, memoryview(bytes(8))[::2]])
+def test_what_has_no_bytes_is_no_stored_index(odd: object) -> None:
+    with pytest.raises(UsageError, match="stored subscriptions are bytes"):
+        Matcher.from_buffer(odd)  # type: ignore[arg-type]
+
+
+def test_documents_in_a_buffer_that_is_being_written_to_get_some_answer_each() -> None:
+    content = bytearray(b"<r><a/></r>" * 500)
+    offsets = struct.pack("<501i", *range(0, 11 * 501, 11))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(content)]
+    documents: Any = pa.Array.from_buffers(pa.binary(), 500, buffers)
+    matcher = Matcher({1: "//a", 2: "//b"}, engine="native")
+    over = threading.Event()
+
+    def write() -> None:
+        while not over.is_set():
+            for number in range(500):
+                content[11 * number + 4] ^= 3  # a, b, a, …
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(50):
+            rows = matcher.match_batch(documents, threads=2).column("matches").to_pylist()
+            assert all(row in ([1], [2]) for row in rows)
+    finally:
+        over.set()
+        writer.join()

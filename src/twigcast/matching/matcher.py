@@ -6,9 +6,12 @@
     >>> matcher.match(b"<feed><trade><price>120</price></trade></feed>")
     [1]
 
-An id is an integer or a text. Subscriptions come and go at any time. Several threads may match at
-once, also while one adds and removes. What the engines share is here; an engine decides
-(:mod:`twigcast.matching.engine`).
+An id is an integer or a text. Subscriptions come and go at any time. Several threads may match, add
+and remove at once; those that change something wait for each other. What the engines share is here;
+an engine decides (:mod:`twigcast.matching.engine`).
+
+A process that was forked must not use a matcher that a thread of its parent was using at that
+moment: the thread is not there to give back what it had locked.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 from twigcast.display import counted, html_table, size
@@ -110,6 +114,9 @@ class Matcher:
         self._cost_max = residual_cost_max
         self._texts: dict[int, Written] | None = {} if keep_texts else None
         self._documents = self._refused = self._undecided = 0
+        self._counting = Lock()
+        self._changing = Lock()
+        """Held by whoever adds, removes or stores: ids, texts and the engine change together."""
         for rule in () if rules is None else rules_of(rules, ENGINES):
             try:
                 self.add(*rule)
@@ -124,27 +131,28 @@ class Matcher:
 
         Raises :class:`PatternError` if it is not XPath, :class:`UsageError` if the id is taken.
         """
-        code = id if is_own_code(id) else self._codes.code(id)
-        if code is None:
-            check_id(id)
-        elif code in self._engine.patterns:
-            raise UsageError(f"id {id!r} is taken by {self._held(id).text}; remove it first")
+        self._check_free(id)
         pattern = self._pattern(xpath, namespaces)
-        if code is None:
-            code = self._codes.assign(id)
-        if self._texts is not None and isinstance(xpath, str):
-            self._texts[code] = (xpath, dict(namespaces)) if namespaces else xpath
-        self._engine.add(code, pattern)
+        with self._changing:
+            code = self._check_free(id)  # Another thread may have come first.
+            if code is None:
+                code = self._codes.assign(id)
+            if self._texts is not None and isinstance(xpath, str):
+                self._texts[code] = (xpath, dict(namespaces)) if namespaces else xpath
+            try:
+                self._engine.add(code, pattern)
+            except Exception:
+                self._forget(id, code)
+                raise
 
     def remove(self, id: Id) -> None:
         """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
-        code = self._code(id)
-        if code is None:
-            raise UsageError(f"no subscription with id {id!r}, so nothing to remove")
-        self._engine.remove(code)
-        self._codes.release(id)
-        if self._texts is not None:
-            self._texts.pop(code, None)
+        with self._changing:
+            code = self._code(id)
+            if code is None:
+                raise UsageError(f"no subscription with id {id!r}, so nothing to remove")
+            self._engine.remove(code)
+            self._forget(id, code)
 
     def match(self, document: Source | Document, skip: Collection[Id] = ()) -> list[AnyId]:
         """The ids of the subscriptions that the document satisfies, ascending, integers first.
@@ -185,7 +193,7 @@ class Matcher:
                 written = self._written(one)
                 if written is not None:
                     found[one] = finder.finding(*written)
-        self._undecided += len(decision.undecided)
+        self._count(undecided=len(decision.undecided))
         return Findings(found, self._codes.ids(decision.undecided))
 
     def groups(self, members: Mapping[_Key, Collection[Id]]) -> Groups[_Key]:
@@ -208,7 +216,7 @@ class Matcher:
         with self._counted(document) as unread:
             ready = made.ready_for(self._engine, self._codes)
             decided, undecided = self._engine.decide_links(unread, ready, self._codes.skipped(skip))
-        self._undecided += len(undecided)
+        self._count(undecided=len(undecided))
         doubt = frozenset(undecided)
         return [
             key
@@ -240,7 +248,7 @@ class Matcher:
             rows, alone = native_batch.decided_rows(
                 self._engine, documents, decide, skip=skipped, threads=threads
             )
-            self._documents += len(documents) - alone
+            self._count(documents=len(documents) - alone)
         else:
             rows = batch.decided_rows(documents, decide)
         return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
@@ -266,7 +274,7 @@ class Matcher:
             {ends: codes.skipped(ids) for ends, ids in (skip_from or {}).items()},
             eager=eager,
         )
-        self._undecided += len(account.undecided)
+        self._count(undecided=len(account.undecided))
         if not codes.in_use:
             return account
         decided = {
@@ -313,11 +321,12 @@ class Matcher:
 
     def to_bytes(self) -> bytes:
         """The subscriptions as bytes, for a file or another process."""
-        if isinstance(self._engine, NativeEngine):
-            content = self._engine.to_bytes()
-        else:
-            content = stored.to_bytes(self._engine.patterns)
-        return stored.with_ids(self._codes.stored, content)
+        with self._changing:
+            if isinstance(self._engine, NativeEngine):
+                content = self._engine.to_bytes()
+            else:
+                content = stored.to_bytes(self._engine.patterns)
+            return stored.with_ids(self._codes.stored, content)
 
     @classmethod
     def from_buffer(
@@ -332,8 +341,9 @@ class Matcher:
     ) -> Self:
         """The subscriptions that :meth:`to_bytes` wrote. Raises :class:`UsageError` on other bytes.
 
-        What the engine ``native`` wrote is used where it lies, so the buffer must not change; it
-        is for that engine only. Limits are not written: give those that are to hold from here on.
+        What the engine ``native`` wrote is used where it lies, so the buffer must not change: one
+        that can be written to is refused. It is for that engine only. Limits are not written: give
+        those that are to hold from here on.
         """
         matcher = cls(
             engine=engine,
@@ -342,7 +352,7 @@ class Matcher:
             residual_cost_max=residual_cost_max,
             document_cost_max=document_cost_max,
         )
-        ids, content = stored.without_ids(buffer)
+        ids, content = stored.without_ids(_view(buffer))
         matcher._codes = IdCodes(ids)
         if NativeEngine.has_written(content):
             if engine not in {"auto", "native"} or not AVAILABLE:
@@ -387,7 +397,7 @@ class Matcher:
         """The decision, with codes in the place of ids."""
         with self._counted(document) as unread:
             decision = self._engine.decide(unread, self._codes.skipped(skip))
-        self._undecided += len(decision.undecided)
+        self._count(undecided=len(decision.undecided))
         return decision
 
     def _pattern(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
@@ -409,10 +419,26 @@ class Matcher:
         return (written, {}) if isinstance(written, str) else written
 
     def _held(self, id: Id) -> Pattern:
-        code = self._code(id)
+        code = self._codes.code(id)
+        try:
+            return self._engine.patterns[code]  # type: ignore[index]
+        except (KeyError, TypeError):
+            raise UsageError(f"no subscription with id {id!r}") from None
+
+    def _check_free(self, id: Id) -> int | None:
+        """The code of an id that may be added, if it has one already."""
+        code = id if is_own_code(id) else self._codes.code(id)
         if code is None:
-            raise UsageError(f"no subscription with id {id!r}")
-        return self._engine.patterns[code]
+            check_id(id)
+        elif code in self._engine.patterns:
+            raise UsageError(f"id {id!r} is taken by {self._held(id).text}; remove it first")
+        return code
+
+    def _forget(self, id: Id, code: int) -> None:
+        """Let go of what was kept for a subscription that the engine does not have any more."""
+        self._codes.release(id)
+        if self._texts is not None:
+            self._texts.pop(code, None)
 
     def _in_order(self) -> StreamingEngine:
         if not isinstance(self._engine, StreamingEngine):
@@ -431,12 +457,19 @@ class Matcher:
     @contextmanager
     def _counted(self, document: Source | Document) -> Iterator[Document]:
         """The document, to be read when its tree is asked for; counted if it is refused then."""
-        self._documents += 1
+        self._count(documents=1)
         try:
             yield document if isinstance(document, Document) else self._unread(document)
         except DocumentError:
-            self._refused += 1
+            self._count(refused=1)
             raise
+
+    def _count(self, *, documents: int = 0, refused: int = 0, undecided: int = 0) -> None:
+        if documents or refused or undecided:
+            with self._counting:
+                self._documents += documents
+                self._refused += refused
+                self._undecided += undecided
 
     def _unread(self, source: Source) -> Unread:
         """A document in any form, not yet read."""
@@ -444,6 +477,15 @@ class Matcher:
             return Unread(source, self._limits)
         content, name = content_of(source, bytes_max=self._limits.bytes_max)
         return Unread(content, self._limits, name)
+
+
+def _view(buffer: object) -> memoryview:
+    """The bytes of any buffer whose bytes follow each other."""
+    try:
+        return memoryview(buffer).cast("B")  # type: ignore[arg-type]
+    except TypeError:
+        kind = type(buffer).__name__
+        raise UsageError(f"stored subscriptions are bytes, not {kind}; give bytes(…)") from None
 
 
 def _engine(name: str, limits: DocumentLimits, cost_max: int, document_cost_max: int) -> Engine:

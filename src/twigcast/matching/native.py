@@ -139,8 +139,12 @@ class NativeEngine:
         # Before the kernel can make it a candidate somewhere.
         self._patterns[id] = pattern
         necessary = TRUE if pattern.exact else pattern.necessary.condition
-        if not self._index.add(id, necessary, residual=True):
-            self._index.add(id, TRUE, residual=True)
+        try:
+            if not self._index.add(id, necessary, residual=True):
+                self._index.add(id, TRUE, residual=True)
+        except Exception:
+            del self._patterns[id]
+            raise
 
     def remove(self, id: int) -> None:
         """Forget the id and whatever only it needed."""
@@ -161,8 +165,11 @@ class NativeEngine:
         if not candidates:
             return Decision(tuple(matches), tuple(undecided))
         patterns = self._patterns
-        held = [(one, patterns[one]) for one in candidates if one in patterns]
-        decided = self._residuals.decide(held, document)
+        # Another thread may have removed one by now.
+        held = [(one, patterns.get(one)) for one in candidates]
+        decided = self._residuals.decide(
+            [(one, pattern) for one, pattern in held if pattern is not None], document
+        )
         return Decision(
             tuple(sorted((*matches, *decided.matches))),
             tuple(sorted((*undecided, *decided.undecided))),
@@ -186,9 +193,11 @@ class NativeEngine:
         sure = frozenset(matches)
         found = [not sure.isdisjoint(group) for group in groups]
         left = [number for number, answer in enumerate(found) if not answer]
-        held = {one: self._patterns[one] for one in candidates if one in self._patterns}
+        held = {one: self._patterns.get(one) for one in candidates}
         decided, undecided = self._residuals.decide_links(
-            [groups[number] for number in left], held, document
+            [groups[number] for number in left],
+            {one: pattern for one, pattern in held.items() if pattern is not None},
+            document,
         )
         for number, answer in zip(left, decided, strict=True):
             found[number] = answer
@@ -218,7 +227,15 @@ class NativeEngine:
         document_cost_max: int = DOCUMENT_COST_MAX,
         limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> Self:
-        """The engine that was written. Raises :class:`UsageError` if the bytes are damaged."""
+        """The engine that was written.
+
+        Raises :class:`UsageError` if the bytes are damaged, or if somebody can write to them.
+        """
+        if _can_change(buffer):
+            raise UsageError(
+                "these stored subscriptions can be written to, and are used where they lie; "
+                "give bytes(buffer), or map the file for reading only"
+            )
         engine = cls(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
         sizes, start = len(_HEADER) + 8, len(_HEADER) + 12
         end = start + int.from_bytes(buffer[len(_HEADER) : sizes], "little")
@@ -324,6 +341,16 @@ class _Patterns(Mapping[int, Pattern]):
 
     def __len__(self) -> int:
         return len(self._index)
+
+
+def _can_change(view: memoryview) -> bool:
+    """Whether somebody can write to a buffer: through this view, or through what it shows."""
+    if not view.readonly:
+        return True
+    try:
+        return not memoryview(view.obj).readonly
+    except TypeError:
+        return False
 
 
 def _checked(texts: bytes) -> bytes:
