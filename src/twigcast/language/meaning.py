@@ -62,6 +62,7 @@ from twigcast.language.syntax import (
     Union,
     filtered,
     is_positional,
+    may_be_declared,
     operands,
     tidy,
     type_of,
@@ -207,6 +208,9 @@ def as_path(expression: Expression) -> Expression:
             start = as_path(base)
             if isinstance(start, Path) and start.steps:
                 *before, last = start.steps
+                if may_be_declared(last) and not last.predicates:
+                    # libxml2 finds other nodes where a predicate stands right behind the step.
+                    return expression
                 last = Step(last.axis, last.test, last.predicates + predicates)
                 return Path(start.absolute, (*before, last))
             if isinstance(start, Union) and _written_steps(expression) <= _WRITTEN_STEPS_MAX:

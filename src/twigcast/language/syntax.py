@@ -44,6 +44,7 @@ __all__ = [
     "direct",
     "filtered",
     "is_positional",
+    "may_be_declared",
     "operands",
     "tidy",
     "type_of",
@@ -206,16 +207,25 @@ def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
 def direct(steps: Iterable[Step]) -> tuple[Step, ...]:
     """With ``//a`` as one step ``descendant::a``, where no position makes a difference.
 
-    The nodes are the same, found in one go and in document order.
+    The nodes are the same, found in one go and in document order. Not so those that an internal
+    subset can hold as well (:func:`may_be_declared`): libxml2 finds them there by ``descendant``,
+    and by ``//`` only where no predicate follows.
     """
     kept: list[Step] = []
     for step in steps:
         below = kept[-1:] == [ANYWHERE_BELOW] and step.axis is Axis.CHILD
+        if step.predicates and may_be_declared(step):
+            below = False
         if below and not any(map(is_positional, step.predicates)):
             kept[-1] = Step(Axis.DESCENDANT, step.test, step.predicates)
         else:
             kept.append(step)
     return tuple(kept)
+
+
+def may_be_declared(step: Step) -> bool:
+    """Whether a step can lead to what stands in an internal subset: a comment or instruction."""
+    return isinstance(step.test, KindTest) and step.test.kind != "text"
 
 
 class Type(StrEnum):
