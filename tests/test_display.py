@@ -106,3 +106,8 @@ def test_a_table_has_a_bounded_size_and_says_what_is_missing() -> None:
     assert shown.count("<tr>") == 1 + HTML_ROWS_MAX + 1
     assert f"{1_000 - HTML_ROWS_MAX} more" in shown
     assert len(shown) < 100_000
+
+
+def test_a_cell_of_a_table_shows_control_characters_spelled_out() -> None:
+    table = html_table(["name"], [["e\x1b[2J\n\u202e<b>"]])
+    assert "e\\x1b[2J\\n\\u202e&lt;b&gt;" in table

@@ -121,4 +121,4 @@ def _row(kind: str, cells: Iterable[object]) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return escape(shortened("" if value is None else str(value)))
+    return escape(one_line(shortened("" if value is None else str(value))))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from twigcast.covering import Advertisement
+from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.routing.annotations import Annotations
@@ -231,7 +232,7 @@ class Documents:
 
     def _unread(self, document: OpenDocument, error: str) -> Effect:
         """A document that cannot be read goes back to its publisher; from afar, nobody is there."""
-        publication = document.effect.publication
+        publication, error = document.effect.publication, one_line(error)
         if document.effect.came_by is None:
             self.tally.refused += 1
             return Refuse(Publish(publication), error)

@@ -30,6 +30,7 @@ from functools import partial
 from typing import Final, assert_never
 
 from twigcast.covering import Advertisement
+from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, ProtocolError
 from twigcast.language import DocumentLimits, Pattern
@@ -202,7 +203,7 @@ class Router:
     def _refuse(self, event: Event, reason: str) -> tuple[Effect, ...]:
         self._refused += 1
         link = event.link if isinstance(event, Received | Garbled | LinkUp | LinkDown) else None
-        return (Refuse(event, reason, link),)
+        return (Refuse(event, one_line(reason), link),)
 
     def _recover(self, event: Event, now: float) -> None:
         """Go on after something failed in the middle of an event: as if it had not come.

@@ -37,6 +37,7 @@ from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
+from twigcast.display import one_line
 from twigcast.errors import FloodingWarning, UsageError
 from twigcast.routing.kinds import Kinds
 from twigcast.routing.wire_annotations import ANNOTATION_BYTES_MAX
@@ -305,7 +306,7 @@ def flooding_notice(of: Strategy, *, who: str, remedy: str) -> str:
     publisher 'Post' has advertised nothing, so under advertised its documents go over every link;
     let it advertise, or take the strategy best, which needs no advertisements
     """
-    return (
+    return one_line(
         f"{who} has advertised nothing, so under {of} its documents go over every link; "
         f"{remedy}, or take the strategy best, which needs no advertisements"
     )
