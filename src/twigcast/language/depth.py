@@ -48,7 +48,7 @@ def depth_of(condition: Condition) -> int:
 
     >>> from twigcast.language import Pattern
     >>> [depth_of(Pattern(text).condition) for text in ("/a", "/a/b/c", "/a[b][c]", "1 + 1 + 1")]
-    [2, 4, 4, 6]
+    [2, 4, 4, 5]
     """
     deepest = 0
     waiting: list[tuple[_Node, int]] = [(condition, 1)]
