@@ -1,4 +1,7 @@
-"""Ctrl-C: as a request to come to an end, for work that has no end of its own; and never lost."""
+"""Ctrl-C: as a request to come to an end, for work that has no end of its own; and never lost.
+
+SIGTERM, by which service managers ask for an end, is taken like it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["Request", "end_on_request", "interrupt_again"]
+__all__ = [
+    "TERMINATED",
+    "Request",
+    "Terminated",
+    "end_in_order",
+    "end_on_request",
+    "interrupt_again",
+]
+
+TERMINATED = 143
+"""What a shell reports for a program that was asked to end: 128 and SIGTERM."""
 
 _AGAIN_SECONDS = 0.01
 """How long after an interrupt that was lost the next one comes."""
@@ -67,6 +80,23 @@ def end_on_request() -> Iterator[Request]:
             signal.signal(number, handler)
 
 
+class Terminated(SystemExit):
+    """Somebody has asked this process to end (SIGTERM)."""
+
+    def __init__(self) -> None:
+        super().__init__(TERMINATED)
+
+
+def end_in_order() -> None:
+    """Have SIGTERM end the program as Ctrl-C does, so that nothing is left behind."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(_number: int, _frame: FrameType | None) -> None:
+    raise Terminated
+
+
 def interrupt_again(unraisable: UnraisableHookArgs) -> None:
     """For ``sys.unraisablehook``: have a Ctrl-C that was lost come again.
 
@@ -75,5 +105,7 @@ def interrupt_again(unraisable: UnraisableHookArgs) -> None:
     """
     if issubclass(unraisable.exc_type, KeyboardInterrupt):
         threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main).start()
+    elif issubclass(unraisable.exc_type, Terminated):
+        threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main, [signal.SIGTERM]).start()
     else:
         sys.__unraisablehook__(unraisable)

@@ -10,6 +10,10 @@ idle machine.
 
 Work is handed out in chunks. No more than two chunks for each worker are on their way, so that
 memory does not grow with the number of documents.
+
+If a process dies (killed, out of memory), all that was on its way is done again by new processes,
+one document at a time. A document during which the process dies again is refused, with that as its
+error; the others are answered as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -19,7 +23,13 @@ import os
 import signal
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -49,7 +59,7 @@ _Document: TypeAlias = "tuple[Entry, str, Content]"
 
 
 class WorkerGoneError(TwigcastError):
-    """A process that matches was ended from outside."""
+    """Processes that match cannot be started, or not any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +95,17 @@ class Deciders(AbstractContextManager["Deciders"]):
         if jobs > 1 and self._shared:
             self._pool = ThreadPoolExecutor(jobs)
         elif jobs > 1:
-            self._pool = ProcessPoolExecutor(
-                jobs,
-                # A process that is forked while threads run may hang.
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_begin,
-                initargs=(matcher.to_bytes(), matcher.statistics().engine, limits, cost_max),
-            )
+            self._shown = matcher.to_bytes(), matcher.statistics().engine, limits, cost_max
+            self._pool = self._processes()
+
+    def _processes(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self._jobs,
+            # A process that is forked while threads run may hang.
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_begin,
+            initargs=self._shown,
+        )
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
@@ -107,38 +121,65 @@ class Deciders(AbstractContextManager["Deciders"]):
                 (answer,) = _decide_all(self._matcher, [document[2]])
                 yield Answered(*document, answer)
             return
-        waiting: deque[tuple[list[_Document], Future[list[Answer]]]] = deque()
+        waiting: deque[tuple[list[_Document], Future[list[Answer]] | None]] = deque()
         for chunk in _chunks(documents):
             waiting.append((chunk, self._submit([content for _, _, content in chunk])))
             if len(waiting) > self._jobs * _AHEAD:
-                yield from _finished(*waiting.popleft())
+                yield from self._finished(*waiting.popleft())
         while waiting:
-            yield from _finished(*waiting.popleft())
+            yield from self._finished(*waiting.popleft())
 
-    def _submit(self, contents: list[Content]) -> Future[list[Answer]]:
+    def _submit(self, contents: list[Content]) -> Future[list[Answer]] | None:
+        """Hand work out; None if there is a process that has died, and nobody noticed yet."""
         assert self._pool is not None
         if self._shared:
             return self._pool.submit(_decide_all, self._matcher, contents)
-        with _while_all_live(), _without_interrupts():
-            return self._pool.submit(_decide_here, contents)
+        try:
+            with _without_interrupts():
+                return self._pool.submit(_decide_here, contents)
+        except BrokenProcessPool:
+            return None
+
+    def _finished(
+        self, chunk: list[_Document], future: Future[list[Answer]] | None
+    ) -> Iterator[Answered]:
+        answers = _answers(future)
+        if answers is None:
+            answers = [self._decided_alone(content) for _, _, content in chunk]
+        for document, answer in zip(chunk, answers, strict=True):
+            yield Answered(*document, answer)
+
+    def _decided_alone(self, content: Content) -> Answer:
+        """What is said to a document while nothing else is on its way to the processes."""
+        answers = _answers(self._submit([content]))
+        if answers is None:
+            self._renew()
+            answers = _answers(self._submit([content]))
+        if answers is None:
+            self._renew()
+            return DocumentError("the process that matched it died, perhaps for want of memory")
+        return answers[0]
+
+    def _renew(self) -> None:
+        """New processes in the place of those that died; WorkerGoneError if they do not start."""
+        assert self._pool is not None
+        self._pool.shutdown(cancel_futures=True)
+        self._pool = self._processes()
+        if _answers(self._submit([])) is None:
+            raise WorkerGoneError(
+                "the processes of --jobs end as soon as they start, perhaps for want of memory: "
+                "take fewer"
+            )
 
 
-def _finished(chunk: list[_Document], future: Future[list[Answer]]) -> Iterator[Answered]:
-    with _while_all_live():
-        answers = future.result()
-    for document, answer in zip(chunk, answers, strict=True):
-        yield Answered(*document, answer)
-
-
-@contextmanager
-def _while_all_live() -> Iterator[None]:
-    """Say what it means when a process has gone."""
+def _answers(future: Future[list[Answer]] | None) -> list[Answer] | None:
+    """What came of work that was handed out; None if a process died meanwhile."""
+    if future is None:
+        return None
     try:
-        yield
-    except BrokenProcessPool:
-        raise WorkerGoneError(
-            "a process of --jobs was ended from outside, perhaps for want of memory: take fewer"
-        ) from None
+        return future.result()
+    except (BrokenProcessPool, CancelledError):
+        return None
 
 
 @contextmanager

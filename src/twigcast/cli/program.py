@@ -10,6 +10,7 @@ exit code   meaning
 2           it could not begin: wrong arguments, a missing file, something not installed
 130         interrupted
 141         whoever read our output has gone (``| head``); nothing is wrong
+143         asked to end by SIGTERM
 ==========  ======================================================================
 
 An error becomes one sentence on standard error. One that Twigcast did not raise on purpose is a
@@ -47,7 +48,7 @@ from twigcast.cli import (
     simulate,
 )
 from twigcast.cli.help import Verb, VerbGroup
-from twigcast.cli.interrupts import interrupt_again
+from twigcast.cli.interrupts import end_in_order, interrupt_again
 from twigcast.cli.speaking import REFUSED, USAGE, complain, say
 from twigcast.display import one_line
 from twigcast.door import door
@@ -194,6 +195,7 @@ def main() -> None:
             # Whatever the locale says: JSON is UTF-8, and no letter may stop us.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.unraisablehook = interrupt_again
+    end_in_order()
     try:
         app()
     except OSError as error:  # the help has no place on a full disk

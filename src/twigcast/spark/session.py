@@ -37,13 +37,13 @@ from urllib.parse import urlsplit
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
 
 from twigcast.errors import UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.java import find_java
+from twigcast.spark.java_process import launched, unless_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -263,13 +263,13 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
     try:
         if SparkContext._gateway is None:  # noqa: SLF001 (a Java machine outlives its session)
             with log.open("wb") as file:
-                heard = {"stdout": file, "stderr": file}
-                gateway = launch_gateway(conf, heard)  # type: ignore[no-untyped-call]
+                gateway = launched(conf, file)
         else:
             gateway = None
-        SparkContext(conf=conf, gateway=gateway)
-        # A cluster that lets nobody in stops the context only after a while.
-        return SparkSession.builder.getOrCreate()
+        with unless_interrupted(gateway):
+            SparkContext(conf=conf, gateway=gateway)
+            # A cluster that lets nobody in stops the context only after a while.
+            return SparkSession.builder.getOrCreate()
     except (*SPARK_FAILURES, OSError) as error:
         raise UsageError(f"Spark did not start: {_complaint(error, log)}") from error
 
