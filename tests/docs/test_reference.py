@@ -23,6 +23,7 @@ import twigcast
 from tests.docs.pages import DOCS, blocks_of
 from twigcast import errors
 from twigcast.cli import app, program, speaking
+from twigcast.cli.interrupts import TERMINATED
 from twigcast.files import compile_subscriptions, read_subscriptions
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import LIVE_LIMITS
@@ -139,7 +140,8 @@ def test_the_fields_of_every_error_are_on_its_page() -> None:
 
 def test_the_exit_codes_are_those_of_the_program() -> None:
     told = [int(row[0]) for row in table_of("limits-and-errors.md", "code")]
-    assert told == [0, speaking.REFUSED, speaking.USAGE, 130, program._READER_GONE]
+    codes = [0, speaking.REFUSED, speaking.USAGE, 130, program._READER_GONE, TERMINATED]
+    assert told == codes
 
 
 # Columns of the tables on Spark.
