@@ -43,3 +43,7 @@ Caused by: java.io.IOException: error=2, No such file"""
 )
 def test_the_innermost_cause_is_one_line(error: PySparkException, expected: str) -> None:
     assert cause(error) == expected
+
+
+def test_a_cause_is_one_line_whatever_a_stranger_called_a_file() -> None:
+    assert cause(PySparkException("gone: a\x1b[2J\u2028.xml")) == r"gone: a\x1b[2J\u2028.xml"

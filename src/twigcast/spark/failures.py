@@ -7,6 +7,8 @@ import re
 from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
+from twigcast.display import one_line
+
 SPARK_FAILURES = (PySparkException, Py4JError)
 """Everything that Spark raises here: its own errors, and those of Java that it did not foresee."""
 
@@ -21,14 +23,14 @@ def cause(error: BaseException) -> str:
     'It is gone.'
     """
     text = str(error.java_exception) if isinstance(error, Py4JJavaError) else str(error)
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\t")]
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("\t")]
     telling = _TELLING.search(text)
     if telling is not None:
-        return telling[0]
+        return one_line(telling[0])
     causes = [line for line in lines if line.startswith("Caused by:")]
     if "Traceback (most recent call last):" in lines:
         found = lines[-1]  # Python names the error last
     else:
         found = causes[-1] if causes else lines[0] if lines else type(error).__name__
     found = found.removeprefix("Caused by:")
-    return re.sub(r"^\s*(?:\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$", "", found)
+    return one_line(re.sub(r"^\s*(?:\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$", "", found))
