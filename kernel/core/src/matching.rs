@@ -34,7 +34,7 @@ pub const LARGE_FROM: usize = 1024;
 pub const STEPS_MAX: u64 = 250_000_000;
 
 /// With every so many elements a document may take as many steps again: patterns that have to be looked
-/// at have to be looked at in more places.
+/// at have to be looked at in more places. With more than [`BUDGET_PATTERNS`] the steps grow as well.
 pub const STEPS_ELEMENTS: u64 = 65_536;
 
 /// How many candidates ahead a record is fetched.
@@ -115,25 +115,26 @@ impl Bounds {
         self.budget.saturating_mul(times)
     }
 
-    /// How many steps a document with so many elements may take.
-    fn steps_for(&self, elements: usize) -> u64 {
+    /// How many steps a document with so many elements may take beside so many patterns.
+    fn steps_for(&self, patterns: usize, elements: usize) -> u64 {
+        let times = patterns.div_ceil(BUDGET_PATTERNS).max(1) as u64;
         let more = self.steps_max / STEPS_ELEMENTS * elements as u64;
-        self.steps_max.saturating_add(more)
+        self.steps_max.saturating_add(more).saturating_mul(times)
     }
 
-    /// How much the paths of a small document may have to be learned in one layer, in nodes that fire:
-    /// 100,000 patterns on documents of one kind have 33,000.
-    pub fn weight_max(&self) -> u64 {
-        self.steps_max / 32
+    /// How much the paths of a small document may have to be learned in one layer beside so many
+    /// patterns, in nodes that fire: 100,000 patterns on documents of one kind have 33,000.
+    pub fn weight_max(&self, patterns: usize) -> u64 {
+        self.room_for(patterns, 0).weight_max
     }
 
     /// How much may be remembered and done on the way through a document with so many elements, beside
     /// so many patterns.
     fn room_for(&self, patterns: usize, elements: usize) -> Room {
-        let steps = self.steps_for(elements);
+        let steps = self.steps_for(patterns, elements);
         Room {
             bytes: self.budget_for(patterns),
-            weight_max: steps / 32,
+            weight_max: steps / 64,
             searched_max: steps / 64,
             found_max: steps / 8,
         }
@@ -183,7 +184,7 @@ impl Workspace {
     ) -> Result<Vec<Option<bool>>, Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
         self.scan(index, bounds);
-        let steps_max = bounds.steps_for(self.tree.elements.len());
+        let steps_max = bounds.steps_for(index.len(), self.tree.elements.len());
         let mut judge = self.judge(index);
         judge.verifier.steps.allow(steps_max / 2);
         let decided = links.decide(&mut judge, skip);
@@ -270,7 +271,7 @@ impl Workspace {
         sink.begin();
         let mut chosen = std::mem::take(&mut self.chosen);
         let mut open = std::mem::take(&mut self.open);
-        let steps_max = bounds.steps_for(self.tree.elements.len());
+        let steps_max = bounds.steps_for(index.len(), self.tree.elements.len());
         let mut judge = self.judge(index);
         let (mut candidates, mut abandoned) = (0, 0);
         for number in 0..index.layers.len() {
