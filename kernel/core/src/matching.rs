@@ -291,8 +291,8 @@ impl Workspace {
         }
         let outcome = decide(&mut judge, &open, steps_max);
         let verified = judge.verified;
-        for &pattern in &outcome.proven {
-            sink.report(pattern, sink.key(pattern));
+        for &(pattern, key) in &outcome.proven {
+            sink.report(pattern, key);
         }
         open.clear();
         (self.chosen, self.open) = (chosen, open);
@@ -325,6 +325,7 @@ fn glance_at(judge: &Judge, number: usize, twigs: &[u32], sink: &mut Sink, open:
                 doubts.joins().iter().for_each(expect);
                 open.push(Open {
                     pattern: record.pattern,
+                    key: record.key,
                     layer: number,
                     twig: Some((twig, doubts)),
                 });
@@ -343,6 +344,7 @@ fn everything<'a>(
     let asked = patterns.filter(|&it| skip.binary_search(&index.pattern(it).id).is_err());
     asked.map(move |pattern| Open {
         pattern,
+        key: index.pattern(pattern).id as u32,
         layer: number,
         twig: None,
     })
@@ -410,11 +412,6 @@ impl Sink<'_> {
             let ids = patterns.map(|pattern| self.index.pattern(pattern).id);
             self.found.extend(ids);
         }
-    }
-
-    /// The small number that a pattern has for an id, where ids are small.
-    fn key(&self, pattern: u32) -> u32 {
-        self.index.pattern(pattern).id as u32
     }
 
     /// Gives the ids, and how many of them are undecided.

@@ -27,6 +27,8 @@ const AHEAD: usize = 12;
 pub struct Open {
     /// The pattern.
     pub pattern: u32,
+    /// The small number that its id may be.
+    pub key: u32,
     /// Its layer.
     pub layer: usize,
     /// The twig whose joins are in doubt; none if the marks say nothing.
@@ -36,8 +38,8 @@ pub struct Open {
 /// Which patterns were found to match, and which were left open.
 #[derive(Default)]
 pub struct Outcome {
-    /// Those that match.
-    pub proven: Vec<u32>,
+    /// Those that match, with the small numbers that their ids may be.
+    pub proven: Vec<(u32, u32)>,
     /// Those that would have taken too many steps.
     pub undecided: Vec<u32>,
     /// The steps taken in all.
@@ -56,7 +58,7 @@ pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
             soon.joins().iter().for_each(expect);
         }
         match look(judge, pair) {
-            Ok(true) => outcome.proven.push(pair.pattern),
+            Ok(true) => outcome.proven.push((pair.pattern, pair.key)),
             Ok(false) => {}
             Err(_) => return decide_in_rounds(judge, open, steps_max),
         }
@@ -95,7 +97,7 @@ fn decide_in_rounds(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome
             if let Ok(found) = answer {
                 known.insert(key, found);
                 if found {
-                    outcome.proven.push(pair.pattern);
+                    outcome.proven.push((pair.pattern, pair.key));
                 }
             }
             answer.is_err()
