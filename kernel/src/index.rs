@@ -271,6 +271,7 @@ impl Index {
                     ("nodes", core.node_count()),
                     ("bytes", core.held()),
                     ("path_bytes_max", self.bounds.budget_for(core.len())),
+                    ("weight_max", self.bounds.weight_max(core.len()) as usize),
                 ]
             };
             Ok((held, self.pool.lock(detached).counters()))
@@ -286,7 +287,6 @@ impl Index {
         found.set_item("in_rounds", sum.in_rounds)?;
         found.set_item("abandoned", sum.abandoned)?;
         found.set_item("weight_most", sum.weight_most)?;
-        found.set_item("weight_max", self.bounds.weight_max(core.len()))?;
         found.set_item("paths", sum.paths)?;
         found.set_item("path_bytes", sum.bytes)?;
         found.set_item("forgotten", sum.forgotten)?;
