@@ -45,6 +45,7 @@ from twigcast.covering.path_automaton import (
 from twigcast.covering.path_expression import expressions_sketch, read_expression
 from twigcast.covering.schema_paths import schema_sketch
 from twigcast.display import counted
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -88,6 +89,7 @@ class Advertisement:
         return f"<Advertisement: {counted(states, 'state')}, {counted(elements, 'element')}>"
 
     @classmethod
+    @door("reading a schema")
     def of_schema(
         cls,
         schema: Schema,
@@ -104,6 +106,7 @@ class Advertisement:
         return cls(path_automaton(schema_sketch(schema, roots), limits))
 
     @classmethod
+    @door("reading documents")
     def of_documents(
         cls, documents: Iterable[Document], *, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
@@ -119,6 +122,7 @@ class Advertisement:
         return cls(path_automaton(seen.sketch, limits))
 
     @classmethod
+    @door("reading expressions")
     def of_expressions(
         cls, expressions: Iterable[str], *, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
@@ -127,10 +131,12 @@ class Advertisement:
         return cls(path_automaton(expressions_sketch(read), limits))
 
     @classmethod
+    @door("reading an advertisement")
     def parse(cls, text: str, *, limits: AutomatonLimits = AUTOMATON_LIMITS) -> Advertisement:
         """The advertisement of a canonical text; SchemaError if it is none, or is too large."""
         return cls(read_automaton(text, limits))
 
+    @door("joining advertisements")
     def union(
         self, *others: Advertisement, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
@@ -142,10 +148,12 @@ class Advertisement:
 
     __or__ = union
 
+    @door("comparing with an advertisement")
     def includes(self, document: Document) -> bool:
         """Whether the document keeps to what is advertised."""
         return self.departure(document) is None
 
+    @door("comparing with an advertisement")
     def departure(self, document: Document) -> str | None:
         """The path of the first node that is not advertised, or None if all are."""
         return self._follower.departure(document)
@@ -161,6 +169,7 @@ class Advertisement:
         """
         return automaton_text(self.paths)
 
+    @door("counting")
     def statistics(self) -> AdvertisementStatistics:
         """How large it is."""
         states = self.paths.states

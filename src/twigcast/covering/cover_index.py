@@ -36,6 +36,7 @@ from twigcast.covering.feature_index import FeatureIndex
 from twigcast.covering.homomorphism import Ground, ground_of
 from twigcast.covering.twig import Twig
 from twigcast.display import counted
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -106,6 +107,7 @@ class CoverIndex:
         self._unused: list[int] = []
         self._roots: list[int] | None = []
 
+    @door("adding a pattern")
     def add(self, id: int, pattern: Pattern | str) -> None:
         """Put in a pattern, or its text, under an id.
 
@@ -137,6 +139,7 @@ class CoverIndex:
         self._roots = None
         return number
 
+    @door("removing a pattern")
     def remove(self, id: int) -> None:
         """Take out an id, and its pattern if it was the last; UsageError if it is not there."""
         number = self._by_id.pop(id, None)
@@ -163,14 +166,17 @@ class CoverIndex:
             self._unused.clear()
             self._first_ids = array("q")
 
+    @door("looking for covering patterns")
     def covering(self, pattern: Pattern | str) -> list[int]:
         """The ids of the patterns that cover this one, sorted; its own are among them."""
         return self._ids(self._covering(_parsed(pattern)))
 
+    @door("looking for covered patterns")
     def covered(self, pattern: Pattern | str) -> list[int]:
         """The ids of the patterns that this one covers, sorted; its own are among them."""
         return self._ids(self._covered(_parsed(pattern)))
 
+    @door("looking for patterns nothing covers")
     def roots(self) -> list[int]:
         """An id of each class of patterns that nothing outside the class covers, sorted.
 
@@ -181,6 +187,7 @@ class CoverIndex:
             self._roots = sorted(self._first_ids[number] for number in self._root_numbers())
         return list(self._roots)
 
+    @door("looking for a pattern")
     def pattern(self, id: int) -> Pattern:
         """The pattern with an id; UsageError if it is not there."""
         if id not in self._by_id:
@@ -197,6 +204,7 @@ class CoverIndex:
     def __contains__(self, id: object) -> bool:
         return id in self._by_id
 
+    @door("counting")
     def statistics(self) -> CoverIndexStatistics:
         """How much it holds, and how often it was asked."""
         return CoverIndexStatistics(

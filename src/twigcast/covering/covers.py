@@ -50,6 +50,7 @@ from twigcast.covering.single_paths import path_covers
 from twigcast.covering.twig import CHILD, Twig
 from twigcast.covering.under_schema import SchemaPaths, paths_cover_under, single_paths_of
 from twigcast.covering.written_out import written_out
+from twigcast.door import door
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import (
     ANY_ELEMENT,
@@ -121,6 +122,7 @@ class Tally:
         self.undecided += not verdict.within_budget
 
 
+@door("comparing two expressions")
 def covers(
     wider: Pattern | str,
     narrower: Pattern | str,

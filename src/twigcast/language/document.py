@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
+from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.condition import Label
 from twigcast.language.content import Source, content_of, encoded
@@ -133,6 +134,7 @@ class Document:
         self.name = name
 
     @classmethod
+    @door("reading a document")
     def parse(
         cls,
         source: Source,

@@ -27,6 +27,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final, Self, TypeVar
 
+from twigcast.door import door
 from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language.build import on_document
 from twigcast.language.condition import Condition, is_exact
@@ -96,6 +97,7 @@ class Pattern(metaclass=_PatternType):
     __reduce__ = rebuilt
 
     @classmethod
+    @door("reading an expression")
     def parse(
         cls,
         text: str,

@@ -24,6 +24,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from twigcast.display import counted
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language.declarations import (
     Anything,
@@ -92,6 +93,7 @@ class Schema:
             raise UsageError(f"the schema declares no element {self.root!r} to be its root")
 
     @classmethod
+    @door("reading a schema")
     def parse(
         cls,
         content: bytes,

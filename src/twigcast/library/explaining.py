@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from twigcast.door import door
 from twigcast.language import LIBRARY_LIMITS, Document, Pattern
 from twigcast.language.content import Source
 from twigcast.library.documents import opened
@@ -13,6 +14,7 @@ from twigcast.matching import explain as explain_document
 __all__ = ["explain"]
 
 
+@door("explaining a match")
 def explain(
     xpath: str | Pattern,
     document: Source | Document,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, Self
 
 from twigcast.display import counted
+from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.language import LIBRARY_LIMITS, PATTERN_LIMITS, DocumentLimits, PatternLimits
 from twigcast.language.content import Source
@@ -53,6 +54,7 @@ class Matcher(CoreMatcher):
     """Lines of the file that :meth:`from_file` left out."""
 
     @classmethod
+    @door("reading subscriptions")
     def from_file(
         cls,
         path: str | os.PathLike[str],

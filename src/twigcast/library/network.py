@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from twigcast.door import door
 from twigcast.errors import DocumentError
 from twigcast.files import read_topology
 from twigcast.language import LIBRARY_LIMITS, Document
@@ -32,6 +33,7 @@ class Network(CoreNetwork):
     ['ann']
     """
 
+    @door("making a network")
     def __init__(
         self,
         topology: str | os.PathLike[str] | Mapping[str, object] | Topology,
@@ -44,6 +46,7 @@ class Network(CoreNetwork):
             topology = read_topology(topology)
         super().__init__(topology, strategy, engine=engine, limits=limits)
 
+    @door("publishing a document")
     def publish(
         self, broker: str, document: Source | Document, *, publisher: str | None = None
     ) -> Outcome:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from twigcast.errors import DocumentError, UsageError
+from twigcast.errors import DocumentError, InternalError, UsageError
 from twigcast.language.document import encoded
 from twigcast.matching.engine import Decision
 from twigcast.matching.ids import IdCodes
@@ -91,5 +91,5 @@ def _decided(content: bytes | str | None, decide: Callable[[bytes], Decision]) -
         return "document: there is no content (null)"
     try:
         return decide(encoded(content) if isinstance(content, str) else content)
-    except DocumentError as error:
+    except (DocumentError, InternalError) as error:
         return str(error)

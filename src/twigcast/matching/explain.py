@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from twigcast.display import html_table
+from twigcast.door import door
 from twigcast.language.condition import Residual
 from twigcast.language.document import Document, Source
 from twigcast.language.meaning import as_path
@@ -131,6 +132,7 @@ class Explanation:
         }
 
 
+@door("explaining a match")
 def explain(
     xpath: str | Pattern,
     document: Source | Document,

@@ -16,14 +16,21 @@ moment: the thread is not there to give back what it had locked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 from twigcast.display import counted, html_table, size
-from twigcast.errors import DocumentError, PatternError, UsageError
+from twigcast.door import door
+from twigcast.errors import (
+    DocumentError,
+    InternalError,
+    PatternError,
+    TwigcastError,
+    UsageError,
+)
 from twigcast.language.content import content_of
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, Source
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
@@ -65,6 +72,8 @@ class MatcherStatistics:
     documents: int
     refused: int
     """Documents that could not be read."""
+    internal_errors: int
+    """Documents that failed for a reason nobody foresaw."""
     undecided: int
     """Pairs of document and subscription that were too costly to decide."""
     details: EngineStatistics
@@ -96,6 +105,7 @@ class Matcher:
     :class:`~twigcast.language.Document` that was read before.
     """
 
+    @door("making a matcher")
     def __init__(
         self,
         rules: Rules | None = None,
@@ -113,7 +123,7 @@ class Matcher:
         self._pattern_limits = pattern_limits
         self._cost_max = residual_cost_max
         self._texts: dict[int, Written] | None = {} if keep_texts else None
-        self._documents = self._refused = self._undecided = 0
+        self._documents = self._refused = self._undecided = self._internal_errors = 0
         self._counting = Lock()
         self._changing = Lock()
         """Held by whoever adds, removes or stores: ids, texts and the engine change together."""
@@ -124,6 +134,7 @@ class Matcher:
                 error.add_note(f"This is the rule {rule.id!r}.")
                 raise
 
+    @door("adding a subscription")
     def add(
         self, id: Id, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
     ) -> None:
@@ -145,6 +156,7 @@ class Matcher:
                 self._forget(id, code)
                 raise
 
+    @door("removing a subscription")
     def remove(self, id: Id) -> None:
         """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
         with self._changing:
@@ -154,6 +166,7 @@ class Matcher:
             self._engine.remove(code)
             self._forget(id, code)
 
+    @door("matching a document")
     def match(self, document: Source | Document, skip: Collection[Id] = ()) -> list[AnyId]:
         """The ids of the subscriptions that the document satisfies, ascending, integers first.
 
@@ -165,6 +178,7 @@ class Matcher:
         """
         return list(self.decide(document, skip).matches)
 
+    @door("matching a document")
     def decide(self, document: Source | Document, skip: Collection[Id] = ()) -> Decision:
         """The same, with the subscriptions that were too costly to decide told apart.
 
@@ -173,6 +187,7 @@ class Matcher:
         """
         return self._codes.decision(self._decide(document, skip))
 
+    @door("finding what matched")
     def find(self, document: Source | Document, skip: Collection[Id] = ()) -> Findings:
         """What made each matching subscription match.
 
@@ -196,10 +211,14 @@ class Matcher:
         self._count(undecided=len(decision.undecided))
         return Findings(found, self._codes.ids(decision.undecided))
 
+    @door("making groups ready")
     def groups(self, members: Mapping[_Key, Collection[Id]]) -> Groups[_Key]:
         """Groups of ids made ready for :meth:`match_links` on many documents."""
+        if not isinstance(members, Mapping):
+            raise UsageError(f"groups map a key to a collection of ids, not {members!r}")
         return Groups(self._engine, self._codes, members)
 
+    @door("matching a document")
     def match_links(
         self,
         document: Source | Document,
@@ -224,6 +243,7 @@ class Matcher:
             if found or (doubt and not doubt.isdisjoint(codes))
         ]
 
+    @door("matching a batch")
     def match_batch(
         self,
         documents: pa.Array[Any] | pa.ChunkedArray[Any],
@@ -239,20 +259,33 @@ class Matcher:
         ``native`` shares the work among as many ``threads`` as asked for.
         """
 
+        @door("matching a document")
         def decide(content: bytes) -> Decision:
             return self._decide(content, skip)
 
         documents = batch.array_of(documents)
         if isinstance(self._engine, NativeEngine):
             skipped = self._codes.skipped(skip)
-            rows, alone = native_batch.decided_rows(
-                self._engine, documents, decide, skip=skipped, threads=threads
-            )
+            try:
+                with door("matching a batch"):
+                    rows, alone = native_batch.decided_rows(
+                        self._engine, documents, decide, skip=skipped, threads=threads
+                    )
+            except InternalError:
+                # Whichever document it was, the others are answered one by one.
+                return self._in_turn(documents, decide)
             self._count(documents=len(documents) - alone)
         else:
-            rows = batch.decided_rows(documents, decide)
+            return self._in_turn(documents, decide)
         return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
 
+    def _in_turn(
+        self, documents: pa.Array[Any], decide: Callable[[bytes], Decision]
+    ) -> pa.RecordBatch:
+        rows = batch.decided_rows(documents, decide)
+        return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
+
+    @door("following a document")
     def follow(
         self,
         document: Source | Document,
@@ -284,6 +317,7 @@ class Matcher:
         }
         return replace(account, decided=decided, undecided=codes.ids(account.undecided))
 
+    @door("watching a path")
     def watch(
         self, id: Id, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
     ) -> None:
@@ -294,10 +328,12 @@ class Matcher:
         """
         self._in_order().watch(id, self._pattern(xpath, namespaces))
 
+    @door("ending the watch of a path")
     def unwatch(self, id: Id) -> None:
         """No longer watch a path. Raises :class:`UsageError` if there is none with that id."""
         self._in_order().unwatch(id)
 
+    @door("finding bindings")
     def bindings(
         self, document: Source | Document, ids: Iterable[Id]
     ) -> dict[AnyId, tuple[Binding, ...]]:
@@ -308,6 +344,7 @@ class Matcher:
         witness = Witness(self._read(document))
         return {one: witness.bindings(self._held(one)) for one in ids}
 
+    @door("counting")
     def statistics(self) -> MatcherStatistics:
         """What the matcher holds, and what it has done so far."""
         return MatcherStatistics(
@@ -315,10 +352,12 @@ class Matcher:
             subscriptions=len(self),
             documents=self._documents,
             refused=self._refused,
+            internal_errors=self._internal_errors,
             undecided=self._undecided,
             details=self._engine.statistics(),
         )
 
+    @door("writing subscriptions")
     def to_bytes(self) -> bytes:
         """The subscriptions as bytes, for a file or another process."""
         with self._changing:
@@ -329,6 +368,7 @@ class Matcher:
             return stored.with_ids(self._codes.stored, content)
 
     @classmethod
+    @door("reading stored subscriptions")
     def from_buffer(
         cls,
         buffer: bytes | memoryview,
@@ -371,9 +411,11 @@ class Matcher:
             matcher._engine.add(code, pattern)
         return matcher
 
+    @door("counting subscriptions")
     def __len__(self) -> int:
         return len(self._engine.patterns)
 
+    @door("looking for a subscription")
     def __contains__(self, id: object) -> bool:
         return self._code(id) is not None
 
@@ -463,13 +505,21 @@ class Matcher:
         except DocumentError:
             self._count(refused=1)
             raise
+        except (TwigcastError, Warning):
+            raise
+        except Exception:  # not for here to handle, only to count
+            self._count(internal_errors=1)
+            raise
 
-    def _count(self, *, documents: int = 0, refused: int = 0, undecided: int = 0) -> None:
-        if documents or refused or undecided:
+    def _count(
+        self, *, documents: int = 0, refused: int = 0, undecided: int = 0, internal_errors: int = 0
+    ) -> None:
+        if documents or refused or undecided or internal_errors:
             with self._counting:
                 self._documents += documents
                 self._refused += refused
                 self._undecided += undecided
+                self._internal_errors += internal_errors
 
     def _unread(self, source: Source) -> Unread:
         """A document in any form, not yet read."""
