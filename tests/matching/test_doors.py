@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tests.engines import EVERY_ENGINE
-from twigcast import Matcher, covers, explain
+from twigcast import Matcher, covers, explain, overlaps
 from twigcast.covering import Advertisement, CoverIndex
 from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
@@ -39,7 +39,7 @@ def _entrances() -> Iterator[tuple[str, Any]]:
             made = given.__func__ if isinstance(given, classmethod | staticmethod) else given
             if inspect.isfunction(made) and not name.startswith("_"):
                 yield f"{kind.__name__}.{name}", made
-    yield from {"explain": explain, "covers": covers}.items()
+    yield from {"explain": explain, "covers": covers, "overlaps": overlaps}.items()
 
 
 def _has_door(made: Any) -> bool:  # noqa: ANN401

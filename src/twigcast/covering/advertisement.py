@@ -196,6 +196,7 @@ class Advertisement:
         return Advertisement, (self.paths,)
 
 
+@door("comparing an expression with an advertisement")
 def overlaps(advertisement: Advertisement, pattern: Pattern | str) -> bool:
     """Whether some document that keeps to the advertisement may match the pattern.
 
