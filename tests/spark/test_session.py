@@ -89,7 +89,7 @@ def test_a_spark_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -
         popen["stderr"].write(b"a banner\nException: Master must be local\n\tat java.lang\n")
         raise PySparkRuntimeError("the gateway exited")
 
-    monkeypatch.setattr(session, "launch_gateway", launch)
+    monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launch)
     monkeypatch.setattr(SparkContext, "_gateway", None)
     hide_session(monkeypatch)
     monkeypatch.setattr(session, "find_java", lambda: Java(Path("/java"), 17, "PATH"))
