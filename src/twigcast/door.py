@@ -7,13 +7,17 @@ could have handled is hidden from it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ContextDecorator
+from functools import wraps
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self, TypeVar, cast
 
 from twigcast.errors import InternalError, TwigcastError
 
 __all__ = ["door"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class door(ContextDecorator):  # noqa: N801  # a verb's manners: it stands behind `with` and `@`
@@ -36,6 +40,23 @@ Twigcast: please report it, with the input
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
+
+    def __call__(self, function: _Function) -> _Function:
+        """The function with a door around it."""
+
+        @wraps(function)
+        def guarded(*args: object, **named: object) -> object:
+            try:
+                return function(*args, **named)
+            except _MAY_LEAVE:
+                raise
+            except Exception as error:
+                trace = error.__traceback__
+                if isinstance(error, TypeError) and (trace is None or trace.tb_next is None):
+                    raise  # The function was never entered: the call does not fit it.
+                raise InternalError(self._doing, error) from error
+
+        return cast("_Function", guarded)
 
     def __enter__(self) -> Self:
         return self

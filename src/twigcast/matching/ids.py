@@ -125,7 +125,7 @@ class IdCodes:
 
     def skipped(self, skip: Collection[Id]) -> Collection[int]:
         """Ids to be skipped, in the form in which engines look them up quickly."""
-        if skip and not isinstance(skip, Collection):
+        if skip and not isinstance(skip, Iterable):
             raise UsageError(f"ids to skip are a collection, such as {{1, 2}}, not {skip!r}")
         if self.in_use:
             return frozenset(self.codes(skip))
