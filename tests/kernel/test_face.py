@@ -271,7 +271,7 @@ def test_no_document_is_lost_count_of_however_many_threads_read() -> None:
     large = b"<a>" + b"<b/><c>text</c>" * 80_000 + b"</a>"
     with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(lambda _: index.match(large, []), range(threads)))
-    assert found == [([0], [])] * threads
+    assert found == [([0], [], [])] * threads
     assert index.statistics()["documents"] == threads
 
 

@@ -19,6 +19,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final, assert_never
 
+from lxml import etree
+
 from twigcast.language.condition import (
     AllOf,
     AnyOf,
@@ -57,6 +59,9 @@ from twigcast.language.syntax import (
 )
 
 __all__ = ["JudgeWriter", "Writer", "canonical_text", "ends_in_value", "part_text", "step_text"]
+
+_NAMES_KEPT: Final = 4096
+"""Names that were tried with libxml2: more than any vocabulary has beyond ASCII."""
 
 _OR, _AND, _EQUAL, _UNARY, _UNION, _PATH = 1, 2, 3, 7, 8, 9
 _LEVEL: Final = {
@@ -286,6 +291,22 @@ class Writer:
         return "".join(f"[{self.expression(predicate)[0]}]" for predicate in predicates)
 
 
+@lru_cache(maxsize=_NAMES_KEPT)
+def _is_known_to_libxml2(name: str) -> bool:
+    """Whether libxml2 takes a name in an expression.
+
+    In documents it knows the names of the fifth edition of XML 1.0, in expressions only those of
+    the editions before, which have fewer letters.
+    """
+    if name.isascii():
+        return True
+    try:
+        etree.XPath(name)
+    except etree.XPathError:
+        return False
+    return True
+
+
 class JudgeWriter(Writer):
     """Writes XPath 1.0 for libxml2; ``namespaces`` fills with the prefixes that the text uses."""
 
@@ -316,9 +337,15 @@ class JudgeWriter(Writer):
     def _name(self, namespace: str | None, local: str | None) -> str:
         if namespace is None:
             return "*" if local is None else f"*[local-name() = {_quoted(local)}]"
+        known = local is None or _is_known_to_libxml2(local)
         if namespace == "":
+            if local is not None and not known:
+                return f"*[local-name() = {_quoted(local)} and namespace-uri() = '']"
             return "*[namespace-uri() = '']" if local is None else local
-        return f"{self._prefix(namespace)}:{local or '*'}"
+        prefix = self._prefix(namespace)
+        if local is not None and not known:
+            return f"{prefix}:*[local-name() = {_quoted(local)}]"
+        return f"{prefix}:{local or '*'}"
 
     def _prefix(self, namespace: str) -> str:
         prefix = self._prefixes.get(namespace)
