@@ -203,7 +203,8 @@ def _on_leaf(condition: Condition, kind: Kind) -> Condition:
 
 def _has_both_ways(parts: list[Condition]) -> bool:
     """Whether some part stands beside its own negation."""
-    return any(isinstance(part, Not) and part.part in parts for part in parts)
+    negated = [part.part for part in parts if isinstance(part, Not)]
+    return bool(negated) and not set(negated).isdisjoint(parts)
 
 
 def _one_name(parts: list[Condition]) -> list[Condition]:

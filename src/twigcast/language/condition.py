@@ -229,6 +229,9 @@ Condition: TypeAlias = (
     Exists | SelfIs | ValueTest | FirstValue | AllOf | AnyOf | Not | AtDocument | Residual
 )
 
+_FEW_PARTS: Final = 8
+"""Comparing so many parts each with each takes less time than sorting them into families."""
+
 TRUE: Final = AllOf(())
 FALSE: Final = AnyOf(())
 
@@ -292,14 +295,131 @@ def implies(stronger: Condition, weaker: Condition) -> bool:
 
 def without_idle(parts: Iterable[Condition], *, conjunction: bool) -> list[Condition]:
     """The parts that say something their neighbours do not, in the order given."""
+    different = dict.fromkeys(parts)
+    if len(different) > _FEW_PARTS:
+        return _without_idle_of_many(different, conjunction)
     kept: list[Condition] = []
-    for part in dict.fromkeys(parts):
+    for part in different:
         if kept:
             if _idle_beside(part, kept, conjunction):
                 continue
             kept = [other for other in kept if not _idle(other, part, conjunction)]
         kept.append(part)
     return kept
+
+
+def _without_idle_of_many(parts: Iterable[Condition], conjunction: bool) -> list[Condition]:  # noqa: FBT001
+    """The same, where comparing each with each would take long."""
+    kept = _Kept()
+    for part in parts:
+        near = kept.near(part)
+        if not _idle_beside(part, near, conjunction):
+            for other in near:
+                if _idle(other, part, conjunction):
+                    kept.remove(other)
+            kept.add(part)
+    return list(kept.parts)
+
+
+_Family: TypeAlias = tuple[type, object]
+
+
+class _Families:
+    """Conditions by the families of some of their parts; those without one are near to all."""
+
+    def __init__(self) -> None:
+        self.anywhere: dict[Condition, None] = {}
+        self._by_family: dict[_Family, dict[Condition, None]] = {}
+        self._by_type: dict[type, dict[Condition, None]] = {}
+
+    def put(self, condition: Condition, family: _Family | None) -> None:
+        for group in self._groups(family):
+            group[condition] = None
+
+    def take(self, condition: Condition, family: _Family | None) -> None:
+        for group in self._groups(family):
+            group.pop(condition, None)
+
+    def _groups(self, family: _Family | None) -> tuple[dict[Condition, None], ...]:
+        if family is None:
+            return (self.anywhere,)
+        by_type = self._by_type.setdefault(family[0], {})
+        return by_type, self._by_family.setdefault(family, {})
+
+    def near(self, family: _Family) -> list[Condition]:
+        """Those with a part that may imply one of the family, or be implied by one."""
+        kind, name = family
+        if name is None:
+            return [*self._by_type.get(kind, ())]
+        return [*self._by_family.get((kind, None), ()), *self._by_family.get(family, ())]
+
+    def size(self, family: _Family) -> int:
+        """How many :meth:`near` gives."""
+        kind, name = family
+        if name is None:
+            return len(self._by_type.get(kind, ()))
+        return sum(len(self._by_family.get(each, ())) for each in ((kind, None), family))
+
+
+class _Kept:
+    """Conditions that were kept so far, found by what they could imply or be implied by.
+
+    A conjunction implies another if each part of that one is implied by a part of its own. So
+    whatever implies it has a part near to its rarest one, and that is what is looked up.
+    """
+
+    def __init__(self) -> None:
+        self.parts: dict[Condition, _Family | None] = {}
+        """Each with the family of its rarest part."""
+        self._has = _Families()
+        self._needs = _Families()
+
+    def add(self, part: Condition) -> None:
+        rarest = self._rarest(part)
+        self.parts[part] = rarest
+        self._needs.put(part, rarest)
+        for family in map(_family, parts_of(part)):
+            self._has.put(part, family)
+
+    def remove(self, part: Condition) -> None:
+        self._needs.take(part, self.parts.pop(part))
+        for family in map(_family, parts_of(part)):
+            self._has.take(part, family)
+
+    def near(self, part: Condition) -> list[Condition]:
+        """Those that may imply a condition, or be implied by it."""
+        rarest = self._rarest(part)
+        families = set(map(_family, parts_of(part)))
+        if rarest is None or None in families:
+            return list(self.parts)
+        found = dict.fromkeys((*self._has.anywhere, *self._needs.anywhere))
+        found.update(dict.fromkeys(self._has.near(rarest)))
+        for family in families:
+            if family is not None:
+                found.update(dict.fromkeys(self._needs.near(family)))
+        return list(found)
+
+    def _rarest(self, condition: Condition) -> _Family | None:
+        families = (family for family in map(_family, parts_of(condition)) if family is not None)
+        return min(families, key=self._has.size, default=None)
+
+
+def _family(part: Condition) -> _Family | None:
+    """Parts of different families do not imply each other; None if it may imply whatever it likes.
+
+    A family is a type and a name: that of a label, or the part itself where it implies no other of
+    its type. A part without a name is near to all of its type.
+    """
+    match part:
+        case AllOf() | AnyOf():
+            return None
+        case Exists(_, label) | SelfIs(label):
+            return type(part), label.local
+        case Not(inner) | AtDocument(inner):
+            family = _family(inner)
+            return type(part), None if family is None or family[1] is None else family
+        case ValueTest() | FirstValue() | Residual():
+            return type(part), part
 
 
 def _idle_beside(part: Condition, kept: list[Condition], conjunction: bool) -> bool:  # noqa: FBT001

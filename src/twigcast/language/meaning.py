@@ -62,6 +62,7 @@ from twigcast.language.syntax import (
     Union,
     filtered,
     is_positional,
+    like_operands,
     may_be_declared,
     operands,
     tidy,
@@ -135,9 +136,9 @@ def step_label(step: Step) -> Label | None:
 def _meaning(expression: Expression, context: Context) -> Condition:
     match as_path(expression):
         case Binary("or") as chain:
-            return any_of(_meaning(operand, context) for operand in _operands(chain))
+            return any_of(_meaning(operand, context) for operand in like_operands(chain))
         case Binary("and") as chain:
-            return all_of(_meaning(operand, context) for operand in _operands(chain))
+            return all_of(_meaning(operand, context) for operand in like_operands(chain))
         case Binary(operator) as comparison if operator in _MIRRORED:
             return _comparison(comparison, context)
         case Call("not", (argument,)):
@@ -155,19 +156,6 @@ def _meaning(expression: Expression, context: Context) -> Condition:
         case other:
             known = _known(other)
             return _residual(other) if known is None else known
-
-
-def _operands(chain: Binary) -> list[Expression]:
-    """The operands of a chain like ``a or b or c``, all at once.
-
-    Joining them two by two would compare everything so far once more for each.
-    """
-    operands: list[Expression] = []
-    left: Expression = chain
-    while isinstance(left, Binary) and left.operator == chain.operator:
-        operands.append(left.right)
-        left = left.left
-    return [left, *reversed(operands)]
 
 
 def _known(expression: Expression) -> Condition | None:

@@ -50,6 +50,7 @@ from twigcast.language.syntax import (
     Step,
     Type,
     Union,
+    like_operands,
     type_of,
 )
 
@@ -117,10 +118,10 @@ def _needs(expression: Expression) -> Condition:  # noqa: PLR0911
             return all_of([_needs(base), at_document(_below(all_of(inside)))])
         case Chain(base, steps):
             return all_of([_needs(base), at_document(_below(_needs_steps(steps)))])
-        case Binary("and", left, right):
-            return all_of((_needs(left), _needs(right)))
-        case Binary("or", left, right):
-            return any_of((_needs(left), _needs(right)))
+        case Binary("and") as chain:
+            return all_of(map(_needs, like_operands(chain)))
+        case Binary("or") as chain:
+            return any_of(map(_needs, like_operands(chain)))
         case Binary(operator, left, right) if operator in _COMPARISONS:
             return _needs_comparison(operator, left, right)
         case Call("boolean", (argument,)):

@@ -44,6 +44,7 @@ __all__ = [
     "direct",
     "filtered",
     "is_positional",
+    "like_operands",
     "may_be_declared",
     "operands",
     "tidy",
@@ -311,6 +312,19 @@ def operands(chain: Binary) -> list[Expression]:
     found: list[Expression] = []
     left: Expression = chain
     while isinstance(left, Binary):
+        found.append(left.right)
+        left = left.left
+    return [left, *reversed(found)]
+
+
+def like_operands(chain: Binary) -> list[Expression]:
+    """The operands of a chain of one operator, like ``a or b or c``, all at once.
+
+    Joining them two by two would compare everything so far once more for each.
+    """
+    found: list[Expression] = []
+    left: Expression = chain
+    while isinstance(left, Binary) and left.operator == chain.operator:
         found.append(left.right)
         left = left.left
     return [left, *reversed(found)]
