@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from tests.covering.path_oracles import tiny_schemas
 from tests.language.schema_strategies import declarations
 from tests.strategies import documents
-from twigcast.covering.advertisement import Advertisement
+from twigcast.covering import automaton_text
+from twigcast.covering.advertisement import Advertisement, advertisement_covers
+from twigcast.covering.automaton_text import _label
 from twigcast.covering.path_automaton import AutomatonLimits
 from twigcast.errors import SchemaError, SchemaLimitError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Document, Schema
+from twigcast.language.condition import Kind, Label
 from twigcast.language.declarations import ElementDeclaration
 
 
@@ -94,3 +97,47 @@ _tokens = st.sampled_from(
 def test_any_text_is_read_or_refused(text: str) -> None:
     with suppress(SchemaError):
         check_text(Advertisement.parse(f"0: {text}"))
+
+
+def test_a_text_is_read_no_further_than_the_limits_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = AutomatonLimits(states_max=50, edges_max=100)
+    read = 0
+
+    def counting(kind: Kind, text: str) -> Label:
+        nonlocal read
+        read += 1
+        return _label(kind, text)
+
+    monkeypatch.setattr(automaton_text, "_label", counting)
+    names = [f"a{number:05}" for number in range(10_000)]
+    for limit, text in (
+        ("states_max", "0: " + " ".join(f"{name}=1" for name in names) + "\n1:"),
+        ("states_max", "\n".join(f"{n}: a={n + 1}" for n in range(9_999)) + "\n9999:"),
+        ("edges_max", "0: a=1\n1: " + " ".join(f"@{name}" for name in names)),
+        ("edges_max", "0: a=1\n1: @a(" + "|".join(f'"{name}"' for name in names) + ")"),
+    ):
+        read = 0
+        with pytest.raises(SchemaLimitError) as caught:
+            Advertisement.parse(text, limits=limits)
+        assert caught.value.limit == limit
+        assert read <= 101
+
+
+def test_attributes_in_any_namespace_are_looked_up_and_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = 0
+
+    def counting(self: Label, other: Label) -> bool:
+        nonlocal compared
+        compared += 1
+        return includes(self, other)
+
+    includes = Label.includes
+    monkeypatch.setattr(Label, "includes", counting)
+    names = sorted(f"@*:a{number}" for number in range(1_000))
+    text = "0: a=1\n1: " + " ".join(names)
+    wide = Advertisement.parse(text + " b=1")
+    assert advertisement_covers(wider=wide, narrower=Advertisement.parse(text))
+    assert compared == 0
+    check_text(wide)

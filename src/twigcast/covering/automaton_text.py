@@ -9,7 +9,7 @@ white space alone), attributes, with their values if those are known, and the el
 on, each with the state it leads to. Labels are written as in path expressions, values as JSON.
 
 The text may come from a stranger. It is read in one pass, what it says is made into an automaton
-anew, and the limits of automata hold.
+anew. The limits of automata hold for what is written, before anything is made of it.
 """
 
 from __future__ import annotations
@@ -58,14 +58,18 @@ def automaton_text(paths: PathAutomaton) -> str:
 
 def read_automaton(text: str, limits: AutomatonLimits = AUTOMATON_LIMITS) -> PathAutomaton:
     """The automaton of a text; SchemaError, with the line, if it is none or is too large."""
-    return path_automaton(_Reader(text).read(), limits)
+    return path_automaton(_Reader(text, limits).read(), limits)
 
 
 class _Reader:
-    """Reads a text from left to right into a sketch."""
+    """Reads a text from left to right into a sketch, and no further than the limits allow."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, limits: AutomatonLimits) -> None:
         self._text = text
+        self._limits = limits
+        self._read = 0
+        """Edges, attributes and values so far."""
+        self._arrivals: set[tuple[Label, int]] = set()
         self._position = 0
         self._sketch = Sketch()
         self._edges: list[list[tuple[Label, int]]] = []
@@ -96,9 +100,11 @@ class _Reader:
         if self._edges:
             self._sketch.add()
         self._edges.append([])
+        self._limits.check_states(len(self._edges))
 
     def _take(self, found: re.Match[str]) -> None:
         state = len(self._edges) - 1
+        self._read += 1
         if found["text"]:
             self._sketch.texts[state] = _KINDS[found["text"]]
         elif found["attribute"]:
@@ -106,13 +112,20 @@ class _Reader:
             self._sketch.attributes[state][label] = self._values(found["values"])
         else:
             label = _label(Kind.ELEMENT, found["element"])
-            self._edges[state].append((label, int(found["target"][:_DIGITS_MAX])))
+            edge = label, int(found["target"][:_DIGITS_MAX])
+            self._edges[state].append(edge)
+            self._arrivals.add(edge)
+            self._limits.check_states(len(self._arrivals))
+        self._limits.check_edges(self._read)
 
     def _values(self, text: str | None) -> Values:
         if text is None:
             return None
+        written = re.findall(_STRING, text)
+        self._read += len(written)
+        self._limits.check_edges(self._read)
         try:
-            return tuple(sorted({json.loads(one) for one in re.findall(_STRING, text)}))
+            return tuple(sorted({json.loads(one) for one in written}))
         except json.JSONDecodeError:
             self._fail("a value is no string of JSON")
 

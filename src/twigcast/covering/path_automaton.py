@@ -81,8 +81,28 @@ class AutomatonLimits:
     states_max: int = 20_000
     """States, and pairs of a label and the state it leads to. DocBook needs 400."""
     edges_max: int = 1_000_000
-    """Edges looked at while the automaton is made. DocBook needs 20,000; 1,000 elements with
-    content ``ANY`` need all."""
+    """Edges, attributes and their values looked at while the automaton is made. DocBook needs
+    26,000; 1,000 elements with content ``ANY`` need all."""
+
+    def check_states(self, given: int) -> None:
+        """SchemaLimitError if there are too many states, or pairs of a label and a state."""
+        if given > self.states_max:
+            raise SchemaLimitError(
+                "the advertisement has too many states",
+                limit="states_max",
+                given=given,
+                allowed=self.states_max,
+            )
+
+    def check_edges(self, given: int) -> None:
+        """SchemaLimitError if there are too many edges, attributes and values."""
+        if given > self.edges_max:
+            raise SchemaLimitError(
+                "the advertisement has too many edges",
+                limit="edges_max",
+                given=given,
+                allowed=self.edges_max,
+            )
 
 
 AUTOMATON_LIMITS: Final = AutomatonLimits()
@@ -213,7 +233,7 @@ def _letters(narrow: Mapping[Label, object], wide: Mapping[Label, object]) -> It
     if not any(label.namespace is None for label in narrow):
         return narrow
     special = (label for label in wide if label not in narrow)
-    return [*narrow, *(new for new in special if any(old.includes(new) for old in narrow))]
+    return [*narrow, *(new for new in special if any(old in narrow for old in _more_general(new)))]
 
 
 def _covers_leaves(wide: State, narrow: State) -> bool:
@@ -240,7 +260,9 @@ def _determinised(sketch: Sketch, limits: AutomatonLimits) -> list[State]:
     for members in sets.waiting:
         edges = sets.edges_of(members)
         text = max(sketch.texts[member] for member in members)
-        attributes = _joined([sketch.attributes[member] for member in members])
+        found = [sketch.attributes[member] for member in members]
+        sets.scan(sum(1 + len(values or ()) for part in found for values in part.values()))
+        attributes = _joined(found)
         states.append(State(text, attributes, edges))
     return states
 
@@ -261,15 +283,18 @@ class _Sets:
     def edges_of(self, members: tuple[int, ...]) -> tuple[tuple[Label, int], ...]:
         """The edges of a set. States that share their list of edges share what becomes of it."""
         lists = [self._sketch.edges[member] for member in members]
-        self._scanned += sum(map(len, lists))
-        self._check("edges", "edges_max", self._scanned, self._limits.edges_max)
+        self.scan(sum(map(len, lists)))
         key = tuple(map(id, lists))
         if key not in self._known:
             self._known[key] = tuple(self._new_edges(lists))
             self._arrivals.update(self._known[key])
-            given = max(len(self._numbers), len(self._arrivals))
-            self._check("states", "states_max", given, self._limits.states_max)
+            self._limits.check_states(max(len(self._numbers), len(self._arrivals)))
         return self._known[key]
+
+    def scan(self, number: int) -> None:
+        """So many edges, attributes and values more are looked at."""
+        self._scanned += number
+        self._limits.check_edges(self._scanned)
 
     def _new_edges(self, lists: list[Sequence[tuple[Label, int]]]) -> Iterator[tuple[Label, int]]:
         found: dict[Label, set[int]] = {}
@@ -288,18 +313,19 @@ class _Sets:
             self.waiting.append(targets)
         return self._numbers[targets]
 
-    def _check(self, what: str, limit: str, given: int, allowed: int) -> None:
-        if given > allowed:
-            raise SchemaLimitError(
-                f"the advertisement has too many {what}", limit=limit, given=given, allowed=allowed
-            )
-
 
 def _of_more_general(found: Mapping[Label, set[int]], label: Label) -> Iterator[set[int]]:
     """What more general labels of the same state lead to."""
-    for general in (Label(label.kind, None, label.local), Label(label.kind)):
-        if general != label and general in found:
+    for general in _more_general(label):
+        if general in found:
             yield found[general]
+
+
+def _more_general(label: Label) -> Iterator[Label]:
+    """The labels other than this one that include it, the most special first."""
+    for general in (Label(label.kind, None, label.local), Label(label.kind)):
+        if general != label:
+            yield general
 
 
 def _joined(parts: list[dict[Label, Values]]) -> tuple[tuple[Label, Values], ...]:
@@ -313,8 +339,9 @@ def _joined(parts: list[dict[Label, Values]]) -> tuple[tuple[Label, Values], ...
 def _all_values(parts: list[dict[Label, Values]], label: Label) -> Values:
     found: set[str] = set()
     for part in parts:
-        for other, values in part.items():
-            if other.includes(label):
+        for other in (label, *_more_general(label)):
+            if other in part:
+                values = part[other]
                 if values is None:
                     return None
                 found.update(values)
