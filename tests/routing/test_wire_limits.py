@@ -45,6 +45,7 @@ from twigcast.routing.wire import (
     received,
     refusal,
 )
+from twigcast.routing.wire_texts import WIRE_PATTERN_LIMITS
 
 # Versions and sizes.
 
@@ -78,6 +79,50 @@ def test_a_frame_may_reach_its_limits_and_not_overstep_them() -> None:
         with pytest.raises(ProtocolLimitError) as caught:
             decode(content, over)
         assert isinstance(caught.value, LimitError)
+
+
+HEAVY = tuple(
+    Pattern.parse(
+        "//a[" + " or ".join(f"b{n} and c{n}{k}" for n in range(100)) + "]",
+        limits=WIRE_PATTERN_LIMITS,
+    )
+    for k in range(40)
+)
+"""Each is some 2,000 characters long, and takes as long to read as 40,000 of plain paths."""
+
+
+def test_a_frame_of_many_costly_routes_is_refused_before_one_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    change = Change(1, 1, HEAVY)
+    content = encode(change, WireLimits(frame_weight_max=10**9))
+
+    def read(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(wire_forms, "read_pattern", read)
+    with pytest.raises(ProtocolLimitError, match="frame_weight_max"):
+        decode(content)
+    with pytest.raises(ProtocolLimitError, match="frame_weight_max"):
+        Assembler().take(content)
+    with pytest.raises(UsageError, match="frame_weight_max"):
+        encode(change)
+
+
+def test_costly_routes_are_spread_over_frames_that_the_far_end_takes() -> None:
+    change = Change(1, 1, HEAVY[:20], HEAVY[20:])
+    contents = list(frames(change))
+    assert len(contents) > 1
+    assert assembled(iter(contents), Assembler()) == change
+
+
+def test_one_route_is_never_too_heavy_for_a_frame() -> None:
+    change = Change(1, 1, HEAVY[:3])
+    limits = WireLimits(frame_weight_max=1)
+    contents = list(frames(change, limits))
+    assert len(contents) == 3
+    assert assembled(iter(contents), Assembler(limits)) == change
+    assert decode(encode(Change(1, 1, HEAVY[:1]), limits), limits) == Change(1, 1, HEAVY[:1])
 
 
 def test_routes_are_counted_wherever_a_change_is() -> None:

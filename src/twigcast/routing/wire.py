@@ -28,6 +28,7 @@ from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
+from twigcast.door import door
 from twigcast.errors import ProtocolError, ProtocolLimitError, TwigcastError, UsageError
 from twigcast.routing.events import (
     Arrive,
@@ -81,6 +82,10 @@ class WireLimits:
     """A document as large as documents may be (10,000,000), and what travels with it."""
     frame_routes_max: int = 65_536
     """Patterns and advertisements of one frame."""
+    frame_weight_max: int = 1_048_576
+    """How much work reading a frame may be if it has more than one route, in characters of plain
+    paths: a second or two. A condition with n parts weighs n² besides, since they are compared. A
+    change may weigh more as a whole, for documents pass between its frames."""
     part_bytes_max: int = 262_144
     """Of a part that we send, if it has more than one route: a document waits behind it for some
     20 milliseconds at 100 Mbit/s."""
@@ -107,6 +112,7 @@ _EFFECTS: Final[msgspec.msgpack.Decoder[EffectForm]] = msgspec.msgpack.Decoder(E
 # Writing.
 
 
+@door("writing a frame")
 def encode(value: Message | Event | Effect, limits: WireLimits = WIRE_LIMITS) -> bytes:
     r"""The one frame of a message, an event or an effect.
 
@@ -122,6 +128,11 @@ def encode(value: Message | Event | Effect, limits: WireLimits = WIRE_LIMITS) ->
             raise UsageError(
                 f"a frame has at most {limits.frame_routes_max:,} routes (frame_routes_max), not "
                 f"{change.size:,}; a large change goes in parts"
+            )
+        if _is_too_heavy(change, limits):
+            raise UsageError(
+                f"the routes of a frame weigh at most {limits.frame_weight_max:,} together "
+                f"(frame_weight_max), not {change.weight:,}; a large change goes in parts"
             )
     content = _frame(form)
     if len(content) > limits.frame_bytes_max:
@@ -153,7 +164,8 @@ def frames(message: Message, limits: WireLimits = WIRE_LIMITS) -> Iterator[bytes
         part = cast("ChangeForm", form_of(_section(message, begin, end)))
         part = msgspec.structs.replace(part, part=number, last=end == whole)
         content = _frame(part)
-        if len(content) > limits.part_bytes_max and end - begin > 1:
+        is_too_large = len(content) > limits.part_bytes_max and end - begin > 1
+        if is_too_large or _is_too_heavy(part, limits):
             size = (end - begin) // 2
             continue
         if len(content) > limits.frame_bytes_max:
@@ -187,6 +199,7 @@ def _with_hints(part: ChangeForm, content: bytes, hints: Hints | None, limits: W
     return whole if len(whole) <= limits.frame_bytes_max else content
 
 
+@door("writing a frame")
 def refusal(event: Event) -> str | None:
     """Why other brokers would not take what an event says, in a sentence; None if they would.
 
@@ -236,11 +249,13 @@ def _section(change: Change, begin: int, end: int) -> Change:
 # Reading.
 
 
+@door("reading a frame")
 def decode(content: bytes, limits: WireLimits = WIRE_LIMITS) -> Message:
     """The message of a frame; ProtocolError if it is none, or a part of one."""
     return cast("Message", value_of(_whole(_form(content, _MESSAGES, limits))))
 
 
+@door("reading a frame")
 def received(link: LinkId, content: bytes, limits: WireLimits = WIRE_LIMITS) -> Event:
     """The event that a frame is for the broker it came to: a message, or something garbled."""
     try:
@@ -249,11 +264,13 @@ def received(link: LinkId, content: bytes, limits: WireLimits = WIRE_LIMITS) -> 
         return Garbled(link, str(error))
 
 
+@door("reading a frame")
 def decode_event(content: bytes, limits: WireLimits = WIRE_LIMITS) -> Event:
     """The event of a frame; ProtocolError if it is none."""
     return cast("Event", value_of(_whole(_form(content, _EVENTS, limits))))
 
 
+@door("reading a frame")
 def decode_effect(content: bytes, limits: WireLimits = WIRE_LIMITS) -> Effect:
     """The effect of a frame; ProtocolError if it is none."""
     return cast("Effect", value_of(_whole(_form(content, _EFFECTS, limits))))
@@ -277,7 +294,17 @@ def _form(content: bytes, decoder: msgspec.msgpack.Decoder[_F], limits: WireLimi
         raise ProtocolError("a text is not in UTF-8") from error
     for change in _changes_in(form):
         _check_size("frame_routes_max", change.size, limits.frame_routes_max)
+        if _is_too_heavy(change, limits):
+            _check_size("frame_weight_max", change.weight, limits.frame_weight_max)
     return form
+
+
+def _is_too_heavy(change: ChangeForm, limits: WireLimits) -> bool:
+    """Whether a frame has several routes that are too much work together.
+
+    One alone never is: it has limits of its own, and whatever keeps to them can be sent.
+    """
+    return change.size > 1 and change.weight > limits.frame_weight_max
 
 
 def _changes_in(form: Form) -> Iterator[ChangeForm]:
@@ -322,6 +349,7 @@ class Assembler:
         self.held_routes = 0
         """Of that change; at most ``change_routes_max``."""
 
+    @door("reading a frame")
     def take(self, content: bytes) -> Message | None:
         """The message that is whole with this frame, or None; ProtocolError if it is no frame."""
         try:

@@ -18,6 +18,7 @@ knowing its type beforehand, so nothing can be nested deeper than the forms are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Annotated, Final, TypeAlias, cast
 
 from msgspec import Meta, Struct
@@ -35,7 +36,12 @@ from twigcast.routing.wire_annotations import (
     read_annotations,
     read_hints,
 )
-from twigcast.routing.wire_texts import read_advertisement, read_pattern
+from twigcast.routing.wire_texts import (
+    advertisement_weight,
+    pattern_weight,
+    read_advertisement,
+    read_pattern,
+)
 
 __all__ = [
     "ARRAY_ITEMS_MAX",
@@ -92,6 +98,13 @@ class ChangeForm(Form, tag="change"):
     def size(self) -> int:
         """How many patterns and advertisements there are."""
         return sum(map(len, (self.routes, self.withdrawn, self.advertisements, self.unadvertised)))
+
+    @property
+    def weight(self) -> int:
+        """How much work it can be to read them, in characters of plain paths."""
+        patterns = sum(map(pattern_weight, chain(self.routes, self.withdrawn)))
+        promises = chain(self.advertisements, self.unadvertised)
+        return patterns + sum(map(advertisement_weight, promises))
 
 
 class ArriveForm(Form, tag="arrive"):

@@ -11,7 +11,13 @@ from typing import Final
 
 from twigcast.covering import Advertisement
 from twigcast.covering.path_automaton import AutomatonLimits
-from twigcast.errors import LimitError, ProtocolError, ProtocolLimitError, TwigcastError
+from twigcast.errors import (
+    InternalError,
+    LimitError,
+    ProtocolError,
+    ProtocolLimitError,
+    TwigcastError,
+)
 from twigcast.language import Pattern, PatternLimits
 from twigcast.language.depth import depth_of
 
@@ -19,7 +25,9 @@ __all__ = [
     "WIRE_AUTOMATON_LIMITS",
     "WIRE_DEPTH_MAX",
     "WIRE_PATTERN_LIMITS",
+    "advertisement_weight",
     "pattern_refusal",
+    "pattern_weight",
     "read_advertisement",
     "read_pattern",
 ]
@@ -46,8 +54,26 @@ written, compared, decided and explained by each engine."""
 _SURELY_DEEP_MAX: Final = 8
 """Fewer characters that open something than this are within each limit whatever they open."""
 
-WIRE_AUTOMATON_LIMITS: Final = AutomatonLimits(states_max=5_000, edges_max=200_000)
-"""For advertisements of strangers: ten times what DocBook needs."""
+_ADVERTISEMENT_WEIGHT: Final = 2
+"""What a character of an advertisement weighs: the automaton is made anew from the text."""
+
+WIRE_AUTOMATON_LIMITS: Final = AutomatonLimits(states_max=5_000, edges_max=75_000)
+"""For advertisements of strangers: five times what DocBook needs, read in some two seconds."""
+
+
+def pattern_weight(text: str) -> int:
+    """How much work it can be to read a pattern, in characters of a plain path.
+
+    Conditions that stand side by side are compared with each other, step by step, so that none is
+    idle.
+    """
+    beside = text.count("[") + text.count(" or ") + text.count(" and ") + text.count("|")
+    return len(text) + beside * (beside + text.count("/"))
+
+
+def advertisement_weight(text: str) -> int:
+    """How much work it can be to read an advertisement, in characters of a plain path."""
+    return _ADVERTISEMENT_WEIGHT * len(text)
 
 
 def read_pattern(place: str, text: str) -> Pattern:
@@ -55,7 +81,7 @@ def read_pattern(place: str, text: str) -> Pattern:
     try:
         pattern = Pattern.parse(text, limits=WIRE_PATTERN_LIMITS)
         canonical = pattern.text == text
-    except (TwigcastError, RecursionError) as error:
+    except TwigcastError as error:
         raise _unreadable(place, error) from error
     if not canonical:
         raise ProtocolError("the text of this pattern is not its canonical text", place=place)
@@ -104,19 +130,21 @@ def read_advertisement(place: str, text: str) -> Advertisement:
     try:
         advertisement = Advertisement.parse(text, limits=WIRE_AUTOMATON_LIMITS)
         canonical = advertisement.text == text
-    except (TwigcastError, RecursionError) as error:
+    except TwigcastError as error:
         raise _unreadable(place, error) from error
     if not canonical:
         raise ProtocolError("the text of this advertisement is not its canonical one", place=place)
     return advertisement
 
 
-def _unreadable(place: str, error: TwigcastError | RecursionError) -> ProtocolError:
+def _unreadable(place: str, error: TwigcastError) -> TwigcastError:
     match error:
         case LimitError(limit=limit, given=given, allowed=allowed):
             what = "this is too large to be read"
             return ProtocolLimitError(what, limit=limit, given=given, allowed=allowed, place=place)
-        case RecursionError():
+        case InternalError(__cause__=RecursionError()):
             return ProtocolError("this is nested too deeply to be read", place=place)
+        case InternalError():
+            return error
         case _:
             return ProtocolError(str(error), place=place)
