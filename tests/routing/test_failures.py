@@ -39,6 +39,7 @@ from twigcast.routing.forwarding import Forwarding
 from twigcast.routing.piggyback import Piggyback
 from twigcast.routing.protocols import AnnotatedJudge
 from twigcast.routing.route_table import RouteTable
+from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import strategy
 
 LINKS = {"links": [["north", "hub"], ["hub", "south"], ["hub", "west"]]}
@@ -357,3 +358,78 @@ def test_failures_are_counted_without_a_listener() -> None:
     failures = Failures()
     failures.add(InternalError("trying", KeyError()))
     assert failures.count == 1
+
+
+# Something fails each time.
+
+
+def failing(*_: object, **__: object) -> None:
+    raise ZeroDivisionError("again and again")
+
+
+CAUSES: list[tuple[type, str]] = [
+    (Forwarding, "put"),
+    (Forwarding, "subscribe"),
+    (Forwarding, "add_link"),
+    (Forwarding, "changes"),
+    (Piggyback, "put"),
+    (Piggyback, "rebuild"),
+    (Session, "begin"),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "chosen"),
+    [(place, "piggyback") for place in CAUSES]
+    + [(place, "covering") for place in CAUSES if place[0] is not Piggyback],
+)
+def test_a_router_answers_whatever_fails_each_time(
+    place: tuple[type, str], chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router, reported = ready(chosen)
+    document = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
+    with monkeypatch.context() as patched:
+        patched.setattr(*place, failing)
+        Trap(patched, (RouteTable, "put"), 1)  # so that something has to be made anew
+        for event in (EVENTS["a change"], *EVENTS.values(), Woken()):
+            for effect in router.handle(event, now=2.0):
+                assert isinstance(effect, Refuse | Send)
+        for _ in range(20):
+            if router.wake_at() is None:
+                break
+            router.handle(Woken(), now=2.0)
+        assert router.wake_at() is None
+        (question,) = router.handle(Received(BrokerId("south"), Arrive(document)), now=2.0)
+        assert isinstance(question, Decide)
+        router.handle(router.decide(question), now=2.0)
+        assert router.statistics().open_documents == 0
+        assert router.statistics().internal_errors == len(reported) > 0
+    router.handle(LinkUp(BrokerId("east")), now=3.0)
+    assert not router.statistics().needs_restart
+    told = [each for each in router.handle(Woken(), now=4.0) if isinstance(each, Send)]
+    assert {each.link for each in told} == set(router.tables().routes)
+    for each in told:
+        assert isinstance(each.message, Change)
+        assert each.message.number == 1
+        assert Pattern("//c") in each.message.routes
+
+
+def test_a_router_tells_that_its_tables_could_not_be_made_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    router, reported = ready()
+    with monkeypatch.context() as patched:
+        patched.setattr(Forwarding, "put", failing)
+        (refused,) = router.handle(EVENTS["a change"], now=2.0)
+        assert isinstance(refused, Refuse)
+        assert router.statistics().needs_restart
+        assert [each.doing for each in reported] == [
+            "handling Received",
+            "recovering from a failure",
+        ]
+        (refused,) = router.handle(EVENTS["a subscription"], now=2.0)
+        assert "ZeroDivisionError" in refused.reason  # type: ignore[union-attr]
+        assert router.handle(LinkDown(BrokerId("north")), now=2.0) == ()
+        assert set(router.tables().routes) == {"south"}
+    assert router.handle(EVENTS["a subscription"], now=3.0) == ()
+    assert not router.statistics().needs_restart

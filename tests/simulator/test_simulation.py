@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from itertools import count
 
 import pytest
@@ -22,7 +23,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.routing.traffic import message_bytes
-from twigcast.simulator import CostModel, Measured, Simulation, SimulationLimits
+from twigcast.simulator import CostModel, Measured, Results, Simulation, SimulationLimits
 from twigcast.simulator.story import HandedIn, Happening, unadvertised_publishers
 
 FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
@@ -295,3 +296,64 @@ def test_only_our_own_errors_leave_a_simulation(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(simulation, "_play", fails)
     with pytest.raises(InternalError, match="failed: ZeroDivisionError"):
         simulation.run()
+
+
+# Something fails that nobody foresaw.
+
+
+class _Trap:
+    """Makes a method raise at some of its calls."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, place: tuple[type, str], at: Container[int]
+    ) -> None:
+        kind, name = place
+        whole: Callable[..., object] = getattr(kind, name)
+        self.calls = 0
+
+        def trapped(*arguments: object, **named: object) -> object:
+            self.calls += 1
+            if self.calls in at:
+                raise KeyError("nobody foresaw this")
+            return whole(*arguments, **named)
+
+        monkeypatch.setattr(kind, name, trapped)
+
+
+def _played(then: list[Happening]) -> Results:
+    first = [asks("south", 1, "//b"), asks("south", 2, "//c", at=1.0)]
+    told = story([["north", "hub"], ["hub", "south"]], first, then, start=10.0)
+    return Simulation(told, "covering", costs=FREE).run()
+
+
+@pytest.mark.parametrize("call", range(1, 5))
+@pytest.mark.parametrize("place", [(RouteTable, "put"), (RouteTable, "add_link")])
+def test_a_link_is_begun_anew_when_a_change_has_failed(
+    place: tuple[type, str], call: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trap = _Trap(monkeypatch, place, at={call})
+    documents = [publishes("north", "d1", content=b"<c/>"), publishes("north", "d2")]
+    played = _played([asks("south", 3, "//d"), *documents])
+    assert trap.calls >= call
+    assert [(each.publication, each.subscription) for each in played.deliveries] == [
+        ("d1", 2),
+        ("d2", 1),
+    ]
+    assert (played.missed, played.unexpected) == (0, 0)
+
+
+def test_what_fails_each_time_is_recorded_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    _Trap(monkeypatch, (RouteTable, "put"), at=range(10_000))
+    played = _played([publishes("north", "d"), publishes("south", "e")])
+    assert played.stopped is None
+    assert any("nobody foresaw this" in each.reason for each in played.refusals)
+    assert [each.publication for each in played.deliveries] == ["e"]
+
+
+def test_a_document_that_fails_as_it_arrives_is_a_dead_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _Trap(monkeypatch, (RouteTable, "snapshot"), at={2})  # the first is at its origin
+    played = _played([publishes("north", "d"), publishes("north", "e", at=1.0)])
+    assert [each.publication for each in played.deliveries] == ["e"]
+    assert [(each.publication, each.broker) for each in played.dead_letters] == [("d", "hub")]

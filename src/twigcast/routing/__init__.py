@@ -4,7 +4,7 @@ Read in this order:
 
     events                          everything a broker can suffer and want, as values
     strategy                        what a broker may forward, as values
-    router                          one function: an event goes in, effects come out
+    router, router_limits           one function: an event goes in, effects come out
     clients, documents, deciding    who is here, what comes in and where it has to go
     route_table, open_documents     tables as they were when a document came
     forwarding                      what neighbours are told: the four steps of a strategy
@@ -13,6 +13,7 @@ Read in this order:
     hints, annotations, lessons     what is told about documents, and what follows from it
     piggyback, protocols, reading   when documents go on, and how they are decided with that
     topology, network, traffic      routers joined in memory
+    remedies                        what is done about messages that failed
     sweeps                          the routes that these come to, all at once
 """
 

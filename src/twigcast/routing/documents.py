@@ -4,6 +4,9 @@ A document comes in, is decided (:mod:`~twigcast.routing.deciding`, by the drive
 likes), and leaves: over links, to the broker's own clients, or as a dead letter. Nothing that
 happens meanwhile changes where it goes, but for what is gone by then: a link that is down, a
 subscription that has left.
+
+The doors in here keep documents apart, and links of one document: what fails for one must not cost
+the others that the same event brings forward.
 """
 
 from __future__ import annotations

@@ -39,7 +39,6 @@ from twigcast.routing.events import (
     AdvertisementId,
     Arrive,
     BrokerId,
-    Change,
     DeadLetter,
     Decide,
     Deliver,
@@ -58,6 +57,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
+from twigcast.routing.remedies import Remedies, Remedy, dead_letter
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.strategy import Strategy, flooding_notice, warn_of_flooding
 from twigcast.routing.strategy import strategy as strategy_of
@@ -118,6 +118,7 @@ class Network:
     ``topology`` is the dictionary of a topology file, ``strategy`` a name or a value.
     """
 
+    @door("making a network")
     def __init__(
         self,
         topology: Mapping[str, object] | Topology,
@@ -143,8 +144,7 @@ class Network:
         }
         self._failures = 0
         """How many failures nobody foresaw were reported so far."""
-        self._renewed: set[tuple[str, str]] = set()
-        """Links that were taken down and up again since the network was at rest."""
+        self._remedies = Remedies()
         self._now = 0.0
         self._mail: deque[tuple[str, Event]] = deque()
         self._joined: set[tuple[str, str]] = set()
@@ -245,6 +245,7 @@ class Network:
         broker, _ = self._promise_places.pop(id)
         self._say(broker, Unadvertise(id))
 
+    @door("publishing a document")
     def publish(
         self, broker: str, document: bytes | Document, *, publisher: str | None = None
     ) -> Outcome:
@@ -253,10 +254,7 @@ class Network:
         Raises DocumentError if it cannot be read. Under a strategy that needs advertisements, there
         is one FloodingWarning for each publisher who has made none.
         """
-        with door("publishing a document"):
-            return self._publish(broker, document, publisher or "")
-
-    def _publish(self, broker: str, document: bytes | Document, publisher: str) -> Outcome:
+        publisher = publisher or ""
         self._check(broker)
         content = document.content if isinstance(document, Document) else document
         if not isinstance(content, bytes):
@@ -358,9 +356,13 @@ class Network:
 
     # Time.
 
+    @door("opening a batch")
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Do several things, and let the network settle once, at the end."""
+        """Do several things, and let the network settle once, at the end.
+
+        What the block itself raises passes as it is: it is the caller's, not ours.
+        """
         self._batches += 1
         try:
             yield
@@ -388,7 +390,6 @@ class Network:
 
     def _renew(self, broker: str, link: str) -> None:
         """Begin anew on a link over which a message was lost: both ends tell all they ask for."""
-        self._renewed.add((broker, link))
         for kind in (LinkDown, LinkUp):
             self._mail.append((broker, kind(BrokerId(link))))
             self._mail.append((link, kind(BrokerId(broker))))
@@ -400,34 +401,29 @@ class Network:
                 failures = self._failures
                 effects = self._routers[broker].handle(event, now=self._now)
                 self._note_wish(broker)
-                if failures < self._failures and self._is_set_aside(broker, event):
+                if failures == self._failures:
+                    self._remedies.after_success(broker, event)
+                elif self._is_set_aside(broker, event):
                     continue
                 self._perform(broker, effects)
             due = [name for name, at in self._wishes.items() if at <= self._now]
             if not due:
-                self._renewed.clear()
                 return
             self._mail.extend((name, Woken()) for name in due)
 
     def _is_set_aside(self, broker: str, event: Event) -> bool:
-        """Whether a message that failed at a broker can be set aside, and the network go on.
-
-        A document is a dead letter there. A link is begun anew, but not twice.
-        """
-        match event:
-            case Received(message=Arrive(publication)):
-                letter = DeadLetter(publication, None, "something failed here; see the log")
-                self._happened.append((broker, letter))
-                return True
-            case Received(link, Change()) if (broker, link) not in self._renewed:
-                self._renew(broker, link)
-                return True
-            case LinkUp(link) if (broker, link) not in self._renewed:
-                self._renewed.add((broker, link))
+        """Whether something else is done about a message that failed than what its broker said."""
+        match self._remedies.after_failure(broker, event):
+            case Remedy.DEAD_LETTER:
+                self._happened.append((broker, dead_letter(event)))
+            case Remedy.RENEW:
+                assert isinstance(event, Received)
+                self._renew(broker, event.link)
+            case Remedy.REPEAT:
                 self._mail.appendleft((broker, event))
-                return True
-            case _:
+            case Remedy.NONE:
                 return False
+        return True
 
     def _note_wish(self, broker: str) -> None:
         at = self._routers[broker].wake_at()
@@ -468,11 +464,13 @@ class Network:
 
     # What there is.
 
+    @door("reading tables")
     def tables(self, broker: str) -> TablesView:
         """The tables of a broker."""
         self._check(broker)
         return self._routers[broker].tables()
 
+    @door("counting")
     def statistics(self, broker: str) -> RouterStatistics:
         """How large the tables of a broker are, and what has happened there."""
         self._check(broker)

@@ -19,13 +19,14 @@ A fault of somebody else never raises: the event comes back as :class:`Refuse` w
 nothing has changed. So does an event on which something fails that nobody foresaw: what it had
 changed so far is taken back, what is derived from the tables is made anew, and each neighbour is
 told the whole table in a new session. A document on which something fails is refused, or a dead
-letter; it holds up no other. Both are counted, and reported to the driver.
+letter; it holds up no other. Both are counted, and reported to the driver. Should making anew
+fail as well, it is tried again with each event that concerns the tables, which is refused until it
+succeeds; documents go on by the tables as they are, and ``statistics().needs_restart`` tells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, assert_never
 
@@ -35,7 +36,6 @@ from twigcast.door import door
 from twigcast.errors import InternalError, ProtocolError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
-from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
 from twigcast.routing.clients import Clients
 from twigcast.routing.deciding import Judge
 from twigcast.routing.documents import Documents
@@ -75,7 +75,9 @@ from twigcast.routing.refusals import (
     check_room,
     once,
 )
+from twigcast.routing.remedies import is_about_a_document
 from twigcast.routing.route_table import RouteTable
+from twigcast.routing.router_limits import ROUTER_LIMITS, RouterLimits
 from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
@@ -94,38 +96,10 @@ _GROWTH_MAX: Final = 2
 least three characters of its own by then: ``[a]`` and ``[.//a]``."""
 
 
-@dataclass(frozen=True, slots=True)
-class RouterLimits:
-    """Bounds of one router. What is over one is refused, and the reason names the bound."""
-
-    links_max: int = 1_000
-    """A broker with more neighbours is better split in two."""
-    subscriptions_max: int = 2_000_000
-    """Of the broker's own clients; a kernel holds that many in a gigabyte."""
-    routes_max: int = 2_000_000
-    """Over one link: as many as its own subscriptions."""
-    advertisements_max: int = ADVERTISEMENTS_MAX
-    """Different ones from all sources, and of the broker's own publishers; they are compared pair
-    by pair."""
-    pattern_characters_max: int = 65_536
-    """Of a canonical text, which may be longer than the 4,096 that a subscriber may write. What
-    comes over a link may have twice as many: a merger of brokers between can be a little longer
-    than what it was made of."""
-    open_documents_max: int = 10_000
-    """Documents that wait for their answer: some seconds of work. Publishers are refused beyond."""
-    open_arrivals_max: int = 100_000
-    """The same with those that came over links. A driver holds back long before; beyond, documents
-    are refused here, and lost."""
-    batch_delay: float = 0.0
-    """Seconds that a change of the tables may wait for company before neighbours are told."""
-
-
-ROUTER_LIMITS = RouterLimits()
-
-
 class Router:
     """One broker, without its wires."""
 
+    @door("making a router")
     def __init__(
         self,
         name: BrokerId | str,
@@ -170,6 +144,8 @@ class Router:
         """Of each link the advertisements that came by it."""
         self._woken_in_vain = 0
         """How often in a row something failed when neighbours were to be told."""
+        self._needs_restart = False
+        """Whether what is derived from the tables could not be made anew after a failure."""
         self._undo: list[Callable[[], object]] = []
         """How to take back what the event at hand has changed so far; none of these can fail."""
         self._tell_at: float | None = None
@@ -182,19 +158,29 @@ class Router:
             annotated = AnnotatedJudge(self.strategy, self._routes, piggyback, limits)
         return Judge(self.strategy, self._routes, limits, annotated)
 
+    @door("handling an event")
     def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
         """Take in an event; what is to be done now, in order."""
+        # The doors in here turn a failure into an answer. The one around them is for whoever is
+        # reported to, and may fail as well.
         self._undo = []
         try:
             with door(f"handling {type(event).__name__}"):
                 return self._taken_in(event, now)
         except InternalError as error:
             self._failures.add(error)
-            self._recover(event, now)
+            try:
+                with door("recovering from a failure"):
+                    self._recover(event, now)
+            except InternalError as again:
+                self._failures.add(again)
             # A link that is lost is lost, whatever fails about it.
             return () if isinstance(event, LinkDown) else self._refuse(event, str(error))
 
     def _taken_in(self, event: Event, now: float) -> tuple[Effect, ...]:
+        if self._needs_restart and not is_about_a_document(event):
+            self._rebuild(now)
+            self._needs_restart = False
         try:
             return self._handle(event, now)
         except Refused as refused:
@@ -212,17 +198,24 @@ class Router:
         """
         for undo in reversed(self._undo):
             undo()
+        if is_about_a_document(event):
+            return
+        self._needs_restart = True
         match event:
-            case Publish() | Decided() | Garbled() | Received(message=Arrive()):
-                return
-            case LinkDown(link) if self._piggyback is not None:
-                self._piggyback.ask_again(link, None)
+            case LinkDown(link):
+                self._forget_link(link)
+                if self._piggyback is not None:
+                    self._piggyback.ask_again(link, None)
             case Woken():
                 self._woken_in_vain += 1
             case _:
                 pass
+        is_vain = self._woken_in_vain >= _WOKEN_IN_VAIN_MAX
+        if is_vain:
+            self._tell_at = self._merge_at = None
         self._rebuild(now)
-        if self._woken_in_vain >= _WOKEN_IN_VAIN_MAX:
+        self._needs_restart = False
+        if is_vain:
             self._tell_at = None
 
     def _rebuild(self, now: float) -> None:
@@ -281,6 +274,7 @@ class Router:
             case _:
                 assert_never(event)
 
+    @door("changing the strategy")
     def turn_to(self, strategy: Strategy) -> None:
         """Forward documents by another protocol from now on; what neighbours were told stays.
 
@@ -447,7 +441,10 @@ class Router:
         return self._tell_later(now)
 
     def _let_go(self) -> None:
-        """Remove from the matchers what has left; should it fail, the tables are right already."""
+        """Remove from the matchers what has left; should it fail, the tables are right already.
+
+        So it has a door of its own: the event was taken in, and must not be taken back.
+        """
         try:
             with door("removing a pattern"):
                 self._routes.let_go()
@@ -521,6 +518,7 @@ class Router:
             return None
         return self._piggyback.say(link, self._forwarding.forwarded(link), session, number)
 
+    @door("deciding a document")
     def decide(self, effect: Decide) -> Decided:
         """Where the document has to go: the work that a :class:`Decide` asks for.
 
@@ -533,6 +531,7 @@ class Router:
 
     # What there is.
 
+    @door("reading tables")
     def tables(self) -> TablesView:
         """The tables as they are now, for people and tests."""
         return TablesView(
@@ -554,6 +553,7 @@ class Router:
             ),
         )
 
+    @door("counting")
     def statistics(self) -> RouterStatistics:
         """How large the tables are, and what has happened so far."""
         documents = self._documents
@@ -577,6 +577,7 @@ class Router:
             sent_unread=documents.tally.sent_unread,
             lies=documents.tally.lies,
             internal_errors=self._failures.count,
+            needs_restart=self._needs_restart,
         )
 
     # Checks.

@@ -75,6 +75,9 @@ class RouterStatistics(NamedTuple):
     """Annotations that turned out to be untrue."""
     internal_errors: int = 0
     """What nobody foresaw: documents and events that were set aside for it."""
+    needs_restart: bool = False
+    """Whether tables could not be made anew after that. Documents are still decided; changes are
+    refused as long as it fails."""
 
     def _repr_html_(self) -> str:
         return html_table(("statistic", "value"), self._asdict().items())

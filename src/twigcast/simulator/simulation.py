@@ -51,6 +51,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
+from twigcast.routing.remedies import Remedies, Remedy, dead_letter
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator.agenda import Agenda
@@ -119,6 +120,7 @@ class Simulation:
     ``clock`` tells how much real time the run took; it has no influence on anything else.
     """
 
+    @door("making a simulation")
     def __init__(
         self,
         story: Story,
@@ -143,7 +145,7 @@ class Simulation:
                     self.strategy,
                     engine=engine,
                     limits=router_limits,
-                    report=partial(_log, name),
+                    report=partial(self._failed, name),
                 )
             )
             for name in map(BrokerId, story.network.brokers)
@@ -153,6 +155,9 @@ class Simulation:
         self._judge = Judge(self._brokers, "auto" if engine == "streaming" else engine)
         self._record = Record(story.network, floods=self.strategy.floods)
         self._stopped: str | None = None
+        self._failures = 0
+        """How many failures nobody foresaw were reported so far."""
+        self._remedies = Remedies()
 
     @door("simulating a story")
     def run(self) -> Results:
@@ -196,6 +201,7 @@ class Simulation:
         self._play()
         return set_up_at
 
+    @door("looking up a router")
     def router(self, broker: str) -> Router:
         """The router of a broker, to be looked at."""
         return self._brokers[BrokerId(broker)].router
@@ -306,7 +312,37 @@ class Simulation:
                 broker.is_being_woken = False
             case _:
                 pass
-        return self._costs.of_event(work, lambda: router.handle(work, now=now))
+        failures = self._failures
+        effects, seconds = self._costs.of_event(work, lambda: router.handle(work, now=now))
+        if failures == self._failures:
+            self._remedies.after_success(broker.name, work)
+            return effects, seconds
+        return self._set_aside(broker, work, effects), seconds
+
+    def _set_aside(
+        self, broker: _Broker, event: Event, effects: tuple[Effect, ...]
+    ) -> tuple[Effect, ...]:
+        """What is done about an event that failed at a broker."""
+        match self._remedies.after_failure(broker.name, event):
+            case Remedy.DEAD_LETTER:
+                return (dead_letter(event),)
+            case Remedy.RENEW:
+                assert isinstance(event, Received)
+                self._link_down(broker.name, event.link)
+                self._link_up(broker.name, event.link)
+                return ()
+            case Remedy.REPEAT:
+                assert isinstance(event, LinkUp)
+                broker.sessions[event.link] -= 1
+                broker.queue.appendleft(event)
+                return ()
+            case Remedy.NONE:
+                return effects
+
+    def _failed(self, broker: BrokerId, error: InternalError) -> None:
+        """Something failed at a broker that nobody foresaw; it goes on without it."""
+        self._failures += 1
+        _LOGGER.error("broker %s: %s", one_line(broker), error, exc_info=error)
 
     def _answer(self, broker: _Broker, question: Decide) -> tuple[tuple[Effect, ...], float]:
         """What comes of the next answer; if others follow, it is the broker's turn again."""
@@ -405,8 +441,3 @@ class Simulation:
             simulated_seconds=self._agenda.now,
             real_seconds=real_seconds,
         )
-
-
-def _log(broker: BrokerId, error: InternalError) -> None:
-    """Something failed at a broker that nobody foresaw; it goes on without it."""
-    _LOGGER.error("broker %s: %s", one_line(broker), error, exc_info=error)
