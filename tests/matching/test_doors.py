@@ -1,27 +1,21 @@
-"""What nobody foresaw leaves every entrance as an InternalError, and the matcher goes on."""
+"""What nobody foresaw leaves every entrance as an InternalError, and the matcher goes on.
+
+That every entrance has a door is the business of ``tests/test_doors.py``.
+"""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from tests.engines import EVERY_ENGINE
-from twigcast import Matcher, covers, explain, overlaps
-from twigcast.covering import Advertisement, CoverIndex
-from twigcast.door import door
+from twigcast import Matcher, explain
 from twigcast.errors import InternalError, UsageError
-from twigcast.language import Document, Pattern, Schema
-from twigcast.library import matcher as library_matcher
-from twigcast.library import network
+from twigcast.language import Document, Pattern
 from twigcast.matching import Matcher as CoreMatcher
-
-ENTRANCES = [Document, Pattern, Schema, CoreMatcher, library_matcher.Matcher, CoverIndex]
-WITHOUT_WORK = {"Pattern.for_libxml2", "Schema.children", "Schema.reachable", "Schema.root_or"}
-"""What only looks things up in a frozen value."""
 
 RAISED = [
     KeyError("b"),
@@ -31,25 +25,6 @@ RAISED = [
     AttributeError("no such thing"),
     AssertionError(),
 ]
-
-
-def _entrances() -> Iterator[tuple[str, Any]]:
-    for kind in (*ENTRANCES, Advertisement, network.Network):
-        for name, given in vars(kind).items():
-            made = given.__func__ if isinstance(given, classmethod | staticmethod) else given
-            if inspect.isfunction(made) and not name.startswith("_"):
-                yield f"{kind.__name__}.{name}", made
-    yield from {"explain": explain, "covers": covers, "overlaps": overlaps}.items()
-
-
-def _has_door(made: Any) -> bool:  # noqa: ANN401
-    cells = made.__closure__ or ()
-    return any(isinstance(cell.cell_contents, door) for cell in cells)
-
-
-def test_every_entrance_has_a_door() -> None:
-    open_ones = {name for name, made in _entrances() if not _has_door(made)}
-    assert open_ones == WITHOUT_WORK
 
 
 def _failing(error: BaseException) -> Callable[..., None]:

@@ -211,6 +211,7 @@ def overlaps(advertisement: Advertisement, pattern: Pattern | str) -> bool:
     return advertisement.overlap.possible(asked.condition)
 
 
+@door("comparing advertisements")
 def advertisement_covers(
     *, wider: Advertisement, narrower: Advertisement, steps_max: int = INCLUSION_STEPS_MAX
 ) -> bool:

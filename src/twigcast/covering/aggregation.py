@@ -68,6 +68,7 @@ from twigcast.covering.trunk import (
     trunk_steps,
 )
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import ANY_ELEMENT, AtDocument, Label, Reach
@@ -116,11 +117,13 @@ class Aggregation:
     steps: int
     """Steps of all aggregates."""
 
+    @door("looking up an aggregate")
     def aggregate_of(self, pattern: Pattern) -> Aggregate | None:
         """The aggregate that stands for a pattern, or None if it was not given."""
         return next((one for one in self.aggregates if pattern in one.parts), None)
 
 
+@door("measuring patterns")
 def space_budget(patterns: Iterable[Pattern | str], percent: float) -> int:
     """So many percent of the steps of these patterns, rounded down, but at least one step.
 
@@ -132,6 +135,7 @@ def space_budget(patterns: Iterable[Pattern | str], percent: float) -> int:
     return max(1, int(steps * Fraction(str(percent)) / 100))
 
 
+@door("aggregating patterns")
 def aggregate(
     patterns: Iterable[Pattern | str],
     *,

@@ -84,6 +84,7 @@ class CoverIndex:
     ([1, 2], [2], [1])
     """
 
+    @door("making an index")
     def __init__(
         self,
         engine: CoverEngine = "auto",

@@ -151,6 +151,7 @@ def covers(
     return decide(wider=wider, narrower=narrower, schema=schema, budget=budget, tally=tally).covers
 
 
+@door("comparing expressions")
 def decide(
     *,
     wider: Pattern | str,
@@ -215,6 +216,7 @@ def decide_ready(
     return Verdict(covers=True, steps=steps.taken)
 
 
+@door("reading a schema")
 def paths_of(schema: Schema) -> SchemaPaths:
     """The label paths of a schema, made ready.
 

@@ -40,6 +40,7 @@ from twigcast.covering.path_automaton import DOCUMENT_NODE, PathAutomaton, TextK
 from twigcast.covering.path_counts import COUNTING_STEPS_MAX, LinearPath, linear_path
 from twigcast.covering.trunk import Trunk, plain_steps, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.build import any_of
@@ -89,6 +90,7 @@ class Degree(NamedTuple):
         return self.perfect or (bound > 0 and self.value <= Fraction(str(bound)))
 
 
+@door("measuring a merger")
 def merge_degree(
     merger: Pattern,
     parts: Iterable[Pattern],

@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.tree_pattern import PartLabel, TreePart, name_bit, tree_pattern
 from twigcast.covering.xsearch import CoveredSearch, covering_search
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition import ValueTest
@@ -126,6 +127,7 @@ class FactorizationTree:
     ([0, 1], [1, 2], 6)
     """
 
+    @door("making a tree of patterns")
     def __init__(self) -> None:
         self._root = FactorizationNode(tree_pattern("true()"), None)
         self._by_label: ByLabel = {}
@@ -133,6 +135,7 @@ class FactorizationTree:
         """Of each pattern its nodes, parents first."""
         self._tree_nodes = self._pattern_nodes = 0
 
+    @door("adding a pattern")
     def add(self, id: int, pattern: Pattern | str) -> None:
         """XNET, Algorithm 1, over all parts of the pattern.
 
@@ -161,6 +164,7 @@ class FactorizationTree:
         self._ways[id] = way
         self._pattern_nodes += len(way) - 1
 
+    @door("removing a pattern")
     def remove(self, id: int) -> None:
         """XNET, Algorithm 2. Raises UsageError if there is no such id."""
         way = self._ways.pop(id, None)
@@ -185,10 +189,12 @@ class FactorizationTree:
         if not self._by_label[node.label]:
             del self._by_label[node.label]
 
+    @door("searching for patterns")
     def covered(self, pattern: Pattern | str) -> list[int]:
         """The ids of the patterns that this one covers by homomorphism, sorted."""
         return sorted(CoveredSearch(self._by_label).on(self._root, tree_pattern(pattern)))
 
+    @door("searching for patterns")
     def covering(self, pattern: Pattern | str) -> list[int]:
         """The ids of the patterns that cover this one by homomorphism, sorted."""
         return sorted(covering_search(self._by_label.keys(), self._root, tree_pattern(pattern)))
@@ -199,6 +205,7 @@ class FactorizationTree:
     def __contains__(self, id: object) -> bool:
         return id in self._ways
 
+    @door("counting")
     def statistics(self) -> FactorizationTreeStatistics:
         """The sizes of XNET, Table 2; document nodes are not counted."""
         return FactorizationTreeStatistics(len(self._ways), self._pattern_nodes, self._tree_nodes)

@@ -45,6 +45,7 @@ from twigcast.covering.merging import MERGE_STEPS_MAX, merge
 from twigcast.covering.path_counts import linear_path
 from twigcast.covering.trunk import pattern_of, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import Kind
@@ -69,6 +70,7 @@ class MergedSet:
     least: ClassVar[int] = 2
     """With fewer patterns there is nothing to merge."""
 
+    @door("making a set of patterns")
     def __init__(
         self,
         schema: Schema | SchemaPaths | None,
@@ -105,10 +107,12 @@ class MergedSet:
         """How many patterns fewer stand than there are."""
         return len(self._standing) - len(self._parts)
 
+    @door("listing patterns")
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns that stand for all: what is forwarded, in the order of texts."""
         return _in_order(self._parts)
 
+    @door("looking up a merger")
     def merger_of(self, pattern: Pattern | str) -> Pattern:
         """What stands for a pattern of the set; UsageError if it is not there."""
         parsed = _parsed(pattern)
@@ -116,10 +120,12 @@ class MergedSet:
             raise UsageError(f"{parsed.text} is not in the set")
         return self._standing[parsed]
 
+    @door("looking up a merger")
     def parts_of(self, merger: Pattern | str) -> tuple[Pattern, ...]:
         """Those that a pattern stands for, in the order of texts; none if it does not stand."""
         return _in_order(self._parts.get(_parsed(merger), ()))
 
+    @door("adding a pattern")
     def add(self, pattern: Pattern | str) -> Difference:
         """Take a pattern in; nothing changes if it is there, or if a merger serves for it."""
         parsed = _parsed(pattern)
@@ -131,6 +137,7 @@ class MergedSet:
         self._put(parsed, parsed)
         return Difference(added=(parsed,))
 
+    @door("removing a pattern")
     def remove(self, *patterns: Pattern | str) -> Difference:
         """Let patterns go, and dissolve the mergers that add too much without them.
 
@@ -143,6 +150,7 @@ class MergedSet:
             self._parts[merger].discard(pattern)
         return self._reconsidered(mergers.values())
 
+    @door("merging patterns")
     def merge(self) -> Difference:
         """Merge all patterns anew."""
         before = set(self._parts)
@@ -154,6 +162,7 @@ class MergedSet:
                 self._put(part, standing[whole])
         return self._since(before)
 
+    @door("measuring by another schema")
     def under(self, schema: Schema | SchemaPaths | None) -> Difference:
         """From now on measure by another schema, and dissolve what adds too much under it.
 

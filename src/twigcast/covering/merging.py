@@ -57,6 +57,7 @@ from twigcast.covering.merge_rules import opened, shortened
 from twigcast.covering.schema_places import SchemaPlaces
 from twigcast.covering.trunk import Trunk, pattern_of, plain_steps, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import Label, Reach
@@ -93,6 +94,7 @@ class Merged:
     """Whether every degree that was asked for was counted."""
 
 
+@door("merging patterns")
 def merge(
     patterns: Iterable[Pattern | str],
     *,

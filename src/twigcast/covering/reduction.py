@@ -27,6 +27,7 @@ from twigcast.covering.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.merging import merge
 from twigcast.covering.trunk import steps_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 
@@ -66,6 +67,7 @@ Tell = Callable[[str, int, int | None], object]
 """Takes what is being done, how much of it is behind us, and how much there is."""
 
 
+@door("reducing patterns")
 def reduced(
     patterns: Iterable[Pattern | str],
     *,

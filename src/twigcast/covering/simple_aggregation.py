@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from twigcast.door import door
 from twigcast.language import Pattern
 from twigcast.language.condition import (
     AllOf,
@@ -50,6 +51,7 @@ _Found: TypeAlias = tuple[Bound, ...] | None
 _Known: TypeAlias = dict[tuple[Condition, Condition], _Found]
 
 
+@door("finding nodes")
 def simple_bindings(*, aggregate: Pattern, part: Pattern) -> tuple[Bound, ...] | None:
     """What the wildcards of the aggregate are in the part; None if it is no simple one of it.
 

@@ -30,6 +30,7 @@ from twigcast.covering.cover_index import CoverEngine
 from twigcast.covering.covers import COVER_BUDGET
 from twigcast.covering.forwarded_sets import ForwardedSets
 from twigcast.covering.merged_set import Difference
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -47,11 +48,13 @@ class SubscriptionTreeStatistics(NamedTuple):
 class SubscriptionTree:
     """Subscriptions in their covering order."""
 
+    @door("making a tree of subscriptions")
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
         self._order: ForwardedSets[str] = ForwardedSets(engine, budget=budget)
         self._by_id: dict[int, Pattern] = {}
         self._uses: Counter[Pattern] = Counter()
 
+    @door("adding a pattern")
     def subscribe(self, id: int, pattern: Pattern | str) -> Difference:
         """Put in a subscription; what is to be forwarded now, and then what to be withdrawn.
 
@@ -65,6 +68,7 @@ class SubscriptionTree:
         self._order.put(parsed, None)
         return self._order.change()
 
+    @door("removing a pattern")
     def unsubscribe(self, id: int) -> Difference:
         """Take out a subscription; UsageError if it is not there."""
         pattern = self._by_id.pop(id, None)
@@ -76,6 +80,7 @@ class SubscriptionTree:
             self._order.take(pattern, None)
         return self._order.change()
 
+    @door("listing patterns")
     def forwarded(self) -> list[Pattern]:
         """What is forwarded, in the order of texts."""
         return list(self._order.forwarded(None))
@@ -86,6 +91,7 @@ class SubscriptionTree:
     def __contains__(self, id: object) -> bool:
         return id in self._by_id
 
+    @door("counting")
     def statistics(self) -> SubscriptionTreeStatistics:
         """How large it is."""
         return SubscriptionTreeStatistics(

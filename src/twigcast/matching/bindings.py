@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language.build import all_of, any_of, at_document, exists
 from twigcast.language.condition import (
@@ -104,6 +105,7 @@ class Witness:
                 return
 
 
+@door("putting values into an expression")
 def substituted(pattern: Pattern, bindings: Iterable[Binding]) -> Pattern:
     """The pattern with what its wildcards stand for in their places.
 

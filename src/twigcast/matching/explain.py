@@ -119,6 +119,7 @@ class Explanation:
         ]
         return html_table(("", ""), [row for row in rows if row[1] is not None])
 
+    @door("writing an explanation")
     def as_json(self) -> dict[str, object]:
         """The parts, for a program."""
         return {

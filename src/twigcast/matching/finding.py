@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 from lxml import etree
 
 from twigcast.display import counted, html_table, shortened
+from twigcast.door import door
 from twigcast.language.condition import Residual
 from twigcast.language.document import Document, split_tag
 from twigcast.language.meaning import document_meaning
@@ -120,6 +121,7 @@ class Finding:
     value: Value | None = None
     """The value of an expression that is no path."""
 
+    @door("writing a finding")
     def as_json(self) -> dict[str, object]:
         """The parts, for a program; JSON has no infinite number, so that is a text."""
         told: dict[str, object] = {"xpath": self.xpath, "kind": self.kind}

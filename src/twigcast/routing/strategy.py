@@ -38,6 +38,7 @@ from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
 from twigcast.display import one_line
+from twigcast.door import door
 from twigcast.errors import FloodingWarning, UsageError
 from twigcast.routing.kinds import Kinds
 from twigcast.routing.wire_annotations import ANNOTATION_BYTES_MAX
@@ -143,17 +144,20 @@ class Strategy:
         return f"{self.name}({', '.join(told)})" if told else self.name
 
 
+@door("making a strategy")
 def flooding() -> Strategy:
     """Nothing is forwarded; documents go everywhere. The naive way, and the judge of the others."""
     return Strategy("flooding", "everything")
 
 
+@door("making a strategy")
 def identity(*, unit: Unit = "document") -> Strategy:
     """Every distinct subscription is forwarded everywhere, as in Gryphon."""
     _one_of("unit", unit, _UNITS)
     return Strategy("identity", "nothing", unit=unit)
 
 
+@door("making a strategy")
 def prefix(depth: int | None = None) -> Strategy:
     """Structure prefixes are forwarded, of at most ``depth`` steps (YAK, 4.3)."""
     if depth is not None and (type(depth) is not int or depth < 1):
@@ -161,6 +165,7 @@ def prefix(depth: int | None = None) -> Strategy:
     return Strategy("prefix", "prefixed", depth=depth)
 
 
+@door("making a strategy")
 def covering(towards: Literal["all", "producers"] = "all", *, unit: Unit = "document") -> Strategy:
     """The minimal covering set is forwarded (XNET, section 3), everywhere or towards producers."""
     _one_of("towards", towards, ("all", "producers"))
@@ -168,6 +173,7 @@ def covering(towards: Literal["all", "producers"] = "all", *, unit: Unit = "docu
     return Strategy("covering", "covered", towards=towards, unit=unit)
 
 
+@door("making a strategy")
 def advertised(
     *,
     covering: bool = True,
@@ -203,6 +209,7 @@ def advertised(
     )
 
 
+@door("making a strategy")
 def best() -> Strategy:
     """The default: as ``covering``, so that no document goes astray, whoever publishes.
 
@@ -212,6 +219,7 @@ def best() -> Strategy:
     return Strategy("best", "covered")
 
 
+@door("making a strategy")
 def piggyback(
     protocol: Literal["eager", "lazy", "adaptive"] = "lazy",
     annotations: str | None = None,
@@ -299,6 +307,7 @@ def _kinds(annotations: object, protocol: Protocol) -> str:
     return str(kinds)
 
 
+@door("writing a notice")
 def flooding_notice(of: Strategy, *, who: str, remedy: str) -> str:
     """What to tell whoever uses a strategy of advertisements without any.
 
@@ -332,6 +341,7 @@ STRATEGIES: Final[dict[str, Callable[..., Strategy]]] = {
 """Each strategy under its name."""
 
 
+@door("reading a strategy")
 def strategy(given: str | Strategy) -> Strategy:
     """The strategy of a name, with options in parentheses if any; a strategy as it is.
 

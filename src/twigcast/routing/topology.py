@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from twigcast.door import door
 from twigcast.errors import UsageError
 
 __all__ = ["TOPOLOGY_LIMITS", "Client", "Link", "Topology", "TopologyLimits", "Tree"]
@@ -98,6 +99,7 @@ class Topology:
     clients: tuple[Client, ...] = ()
 
     @classmethod
+    @door("reading a topology")
     def of(
         cls,
         given: Mapping[str, object] | Topology,
@@ -116,11 +118,13 @@ class Topology:
             return given
         return read_topology_table(given, name=name, limits=limits)
 
+    @door("reading a topology")
     def neighbours(self, broker: str) -> tuple[str, ...]:
         """The brokers at the far ends of a broker's links, in the order of the links."""
         self._check(broker)
         return tuple(self._far_ends[broker])
 
+    @door("reading a topology")
     def link(self, one: str, other: str) -> Link | None:
         """The link between two brokers, if there is one."""
         self._check(one, other)
@@ -138,6 +142,7 @@ class Topology:
             found.setdefault(first_of[broker], []).append(broker)
         return tuple(map(tuple, found.values()))
 
+    @door("finding a tree")
     def tree(self) -> Tree:
         """The minimum spanning tree by latency; UsageError if no tree reaches all brokers."""
         if len(self.parts) > 1:
@@ -148,6 +153,7 @@ class Topology:
             )
         return self.forest()
 
+    @door("finding a tree")
     def forest(self) -> Tree:
         """The minimum spanning tree of each part, all in one value."""
         import networkx as nx
@@ -166,6 +172,7 @@ class Topology:
             left_out=tuple(link for link in self.links if link.pair not in kept),
         )
 
+    @door("writing a topology")
     def to_table(self) -> dict[str, object]:
         """The dictionary of a topology file that says the same; :meth:`of` reads it."""
         table: dict[str, object] = {
@@ -217,6 +224,7 @@ class Tree(Topology):
     left_out: tuple[Link, ...] = ()
     """The links that were there and are not used."""
 
+    @door("finding a path")
     def path(self, start: str, end: str) -> tuple[str, ...]:
         """The brokers on the way, both ends among them; UsageError if there is no way."""
         self._check(start, end)
@@ -230,6 +238,7 @@ class Tree(Topology):
             here = came_from[here]
         return tuple(path)
 
+    @door("finding a path")
     def hops(self, start: str, end: str) -> int:
         """How many links are on the way."""
         return len(self.path(start, end)) - 1

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias, assert_never
 
 from twigcast.display import counted, html_table
+from twigcast.door import door
 from twigcast.language import Pattern
 from twigcast.routing.events import Arrive, Change, Message
 from twigcast.routing.hints import Hints
@@ -44,6 +45,7 @@ class Traffic(Mapping[Direction, dict[str, int]]):
         self.messages: dict[Direction, Counter[str]] = {}
         self.bytes: dict[Direction, int] = {}
 
+    @door("counting traffic")
     def count(self, direction: Direction, message: Message) -> None:
         """Take note of a message that crosses a link."""
         counted = self.messages.setdefault(direction, Counter())
@@ -59,15 +61,18 @@ class Traffic(Mapping[Direction, dict[str, int]]):
                 assert_never(message)
         self.bytes[direction] = self.bytes.get(direction, 0) + message_bytes(message)
 
+    @door("counting traffic")
     def total(self, kind: str | None = None) -> int:
         """Messages of one kind over all links, or of all kinds."""
         kinds = KINDS if kind is None else (kind,)
         return sum(counted[each] for counted in self.messages.values() for each in kinds)
 
+    @door("counting traffic")
     def by_kind(self) -> dict[str, int]:
         """Messages of each kind over all links."""
         return {kind: self.total(kind) for kind in KINDS}
 
+    @door("counting traffic")
     def by_link(self) -> dict[Direction, dict[str, int]]:
         """Messages of each kind in each direction, in the order of names."""
         return dict(self)

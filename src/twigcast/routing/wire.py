@@ -149,9 +149,14 @@ def frames(message: Message, limits: WireLimits = WIRE_LIMITS) -> Iterator[bytes
     Documents may be sent between the parts of a change, other changes may not. Hints and
     annotations that would not fit are left out: they spare work, and nothing depends on them.
     """
-    if not isinstance(message, Change):
-        yield _arrival(message, limits)
-        return
+    with door("writing a frame"):
+        if isinstance(message, Change):
+            yield from _parts(message, limits)
+        else:
+            yield _arrival(message, limits)
+
+
+def _parts(message: Change, limits: WireLimits) -> Iterator[bytes]:
     whole = _size(message)
     if whole > limits.change_routes_max:
         raise UsageError(
@@ -257,7 +262,10 @@ def decode(content: bytes, limits: WireLimits = WIRE_LIMITS) -> Message:
 
 @door("reading a frame")
 def received(link: LinkId, content: bytes, limits: WireLimits = WIRE_LIMITS) -> Event:
-    """The event that a frame is for the broker it came to: a message, or something garbled."""
+    """The event that a frame is for the broker it came to: a message, or something garbled.
+
+    InternalError if something fails that nobody foresaw; the frame is lost then.
+    """
     try:
         return Received(link, decode(content, limits))
     except ProtocolError as error:
@@ -335,8 +343,8 @@ def _check_size(limit: str, given: int, allowed: int) -> None:
 class Assembler:
     """Puts the messages of one link together from their frames, in the order they come.
 
-    One session of a link has one; with the session goes whatever it holds. A ProtocolError forgets
-    what is held: what follows it on the link cannot be trusted.
+    One session of a link has one; with the session goes whatever it holds. A frame that cannot be
+    read forgets what is held: what follows it on the link cannot be trusted.
     """
 
     def __init__(self, limits: WireLimits = WIRE_LIMITS) -> None:
@@ -352,14 +360,19 @@ class Assembler:
     @door("reading a frame")
     def take(self, content: bytes) -> Message | None:
         """The message that is whole with this frame, or None; ProtocolError if it is no frame."""
+        is_read = False
         try:
             form = _form(content, _MESSAGES, self._limits)
-            if not isinstance(form, ChangeForm):
-                return cast("Message", value_of(form))
-            return self._join(form, len(content))
-        except ProtocolError:
-            self.clear()
-            raise
+            message = (
+                self._join(form, len(content))
+                if isinstance(form, ChangeForm)
+                else cast("Message", value_of(form))
+            )
+            is_read = True
+        finally:
+            if not is_read:
+                self.clear()
+        return message
 
     def clear(self) -> None:
         """Forget what is held."""

@@ -15,12 +15,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from twigcast.door import door
+
 __all__ = ["options_text"]
 
 _LISTED: Final = "change"
 """The tables that are written one below the other."""
 
 
+@door("writing options")
 def options_text(options: Mapping[str, object]) -> str:
     """A TOML text with every option; one that is not set is named in a comment."""
     return "\n".join(_lines(options, ())) + "\n"

@@ -22,6 +22,7 @@ from html import escape
 from math import sqrt
 from typing import Final
 
+from twigcast.door import door
 from twigcast.routing.events import BrokerId
 from twigcast.routing.topology import Tree
 from twigcast.simulator.results import LinkDocuments, Results
@@ -64,6 +65,7 @@ class _Place:
     is_leaf: bool
 
 
+@door("drawing a network")
 def drawn_network(network: Tree, results: Results, *, title: str) -> str:
     """The network with what a run brought over its links, as the text of an SVG file."""
     places = _places(network)

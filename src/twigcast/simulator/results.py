@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from math import ceil
 from typing import NamedTuple
 
+from twigcast.door import door
 from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.traffic import KINDS, Direction
 
@@ -219,10 +220,12 @@ class Results:
         """Routes of all brokers together."""
         return sum(each.routes for each in self.tables.values())
 
+    @door("counting")
     def total(self, kind: str) -> int:
         """Messages of one kind over all links."""
         return sum(each[kind] for each in self.messages.values())
 
+    @door("writing results")
     def to_json(self) -> dict[str, object]:
         """Everything but the deliveries one by one, as an object for JSON."""
         return {

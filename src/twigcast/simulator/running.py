@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from twigcast.door import door
 from twigcast.routing.router import ROUTER_LIMITS
 from twigcast.routing.strategy import Strategy
 from twigcast.simulator.costs import Measured
@@ -16,6 +17,7 @@ from twigcast.simulator.telling import tell
 __all__ = ["simulate"]
 
 
+@door("simulating a scenario")
 def simulate(
     scenario: Scenario, strategy: Strategy | str | None = None, *, story: Story | None = None
 ) -> Results:

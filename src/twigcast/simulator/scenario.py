@@ -111,6 +111,7 @@ class Scenario:
     """Every option with the value it has."""
 
     @classmethod
+    @door("reading a scenario")
     def of(
         cls, given: Mapping[str, object], *, name: str, folder: Path, seed: int | None = None
     ) -> Scenario:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, TypeVar
 
+from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.language import Pattern
 from twigcast.routing.events import (
@@ -63,6 +64,7 @@ class Told:
     drawn: Mapping[str, object]
 
 
+@door("telling a scenario")
 def tell(scenario: Scenario) -> Told:
     """The story of a scenario; UsageError if it names what is not there."""
     workshop = Workshop(scenario)
