@@ -30,7 +30,14 @@ def judge(xpath: str, content: bytes, namespaces: Mapping[str, str] | None = Non
 
     lxml starts at the root element, hence the detour through a predicate on the document node.
     """
+    return judged(xpath, judge_tree(content), namespaces)
+
+
+def judged(
+    xpath: str, tree: etree._ElementTree, namespaces: Mapping[str, str] | None = None
+) -> bool:
+    """The same for a tree. It may have texts that are lost in writing it, such as empty ones."""
     evaluate = etree.XPath(
         f"boolean(/self::node()[boolean({xpath})])", namespaces=dict(namespaces or {}), regexp=False
     )
-    return bool(evaluate(judge_tree(content)))
+    return bool(evaluate(tree))
