@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from twigcast.language.condition import (
     TRUE,
@@ -36,21 +37,27 @@ from twigcast.language.condition import (
     Kind,
     Label,
     Not,
+    Operator,
     Reach,
     SelfIs,
+    ValueTest,
 )
 from twigcast.language.document import split_tag
 from twigcast.language.pattern import Pattern
+from twigcast.matching.prefilter import required_labels
 
 __all__ = ["Automaton", "Leaf", "State", "key_of", "keys_of"]
+
+_LOOKING: Final = 2
+"""Steps that looking at a leaf takes before any part of its condition is."""
 
 
 class Leaf:
     """What must hold at the nodes of a state, who needs that, and what it needs itself."""
 
     __slots__ = (
-        "branches", "candidates", "count", "ids", "joins", "late", "needs", "state", "watchers",
-        "where",
+        "_required", "branches", "candidates", "count", "ids", "join_weight", "joins", "late",
+        "needs", "reads", "searches", "state", "watchers", "weight", "where",
     )  # fmt: skip
 
     def __init__(self, state: State, where: Condition) -> None:
@@ -65,12 +72,29 @@ class Leaf:
         """Whether it may come true by the end tag alone: negations and string-values do."""
         self.joins: dict[Leaf, None] = {}
         """The joins that this is a branch of, and that it may complete before the end tag."""
+        self.join_weight = 0
+        """What they weigh together."""
+        tests = [part for part in _parts(where) if isinstance(part, ValueTest)]
+        self.weight = _LOOKING + sum(1 for _ in _parts(where))
+        """The steps that looking at it takes."""
+        self.reads = bool(tests)
+        """Whether it reads the value of its node, which is done once for all leaves."""
+        self.searches = sum(test.operator is Operator.CONTAINS for test in tests)
+        """How often it searches the value."""
+        self._required: frozenset[str] | None = None
         self.ids: dict[int, None] = {}
         """Subscriptions that match once it holds below the document node."""
         self.candidates: dict[int, Pattern] = {}
         """Those that may match then; :mod:`~twigcast.matching.residuals` decides."""
         self.watchers: dict[int | str, None] = {}
         """Who wants to know where it held last."""
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The keys of the labels without which it holds nowhere, found when needed."""
+        if self._required is None:
+            self._required = frozenset(map(key_of, required_labels(self.where)))
+        return self._required
 
 
 class State:
@@ -111,6 +135,8 @@ class Automaton:
     def __init__(self) -> None:
         self.root = State(None, None)
         self.states = 1
+        self.conditional: dict[Leaf, None] = {}
+        """The leaves that ask for more than that a node is there."""
         self._vocabulary: Counter[str | None] = Counter()
 
     def hold(self, condition: Condition) -> Leaf:
@@ -155,8 +181,11 @@ class Automaton:
         if leaf.count:
             return
         for branch in leaf.branches.values():
-            branch.joins.pop(leaf, None)
+            if leaf in branch.joins:
+                del branch.joins[leaf]
+                branch.join_weight -= leaf.weight
             self.release(branch)
+        self.conditional.pop(leaf, None)
         for label in _own_labels(leaf.where):
             self._mention(label, -1)
         del leaf.state.leaves[leaf.where]
@@ -199,10 +228,14 @@ class Automaton:
                 leaf.branches[path] = self.hold_path(self.fork_of(state), path)
             if _is_plain_join(where):
                 leaf.needs = frozenset(leaf.branches.values())
+                leaf.weight = 1  # Two sets are compared.
             leaf.late = _is_late(where)
             if _may_be_known(where, known_as=True):
                 for branch in leaf.branches.values():
                     branch.joins[leaf] = None
+                    branch.join_weight += leaf.weight
+            if where is not TRUE:
+                self.conditional[leaf] = None
             for label in _own_labels(where):
                 self._mention(label, 1)
         leaf.count += 1
@@ -240,6 +273,19 @@ def _is_plain_join(where: Condition) -> bool:
         and where is not TRUE
         and all(isinstance(part, Exists) for part in where.parts)
     )
+
+
+def _parts(where: Condition) -> Iterator[Condition]:
+    """The condition, and its parts as far as they are about the same node."""
+    yield where
+    match where:
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _parts(part)
+        case Not(part):
+            yield from _parts(part)
+        case _:
+            return
 
 
 def _own_labels(where: Condition) -> Iterator[Label]:

@@ -9,18 +9,21 @@ walks up and down in step with it. YFilter works out every transition anew for e
 memory changes the cost, not the answers.
 
 For each state a path also knows the *origins*: the depths of the elements where its branch forked
-off; states outside any fork have the document node, at depth 0.
+off; states outside any fork have the document node, at depth 0. They are the bits of a number.
 
     //a[.//c]/@d  at /a/b/a/c:   desc. c  has the origins 1 and 3, both a's
 
-The memory is bounded in *cells* (a state, or a leaf at an origin, some 100 bytes each); over the
-bound everything is forgotten and worked out again as it is needed. It is forgotten too whenever a
+The memory is bounded in *cells* (a state, or a leaf at a set of origins, some 100 bytes each). What
+one document may have to be learned for is bounded by its reader; between documents most is
+forgotten once the bound is passed, and worked out again as it is needed. Never on the way through
+a document: what that costs must not depend on the documents before. It is forgotten too whenever a
 pattern comes or goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from twigcast.language.condition import TRUE, Kind, Operator, ValueTest
@@ -29,15 +32,30 @@ from twigcast.language.values import constant_number, number_of
 from twigcast.matching.automaton import Automaton, Leaf, State, keys_of
 from twigcast.matching.joins import holds_at
 
-__all__ = ["REMEMBERED_MAX", "LabelPath", "LabelPaths", "Marks", "Tests"]
+__all__ = [
+    "CHARACTERS_SHIFT", "LEARNED_MAX", "REMEMBERED_MAX", "LabelPath", "LabelPaths", "Marks",
+    "Tests", "depths_of",
+]  # fmt: skip
 
 REMEMBERED_MAX: Final = 2_000_000
 """Cells remembered, some 200 MB: a feed of one kind fits, even with 100,000 subscriptions."""
 
-Marks: TypeAlias = tuple[tuple[int, frozenset[Leaf]], ...]
-"""Leaves that hold, by the depth of the element (or document node) below which they hold."""
+LEARNED_MAX: Final = 2_000_000
+"""Cells that one document may have to be learned for, whether they are remembered or not, with as
+many again for every 100,000 subscriptions: as much as a feed of one kind needs in all."""
 
-_Origins: TypeAlias = tuple[int, ...]
+_FAR_APART: Final = 8
+"""Levels whose states are kept apart, so that no path has to copy those above it; deeper down they
+are joined now and then, so that none is followed once for every level."""
+
+CHARACTERS_SHIFT: Final = 5
+"""A value is searched at 32 characters a step, as a power of two."""
+
+Marks: TypeAlias = tuple[tuple[tuple[int, ...], frozenset[Leaf]], ...]
+"""Leaves that hold, by the depths of the elements (or document node) below which they hold."""
+
+_Origins: TypeAlias = int
+"""Depths, as the bits of a number."""
 
 
 class Tests:
@@ -46,7 +64,10 @@ class Tests:
     Equality is by far the most common test, so it is looked up instead of tried.
     """
 
-    __slots__ = ("_equal_number", "_equal_text", "_others", "_sure", "cells", "kind", "tag")
+    __slots__ = (
+        "_equal_number", "_equal_text", "_needles", "_others", "_sure", "_weight", "cells", "kind",
+        "tag",
+    )  # fmt: skip
 
     def __init__(self, kind: Kind, tag: str, states: Iterable[tuple[State, _Origins]]) -> None:
         self.kind = kind
@@ -54,6 +75,7 @@ class Tests:
         sure = _Gathered()
         equal_text: dict[str, _Gathered] = {}
         equal_number: dict[float, _Gathered] = {}
+        needles: list[tuple[str, Leaf, _Origins]] = []
         others: dict[Leaf, _Origins] = {}
         for state, origins in states:
             for where, leaf in state.leaves.items():
@@ -63,16 +85,25 @@ class Tests:
                     case ValueTest(Operator.EQUAL, number):
                         found = equal_number.setdefault(constant_number(number), _Gathered())
                         found.add(leaf, origins)
+                    case ValueTest(Operator.CONTAINS, Literal(text)):
+                        needles.append((text, leaf, origins))
                     case _ if where is TRUE:
                         sure.add(leaf, origins)
                     case _:
-                        others[leaf] = _union(others.get(leaf, ()), origins)
+                        others[leaf] = others.get(leaf, 0) | origins
         self._sure = sure.marks()
         self._equal_text = {text: found.marks() for text, found in equal_text.items()}
         self._equal_number = {number: found.marks() for number, found in equal_number.items()}
         self._others = others
+        self._needles = needles
+        self._weight = 1 + sum(leaf.weight for leaf in others)
         gathered = (sure, *equal_text.values(), *equal_number.values())
-        self.cells = 1 + len(others) + sum(one.cells for one in gathered)
+        self.cells = 1 + len(needles) + len(others) + sum(one.cells for one in gathered)
+
+    def steps(self, value: str) -> int:
+        """What :meth:`marks` costs for this value."""
+        read = len(value) >> CHARACTERS_SHIFT
+        return self._weight + read + len(self._needles) * (1 + read)
 
     def marks(self, value: str) -> Marks:
         """The leaves that hold at an attribute or text with this value."""
@@ -81,6 +112,12 @@ class Tests:
             found += self._equal_text.get(value, ())
         if self._equal_number:
             found += self._equal_number.get(number_of(value), ())
+        if self._needles:
+            gathered = _Gathered()
+            for needle, leaf, origins in self._needles:
+                if needle in value:
+                    gathered.add(leaf, origins)
+            found += gathered.marks()
         if self._others:
             gathered = _Gathered()
             for leaf, origins in self._others.items():
@@ -94,22 +131,19 @@ class LabelPath:
     """The names from the root element down to an element, and what follows from them."""
 
     __slots__ = (
-        "attributes", "cells", "children", "depth", "far", "late", "owners", "parent", "states",
-        "sure", "tag", "texts", "watched",
+        "attributes", "cells", "children", "depth", "far", "late", "late_reads", "late_searches",
+        "late_weight",
+        "owners", "states", "steps", "sure", "tag", "texts", "watched",
     )  # fmt: skip
 
     def __init__(self, parent: LabelPath | None, tag: str, states: dict[State, _Origins]) -> None:
-        self.parent = parent
         self.tag = tag
         self.depth: int = parent.depth + 1 if parent else 0
         self.states = states
         """The states that elements of this path are at, with their origins."""
-        self.far = tuple(
-            (state, origins)
-            for state, origins in _with_forks(states, self.depth)
-            if state.far or state.far_leaves
-        )
-        """Those of them that have edges to descendants, forks included."""
+        self.far: tuple[dict[State, _Origins], ...] = self._far(parent.far if parent else ())
+        """The states with edges to descendants of this path and of those above it, forks included.
+        The same state may come several times, with the origins that it has at each level."""
         self.children: dict[str, LabelPath] = {}
         self.attributes: dict[str, Tests] = {}
         self.owners = self._owners()
@@ -119,18 +153,18 @@ class LabelPath:
         self.sure, self.late, self.watched = self._leaves()
         """What holds by the name alone; what may hold by the end tag; what is watched, with the
         depth of the outermost element that it begins with."""
+        late = [leaf for _, leaves in self.late for leaf in leaves]
+        self.late_weight = -(-sum(leaf.weight for leaf in late) // max(1, len(late)))
+        self.late_searches = -(-sum(leaf.searches for leaf in late) // max(1, len(late)))
+        self.late_reads = any(leaf.reads for leaf in late)
+        """What one of the late leaves takes to be looked at, in steps and in searches of the value
+        of the element; and whether that is read at all."""
+        far = len(self.far[-1]) if self.far and not (parent and self.far is parent.far) else 0
         marked = sum(len(leaves) for _, leaves in (*self.sure, *self.late))
-        self.cells = 1 + len(states) + len(self.far) + marked + texts.cells
-
-    def far_on_the_way(self) -> Iterator[tuple[State, _Origins]]:
-        """The states with edges to descendants of this path and of those above it.
-
-        The same state may come several times, with the origins that it has at each level.
-        """
-        path: LabelPath | None = self
-        while path:
-            yield from path.far
-            path = path.parent
+        self.cells = 1 + len(states) + far + marked + texts.cells
+        above = len(parent.states) + sum(map(len, parent.far)) if parent else 0
+        self.steps = 2 * self.cells + above
+        """What it takes to learn all this."""
 
     def tests(self, kind: Kind, tag: str) -> Tests:
         """What is asked of the attributes with this tag, or of texts."""
@@ -140,6 +174,22 @@ class LabelPath:
             if key in edges
         )  # fmt: skip
         return Tests(kind, tag, found)
+
+    def _far(self, above: tuple[dict[State, _Origins], ...]) -> tuple[dict[State, _Origins], ...]:
+        own = {
+            state: origins
+            for state, origins in _with_forks(self.states, self.depth)
+            if state.far or state.far_leaves
+        }
+        if not own:
+            return above
+        if len(above) < _FAR_APART:
+            return (*above, own)
+        joined: dict[State, _Origins] = {}
+        for far in (*above, own):
+            for state, origins in far.items():
+                joined[state] = joined.get(state, 0) | origins
+        return (joined,)
 
     def _owners(self) -> tuple[tuple[dict[str, State], _Origins], ...]:
         if not self.depth:
@@ -151,7 +201,8 @@ class LabelPath:
         ]
         far = [
             (state.far_leaves, origins)
-            for state, origins in self.far_on_the_way()
+            for states in self.far
+            for state, origins in states.items()
             if state.far_leaves
         ]
         return (*near, *far)
@@ -166,7 +217,7 @@ class LabelPath:
                 elif leaf.late:
                     late.add(leaf, origins)
                 if leaf.watchers:
-                    watched.append((leaf, min(origins) or self.depth))
+                    watched.append((leaf, depths_of(origins)[0] or self.depth))
         return sure.marks(), late.marks(), tuple(watched)
 
 
@@ -176,38 +227,38 @@ class LabelPaths:
     def __init__(self, automaton: Automaton, remembered_max: int = REMEMBERED_MAX) -> None:
         self.remembered = 0
         self.remembered_max = remembered_max
-        self._automaton = automaton
+        self.automaton = automaton
         self._root: LabelPath | None = None
 
     def root(self) -> LabelPath:
         """The path of the document node."""
         if self._root is None:
-            state = self._automaton.root
-            self._root = LabelPath(None, "", {state: (0,)})
+            self._root = LabelPath(None, "", {self.automaton.root: 1})
         return self._root
 
     def child(self, path: LabelPath, tag: str) -> LabelPath:
         """The path one level down."""
-        alike = self._automaton.seen_as(tag)
+        alike = self.automaton.seen_as(tag)
         found = path.children.get(alike)
         if found is None:
             found = LabelPath(path, alike, _advanced(path, keys_of(Kind.ELEMENT, alike)))
-            if self._has_room(found.cells, path):
-                path.children[alike] = found
-        if tag != alike and self._has_room(1, path):
+            path.children[alike] = found
+            self.remembered += found.cells
+        if tag != alike:
             path.children[tag] = found
+            self.remembered += 1
         return found
 
     def attribute(self, path: LabelPath, tag: str) -> Tests:
         """What is asked of the attributes with this name at a path."""
-        alike = self._automaton.seen_as(tag)
+        alike = self.automaton.seen_as(tag)
         found = path.attributes.get(alike)
         if found is None:
-            found = path.tests(Kind.ATTRIBUTE, alike)
-            if self._has_room(found.cells, path):
-                path.attributes[alike] = found
-        if tag != alike and self._has_room(1, path):
+            found = path.attributes[alike] = path.tests(Kind.ATTRIBUTE, alike)
+            self.remembered += found.cells
+        if tag != alike:
             path.attributes[tag] = found
+            self.remembered += 1
         return found
 
     def forget(self) -> None:
@@ -215,40 +266,43 @@ class LabelPaths:
         self._root = None
         self.remembered = 0
 
-    def _has_room(self, cells: int, path: LabelPath) -> bool:
-        """Whether so many cells more may be remembered, after making room if need be.
+    def trim(self) -> None:
+        """Forget at least half if there is too much, once a document has been read.
 
-        The paths on the way to the open element stay in use, without what hung on them.
+        What stays are the paths learned last, as far as those above them stay.
         """
-        if self.remembered + cells > self.remembered_max:
-            self.remembered = 0
-            above: LabelPath | None = path
-            while above:
-                above.children.clear()
-                above.attributes.clear()
-                above = above.parent
-        if cells > self.remembered_max:
-            return False
-        self.remembered += cells
-        return True
+        if self._root is None or self.remembered <= self.remembered_max:
+            return
+        self.remembered = 0
+        paths = [self._root]
+        for path in paths:
+            held = [path.children[tag] for tag in path.children if path.children[tag].tag == tag]
+            path.children.clear()
+            path.attributes.clear()
+            for child in reversed(held):
+                if self.remembered + child.cells <= self.remembered_max // 2:
+                    self.remembered += child.cells
+                    path.children[child.tag] = child
+                    paths.append(child)
 
 
 class _Gathered:
     """Marks in the making."""
 
     def __init__(self) -> None:
-        self._by_depth: dict[int, set[Leaf]] = {}
+        self._by_origins: dict[_Origins, set[Leaf]] = {}
 
     def add(self, leaf: Leaf, origins: _Origins) -> None:
-        for depth in origins:
-            self._by_depth.setdefault(depth, set()).add(leaf)
+        self._by_origins.setdefault(origins, set()).add(leaf)
 
     def marks(self) -> Marks:
-        return tuple((depth, frozenset(leaves)) for depth, leaves in self._by_depth.items())
+        return tuple(
+            (depths_of(origins), frozenset(leaves)) for origins, leaves in self._by_origins.items()
+        )
 
     @property
     def cells(self) -> int:
-        return sum(map(len, self._by_depth.values()))
+        return sum(map(len, self._by_origins.values()))
 
 
 def _advanced(path: LabelPath, keys: tuple[str, ...]) -> dict[State, _Origins]:
@@ -259,19 +313,24 @@ def _advanced(path: LabelPath, keys: tuple[str, ...]) -> dict[State, _Origins]:
             for key in keys:
                 if key in near:
                     found[near[key]] = origins
-    for state, origins in path.far_on_the_way():
-        if far := state.far:
-            for key in keys:
-                if key in far:
-                    reached = far[key]
-                    found[reached] = _union(found.get(reached, ()), origins)
+    for states in path.far:
+        for state, origins in states.items():
+            if far := state.far:
+                for key in keys:
+                    if key in far:
+                        reached = far[key]
+                        found[reached] = found.get(reached, 0) | origins
     return found
 
 
-def _union(some: _Origins, others: _Origins) -> _Origins:
-    if not some or some == others:
-        return others
-    return (*some, *(one for one in others if one not in some))
+@lru_cache(maxsize=4096)  # Few sets of depths are in use at a time.
+def depths_of(origins: _Origins) -> tuple[int, ...]:
+    """The depths that the bits of a number stand for, ascending.
+
+    >>> depths_of(0b1010)
+    (1, 3)
+    """
+    return tuple(depth for depth in range(origins.bit_length()) if origins >> depth & 1)
 
 
 def _with_forks(states: dict[State, _Origins], depth: int) -> Iterable[tuple[State, _Origins]]:
@@ -279,4 +338,4 @@ def _with_forks(states: dict[State, _Origins], depth: int) -> Iterable[tuple[Sta
     yield from states.items()
     for state in states:
         if state.fork is not None:
-            yield state.fork, (depth,)
+            yield state.fork, 1 << depth

@@ -23,6 +23,10 @@ class Skips:
         for ends in sorted(skip_from, reverse=True):
             self._ends.update(dict.fromkeys(skip_from[ends], ends))
 
+    def cover_all(self, id: int) -> bool:
+        """Whether no answer is of interest, wherever it comes."""
+        return self._ends.get(id) == 0
+
     def cover(self, id: int, moment: Moment, ends: Sequence[Moment]) -> bool:
         """Whether the answer came too late to be of interest; ``ends`` are the end tags so far."""
         last = self._ends.get(id)

@@ -6,7 +6,9 @@ path (:mod:`~twigcast.matching.label_paths`), and a reader with a stack
 certain, and where paths occurred last: :meth:`StreamingEngine.follow`.
 
 What cannot be decided on the way (:mod:`~twigcast.matching.softened`) becomes a candidate there,
-and :mod:`~twigcast.matching.residuals` decides at the end.
+and :mod:`~twigcast.matching.residuals` decides at the end. Where the steps of a document are spent
+before its end, so does whatever was not found by then, as far as the document has the names for
+it: the cheapest are decided, the dearest undecided. What was found stands.
 
 One document is read at a time, and nothing is added or removed meanwhile: Python would not read
 two of them faster than one after the other. libxml2's part is outside the lock.
@@ -14,26 +16,33 @@ two of them faster than one after the other. libxml2's part is outside the lock.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from twigcast.errors import UsageError
 from twigcast.language.condition import TRUE, Condition, Exists, Kind
 from twigcast.language.document import Document
 from twigcast.language.pattern import Pattern
-from twigcast.matching.automaton import Automaton, Leaf
+from twigcast.matching.automaton import Automaton, Leaf, key_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.ids import Id, check_id, in_order
-from twigcast.matching.label_paths import REMEMBERED_MAX, LabelPaths
+from twigcast.matching.label_paths import LEARNED_MAX, REMEMBERED_MAX, LabelPaths
 from twigcast.matching.links import Links, Skips
 from twigcast.matching.moments import Account
+from twigcast.matching.prefilter import required_labels
 from twigcast.matching.reading import Reading
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
 from twigcast.matching.softened import softened
 
-__all__ = ["StreamingEngine", "StreamingStatistics"]
+__all__ = ["STEP", "StreamingEngine", "StreamingStatistics"]
+
+STEP: Final = 25
+"""A step of reading, in visits: it is Python's. ``document_cost_max`` is given in visits."""
+
+_SUBSCRIPTIONS: Final = 100_000
+"""With every so many distinct patterns there is room for as much work and memory again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,8 @@ class StreamingStatistics(EngineStatistics):
     remembered: int
     """Cells remembered about label paths, of at most ``remembered_max``."""
     remembered_max: int
+    steps: int
+    """Steps that reading took, over all documents."""
 
 
 class _Entry(NamedTuple):
@@ -60,7 +71,8 @@ class StreamingEngine:
     """A shared automaton that documents are read through.
 
     ``remembered_max`` bounds the memory of label paths; the others are those of
-    :class:`~twigcast.matching.residuals.Residuals`.
+    :class:`~twigcast.matching.residuals.Residuals`. As many visits as ``document_cost_max`` says
+    are for reading a document, too, at :data:`STEP` of them a step.
     """
 
     name = "streaming"
@@ -76,6 +88,8 @@ class StreamingEngine:
         self._residuals = Residuals(
             cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
         )
+        self._steps_max = document_cost_max / STEP
+        self._steps = self._costly = 0
         self._automaton = Automaton()
         self._paths = LabelPaths(self._automaton, remembered_max)
         self._pattern_of: dict[int, Pattern] = {}
@@ -122,6 +136,7 @@ class StreamingEngine:
             for leaf in reading.moments:
                 matches += leaf.ids
                 candidates += leaf.candidates.items()
+            candidates += self._open(reading)
         if skip:
             matches = [one for one in matches if one not in skip]
             candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
@@ -141,11 +156,10 @@ class StreamingEngine:
         with self._lock:
             reading = self._read(document, links)
             candidates = {
-                one: pattern
-                for leaf in reading.moments
-                for one, pattern in leaf.candidates.items()
-                if one not in skip
+                one: pattern for leaf in reading.moments for one, pattern in leaf.candidates.items()
             }
+            candidates.update(self._open(reading))
+        candidates = {one: candidates[one] for one in candidates if one not in skip}
         left = [number for number, moment in enumerate(links.moments) if moment is None]
         open_groups = [groups[number] for number in left]
         decided, undecided = self._residuals.decide_links(open_groups, candidates, document)
@@ -167,11 +181,16 @@ class StreamingEngine:
         ``skip_from`` has the ids that need no answer behind so many end tags. An ``eager`` reading
         ends as soon as every group has its match (Piggyback 3.2.1, "ES"); one that is not reads
         all of the document (3.2.2, "L").
+
+        Where the steps are spent, the moments known by then stand. Whatever may have matched
+        later is undecided, since its moment is not known, and nothing is told about watched paths.
         """
         skips = Skips(skip_from or {})
         links = Links(groups, skips, eager=eager)
         with self._lock:
             reading = self._read(document, links)
+            if reading.spent:
+                reading.read_on()
             end = reading.moment
             decided = {
                 one: moment
@@ -185,18 +204,27 @@ class StreamingEngine:
                 for one, pattern in leaf.candidates.items()
                 if links.wants(one) and not skips.cover(one, end, reading.ends)
             ]
-            last = {one: seen for leaf, seen in reading.last.items() for one in leaf.watchers}
-            never = tuple(in_order(self._watched.keys() - last.keys()))
-        judged = self._residuals.decide(candidates, document)
+            late = {
+                one: pattern
+                for one, pattern in self._open(reading)
+                if links.wants(one) and not skips.cover_all(one)
+            }
+            seen = {} if reading.spent else reading.last
+            last = {one: place for leaf, place in seen.items() for one in leaf.watchers}
+            never = () if reading.spent else in_order(self._watched.keys() - last.keys())
+        judged = self._residuals.decide([*candidates, *late.items()], document)
+        undecided = {*judged.undecided, *late.keys() & {*judged.matches}}
         for one in judged.matches:
+            if one in late:
+                continue
             decided[one] = end
             links.matched(one, end)
         return Account(
             decided=dict(sorted(decided.items())),
-            undecided=judged.undecided,
+            undecided=tuple(sorted(undecided)),
             links=tuple(links.moments),
             last={one: last[one] for one in in_order(last)},
-            never=never,
+            never=tuple(never),
             end=end,
         )
 
@@ -238,16 +266,39 @@ class StreamingEngine:
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
-            costly_documents=self._residuals.costly_documents,
+            costly_documents=self._costly + self._residuals.costly_documents,
             states=self._automaton.states,
             remembered=self._paths.remembered,
             remembered_max=self._paths.remembered_max,
+            steps=self._steps,
         )
 
     def _read(self, document: Document, links: Links | None = None) -> Reading:
-        reading = Reading(self._paths, links.found if links else None)
-        reading.read(document)
+        times = max(1, -(-len(self._entries) // _SUBSCRIPTIONS))
+        reading = Reading(
+            self._paths,
+            links.found if links else None,
+            steps_max=self._steps_max * times,
+            learned_max=LEARNED_MAX * times,
+        )
+        try:
+            reading.read(document)
+        finally:
+            self._paths.trim()
+        self._steps += reading.steps
+        self._costly += reading.spent
         return reading
+
+    def _open(self, reading: Reading) -> Iterator[tuple[int, Pattern]]:
+        """What a reading whose steps were spent left open, unless a name is missing for it."""
+        if not reading.spent:
+            return
+        for pattern, entry in self._entries.items():
+            if entry.leaf not in reading.moments:
+                required = required_labels(pattern.necessary.condition)
+                if reading.has(frozenset(map(key_of, required))):
+                    for one in entry.ids:
+                        yield one, pattern
 
     def _enter(self, pattern: Pattern) -> _Entry:
         exact = pattern.exact
