@@ -9,10 +9,12 @@ import tarfile
 import unicodedata
 import warnings
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from lxml import etree
 
 from tests.cli.test_program import ALL_VERBS
 from twigcast.cli.speaking import cell, complain, say, word, write, write_json
@@ -77,7 +79,30 @@ def hostile(tmp_path: Path) -> Path:
     (tmp_path / "run\x1b.toml").write_text(
         '[topology]\nlinks = [["north", "south"]]\n[workload]\ndocuments = 1\nsubscriptions = 1\n'
     )
+    _write_wild_scenario(tmp_path, whole)
     return tmp_path
+
+
+def _write_wild_scenario(folder: Path, names: list[str]) -> None:
+    """A scenario in which clients and documents have such names; half of these are refused."""
+    brokers = [f"broker {number}" for number in range(len(names))]
+    links = json.dumps([[one, other] for one, other in pairwise(brokers)])
+    (folder / "wild\x1b.toml").write_text(
+        f"[topology]\nlinks = {links}\n[workload]\nsubscriptions_file = 'wild.csv'\n"
+        f"documents_from = 'wild'\npublishers_at = {json.dumps(brokers)}\n"
+    )
+    (folder / "wilder.toml").write_text(
+        f"[topology]\nlinks = {json.dumps([names[:2]])}\n[workload]\nsubscriptions = 1\n"
+    )
+    with (folder / "wild.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(("id", "xpath", "subscriber", "broker"))
+        for number, name in enumerate(names):
+            rows.writerow((f"{name} {number}", "//a[count(b) = count(c)]", name, brokers[number]))
+    (folder / "wild").mkdir()
+    for number, name in enumerate(names):
+        content = "<a/>" if number % 2 else f"<a><{name}>"
+        (folder / "wild" / f"{name.replace('/', '|')}.xml").write_text(content)
 
 
 WORDS: dict[str, list[tuple[str, ...]]] = {
@@ -120,6 +145,10 @@ WORDS: dict[str, list[tuple[str, ...]]] = {
         ("run\x1b.toml", "--details"),
         ("run\x1b.toml", "--draw", "d\x1b.svg"),
         ("run\x1b.toml", "--strategy", "no\x1b"),
+        ("wild\x1b.toml",),
+        ("wilder.toml",),
+        ("wild\x1b.toml", "--details", "--strategy", "advertised"),
+        ("wild\x1b.toml", "--strategy", "flooding", "--strategy", "piggyback"),
     ],
     "demo": [("--documents", "x\x1b")],
     "about": [("x\x1b",)],
@@ -191,3 +220,18 @@ def test_json_keeps_every_name(capsys: pytest.CaptureFixture[str]) -> None:
         told = capsys.readouterr().out
         assert json.loads(told) == {"name": name}
         assert not any(map(_is_control, told))
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_scenario_of_wild_names_is_played_and_told(twigcast: Twigcast, hostile: Path) -> None:
+    words = ("simulate", "wild\x1b.toml", "--draw", "wild.svg")
+    result = twigcast(*words)
+    assert result.exit_code == 1, result.stderr  # half of the documents are refused
+    (record,) = map(json.loads, twigcast(*words, "--json").stdout.splitlines())
+    number = len([name for name in NAMES if "\ud800" not in name])
+    assert record["deliveries"] == number * (number // 2)
+    assert len(record["refusals"]) == number - number // 2
+    drawing = etree.parse(hostile / "wild.svg")
+    texts = "".join(drawing.getroot().itertext())
+    assert not any(map(_is_control, texts))
+    assert "wild\\x1b.toml" in texts

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.poisoned import GOOD, POISONED
 from tests.routing.vocabulary import STRATEGIES
 from twigcast import (
     DocumentError,
@@ -19,9 +20,22 @@ from twigcast import (
 from twigcast.covering import Advertisement
 from twigcast.errors import FloodingWarning
 from twigcast.language import Document
-from twigcast.routing import RouterLimits, Strategy, Topology
-from twigcast.routing.events import AdvertisementId, SubscriptionId
+from twigcast.routing import Router, RouterLimits, Strategy, Topology
+from twigcast.routing.events import (
+    AdvertisementId,
+    Arrive,
+    BrokerId,
+    Change,
+    DeadLetter,
+    Decide,
+    LinkUp,
+    Publication,
+    Received,
+    Send,
+    SubscriptionId,
+)
 from twigcast.routing.strategy import advertised, covering
+from twigcast.routing.wire import encode, received
 
 IGNORES_FLOODING = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
 
@@ -473,3 +487,43 @@ def test_where_no_advertisement_is_needed_nobody_is_warned(strategy: str) -> Non
 def test_a_single_broker_has_nowhere_to_flood_to() -> None:
     network = Network({"brokers": ["alone"]}, "advertised")
     assert network.publish("alone", b"<a/>").crossings == ()
+
+
+@pytest.mark.parametrize("content", POISONED.values(), ids=POISONED)
+@pytest.mark.parametrize("chosen", ["flooding", "covering", "piggyback"])
+def test_a_poisoned_document_is_refused_at_any_broker_and_the_next_delivered(
+    chosen: str, content: bytes
+) -> None:
+    network = Network({"links": [["north", "hub"], ["hub", "south"]]}, chosen)
+    for broker in network.brokers:
+        network.subscribe(broker, "ann", "//b")
+    for broker in network.brokers:
+        with pytest.raises(DocumentError):
+            network.publish(broker, content)
+        assert len(network.publish(broker, GOOD).deliveries) == 3
+    for broker in network.brokers:
+        counted = network.statistics(broker)
+        assert (counted.refused, counted.documents) == (1, 4)
+        assert (counted.open_documents, counted.internal_errors, counted.dead_letters) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("content", POISONED.values(), ids=POISONED)
+@pytest.mark.parametrize("chosen", ["flooding", "covering", "piggyback"])
+def test_a_poisoned_document_over_the_wire_is_a_dead_letter(chosen: str, content: bytes) -> None:
+    router = Router("here", chosen)
+    for link in ("north", "south"):
+        router.handle(LinkUp(BrokerId(link)), now=0.0)
+    router.handle(Received(BrokerId("south"), Change(1, 1, (Pattern("//b"),))), now=0.0)
+    for number, sent in enumerate((content, GOOD, content)):
+        publication = Publication(f"p{number}", BrokerId("far"), "", sent)
+        arrived = received(BrokerId("north"), encode(Arrive(publication)))
+        assert arrived == Received(BrokerId("north"), Arrive(publication))
+        (question,) = router.handle(arrived, now=1.0)
+        assert isinstance(question, Decide)
+        (effect,) = router.handle(router.decide(question), now=1.0)
+        if sent is GOOD:
+            assert effect == Send(BrokerId("south"), Arrive(publication, chosen == "flooding"))
+        else:
+            assert isinstance(effect, DeadLetter)
+            assert effect.publication == publication
+    assert router.statistics().open_documents == router.statistics().internal_errors == 0

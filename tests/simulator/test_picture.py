@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from lxml import etree
 
 from tests.simulator.stories import asks, publishes, story
 from twigcast.routing.topology import Topology
 from twigcast.simulator import Simulation, Story, drawn_network
 
+ALONE = Simulation(Story(Topology.of({"brokers": ["alone"]}).tree())).run()
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -65,6 +67,16 @@ def test_names_are_escaped() -> None:
     assert wild in texts
     assert "<script>\N{REPLACEMENT CHARACTER} & more" in texts
     assert not list(drawing.iter(f"{SVG}script"))
+
+
+@pytest.mark.parametrize("first", range(0, 0x110000, 0x1000))
+def test_whatever_a_title_holds_the_picture_is_well_formed(first: int) -> None:
+    network = Topology.of({"brokers": ["alone"]}).tree()
+    title = "".join(map(chr, range(first, first + 0x1000)))
+    drawing = etree.fromstring(drawn_network(network, ALONE, title=title).encode())
+    shown = next(text.text or "" for text in drawing.iter(f"{SVG}text"))
+    seen = (sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in title)
+    assert shown == "".join(seen)
 
 
 def test_a_single_broker_is_a_picture_too() -> None:

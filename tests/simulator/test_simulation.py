@@ -7,6 +7,7 @@ from itertools import count
 
 import pytest
 
+from tests.poisoned import POISONED
 from tests.simulator.stories import A, asks, leaves, lost, publishes, returns, story
 from twigcast.covering import Advertisement
 from twigcast.errors import InternalError
@@ -357,3 +358,16 @@ def test_a_document_that_fails_as_it_arrives_is_a_dead_letter(
     played = _played([publishes("north", "d"), publishes("north", "e", at=1.0)])
     assert [each.publication for each in played.deliveries] == ["e"]
     assert [(each.publication, each.broker) for each in played.dead_letters] == [("d", "hub")]
+
+
+def test_poisoned_documents_are_refused_alone_and_the_others_delivered() -> None:
+    documents: list[Happening] = []
+    for name, content in POISONED.items():
+        for broker in ("north", "south"):
+            documents += [
+                publishes(broker, f"{name} at {broker}", content=content),
+                publishes(broker, f"after {name} at {broker}"),
+            ]
+    played = _played(documents)
+    assert (played.missed, played.unexpected, played.dead_letters) == (0, 0, ())
+    assert len(played.refusals) == played.delivered == 2 * len(POISONED)
