@@ -175,7 +175,6 @@ class Residuals:
         self, costs: Mapping[Pattern, float], document: Document
     ) -> dict[Pattern, bool | None]:
         """The verdict on each pattern, the cheapest first if not all can be decided."""
-        self.decided += len(costs)
         left = float(self._document_cost_max)
         within = [pattern for pattern, cost in costs.items() if cost <= self._cost_max]
         walks = [pattern for pattern in costs if costs[pattern] > self._cost_max and pattern.exact]
@@ -185,7 +184,7 @@ class Residuals:
         verdicts: dict[Pattern, bool | None] = dict.fromkeys(costs)
         for pattern in within:
             if costs[pattern] > left:
-                self.costly_documents += 1
+                self._count(len(costs), costly=True)
                 return verdicts
             left -= costs[pattern]
             verdicts[pattern] = self._asked(pattern, document)
@@ -195,9 +194,16 @@ class Residuals:
             steps_max = int(left / (len(walks) - number) / _WALKING)
             verdicts[pattern], steps = walk.holds(pattern.condition, steps_max)
             left -= steps * _WALKING
-            self.walked += 1
-        self.costly_documents += any(verdicts[pattern] is None for pattern in walks)
+        costly = any(verdicts[pattern] is None for pattern in walks)
+        self._count(len(costs), walked=len(walks), costly=costly)
         return verdicts
+
+    def _count(self, decided: int, *, walked: int = 0, costly: bool = False) -> None:
+        """Add to the counters, which several threads do at once."""
+        with self._lock:
+            self.decided += decided
+            self.walked += walked
+            self.costly_documents += costly
 
     def _asked(self, pattern: Pattern, document: Document) -> bool | None:
         try:
