@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.engines import EVERY_ENGINE
 from twigcast.cli import document_limits
 from twigcast.cli.document_limits import size_of
 from twigcast.errors import UsageError
@@ -146,3 +147,29 @@ def test_what_is_too_costly_says_what_to_do_and_can_be_raised(
     assert (undecided.exit_code, undecided.stdout.split(":")[0]) == (1, "undecided")
     assert "or raise --residual-cost-max\n" in undecided.stderr
     assert twigcast(*words, high).stdout.startswith("match: ")
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_the_work_of_all_together_is_bounded_in_every_worker_and_can_be_raised(
+    twigcast: Twigcast, place: Path, engine: str, jobs: str
+) -> None:
+    dear = [f"//b[count(preceding-sibling::b) = {number}]" for number in range(20)]
+    (place / "rules.txt").write_text("\n".join(["/a/b", *dear]))
+    (place / "large.xml").write_text(f"<a>{'<b/>' * 400}</a>")
+    words = ("match", "rules.txt", "large.xml", f"--engine={engine}", f"--jobs={jobs}")
+    low = twigcast(*words, "--document-cost-max=1000000")
+    assert low.exit_code == 1
+    assert "raise --document-cost-max" in low.stderr
+    found = low.stdout.split()[1:]
+    assert found[0] == "1"
+    assert 1 < len(found) < 21
+    high = twigcast(*words, "--document-cost-max=100000000")
+    assert (high.exit_code, len(high.stdout.split())) == (0, 1 + 21)
+
+
+def test_one_expression_alone_may_cost_what_it_is_given(twigcast: Twigcast, place: Path) -> None:
+    (place / "large.xml").write_text(f"<a>{'<b/>' * 9_000}<c/></a>")
+    words = ("explain", "//b[count(preceding-sibling::b) = 8999]", "large.xml")
+    answer = twigcast(*words, "--residual-cost-max=2000000000")
+    assert answer.stdout.startswith("match: ")

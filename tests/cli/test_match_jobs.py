@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from twigcast.cli import match_jobs
-from twigcast.cli.match_jobs import Deciders, WorkerGoneError
+from twigcast.cli.match_jobs import Deciders, MatcherBounds, WorkerGoneError
 from twigcast.errors import DocumentError, InternalError
 from twigcast.files.publications import Entry, Kind
 from twigcast.language import DocumentLimits
 from twigcast.matching import Decision, Matcher
 from twigcast.matching.native import AVAILABLE
-from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
@@ -84,7 +84,8 @@ def processes() -> Iterator[Deciders]:
     faulthandler.dump_traceback_later(300, exit=True)
     matcher = Matcher(engine="streaming")
     matcher.add(0, "//a")
-    with Deciders(matcher, 2, (), limits=DocumentLimits(), cost_max=COST_MAX) as deciders:
+    limits = MatcherBounds(DocumentLimits(), COST_MAX, DOCUMENT_COST_MAX)
+    with Deciders(matcher, 2, (), limits) as deciders:
         yield deciders
     faulthandler.cancel_dump_traceback_later()
 

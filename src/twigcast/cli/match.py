@@ -25,6 +25,7 @@ from twigcast.cli.match_answers import Answers
 from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import (
     AsJson,
+    DocumentCostMax,
     Documents,
     Engine,
     FileNames,
@@ -84,6 +85,7 @@ def match(
     members_max: limit.MembersMax = None,
     ratio_max: limit.RatioMax = None,
     residual_cost_max: ResidualCostMax = None,
+    document_cost_max: DocumentCostMax = None,
     engine: Engine = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -95,7 +97,7 @@ def match(
     started = clock()
     each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
     given = LimitOptions(*each, members_max, ratio_max)
-    limits = given.of_documents()
+    limits, costs = given.of_documents(), (residual_cost_max, document_cost_max)
     if watch and not all(Path(each).is_dir() for each in documents):
         raise UsageError("--watch takes folders, in which documents arrive")
     if subscriptions == "-" and "-" in documents:
@@ -107,7 +109,7 @@ def match(
         say(note)
     with (
         Bar(beside_output=True) as bar,
-        _deciders(file, engine, limits, residual_cost_max, jobs, bar) as deciders,
+        _deciders(file, engine, limits, costs, jobs, bar) as deciders,
     ):
         rejected = _complain_of_rejected(subscriptions, deciders.rejected)
         if watch:
@@ -125,19 +127,18 @@ def _deciders(
     file: SubscriptionFile,
     engine: str,
     limits: DocumentLimits,
-    cost_max: int | None,
+    costs: tuple[int | None, int | None],
     jobs: int,
     bar: Bar,
 ) -> Deciders:
     """Workers that know the subscriptions, as far as they are any."""
-    from twigcast.cli.match_jobs import Deciders
+    from twigcast.cli.match_jobs import Deciders, MatcherBounds
     from twigcast.files import compile_subscriptions
     from twigcast.matching import Matcher
-    from twigcast.matching.residuals import COST_MAX
+    from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 
-    matcher = Matcher(
-        engine=engine, limits=limits, residual_cost_max=cost_max or COST_MAX, keep_texts=False
-    )
+    bounds = MatcherBounds(limits, costs[0] or COST_MAX, costs[1] or DOCUMENT_COST_MAX)
+    matcher = Matcher(engine=engine, keep_texts=False, **bounds._asdict())
     step = bar.steps("reading subscriptions", len(file.subscriptions))
 
     def add(position: int, xpath: str, namespaces: Mapping[str, str]) -> None:
@@ -145,7 +146,7 @@ def _deciders(
         step()
 
     rejected = file.rejected + compile_subscriptions(file, add)
-    return Deciders(matcher, jobs, rejected, limits=limits, cost_max=cost_max or COST_MAX)
+    return Deciders(matcher, jobs, rejected, bounds)
 
 
 def _complain_of_rejected(path: str, rejected: tuple[Rejected, ...]) -> int:

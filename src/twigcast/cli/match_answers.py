@@ -94,7 +94,8 @@ class Answers:
             more = " …" if len(ids) > _HINTED_MAX else ""
             say(
                 "what is too costly can be asked in a simpler way (name elements instead of *, "
-                f"count once), or raise --residual-cost-max: {_listed(ids[:_HINTED_MAX])}{more}"
+                "count once), or raise --document-cost-max where many are, or raise "
+                f"--residual-cost-max: {_listed(ids[:_HINTED_MAX])}{more}"
             )
         sums = [counted(self.documents, "document"), counted(self.matches, "match", "matches")]
         if self.filing is not None:

@@ -35,18 +35,25 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from threading import Thread
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 from twigcast.errors import DocumentError, InternalError, TwigcastError
+from twigcast.language import DocumentLimits
 
 if TYPE_CHECKING:
     from twigcast.files import Rejected
     from twigcast.files.archives import Content
     from twigcast.files.publications import Entry
-    from twigcast.language import DocumentLimits
     from twigcast.matching import Decision, Matcher
 
-__all__ = ["CHUNK_BYTES_MAX", "CHUNK_DOCUMENTS_MAX", "Answered", "Deciders", "WorkerGoneError"]
+__all__ = [
+    "CHUNK_BYTES_MAX",
+    "CHUNK_DOCUMENTS_MAX",
+    "Answered",
+    "Deciders",
+    "MatcherBounds",
+    "WorkerGoneError",
+]
 
 CHUNK_DOCUMENTS_MAX = 32
 CHUNK_BYTES_MAX = 1 << 20
@@ -56,6 +63,14 @@ _AHEAD = 2
 
 Answer: TypeAlias = "Decision | DocumentError | InternalError"
 _Document: TypeAlias = "tuple[Entry, str, Content]"
+
+
+class MatcherBounds(NamedTuple):
+    """The limits of a matcher, by the names that it has for them: every process has the same."""
+
+    limits: DocumentLimits
+    residual_cost_max: int
+    document_cost_max: int
 
 
 class WorkerGoneError(TwigcastError):
@@ -83,9 +98,7 @@ class Deciders(AbstractContextManager["Deciders"]):
         matcher: Matcher,
         jobs: int,
         rejected: tuple[Rejected, ...],
-        *,
-        limits: DocumentLimits,
-        cost_max: int,
+        limits: MatcherBounds,
     ) -> None:
         self.rejected = rejected
         self._matcher = matcher
@@ -95,7 +108,7 @@ class Deciders(AbstractContextManager["Deciders"]):
         if jobs > 1 and self._shared:
             self._pool = ThreadPoolExecutor(jobs)
         elif jobs > 1:
-            self._shown = matcher.to_bytes(), matcher.statistics().engine, limits, cost_max
+            self._shown = matcher.to_bytes(), matcher.statistics().engine, limits
             self._pool = self._processes()
 
     def _processes(self) -> ProcessPoolExecutor:
@@ -227,13 +240,11 @@ def _decide(matcher: Matcher, content: Content) -> Answer:
 _own: list[Matcher] = []
 
 
-def _begin(stored: bytes, engine: str, limits: DocumentLimits, cost_max: int) -> None:
+def _begin(stored: bytes, engine: str, limits: MatcherBounds) -> None:
     from twigcast.matching import Matcher
 
     Thread(target=_end_with_the_first, daemon=True).start()
-    _own.append(
-        Matcher.from_buffer(stored, engine=engine, limits=limits, residual_cost_max=cost_max)
-    )
+    _own.append(Matcher.from_buffer(stored, engine=engine, **limits._asdict()))
 
 
 def _end_with_the_first() -> None:

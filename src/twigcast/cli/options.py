@@ -10,6 +10,7 @@ from twigcast.cli.completion import complete_engine
 
 __all__ = [
     "AsJson",
+    "DocumentCostMax",
     "Documents",
     "Engine",
     "ExitCode",
@@ -69,6 +70,16 @@ ResidualCostMax: TypeAlias = Annotated[
         metavar="N",
         min=1,
         help="Steps that one expression may cost on one document (10000000).",
+    ),
+]
+
+DocumentCostMax: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--document-cost-max",
+        metavar="N",
+        min=1,
+        help="Steps that all expressions together may cost on one document (250000000).",
     ),
 ]
 

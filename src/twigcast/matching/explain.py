@@ -50,7 +50,7 @@ from twigcast.language.syntax import (
 from twigcast.language.text import JudgeWriter
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.lxml_engine import LxmlEngine
-from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.sizes import sizes_of
 from twigcast.matching.surroundings import Found, PrefixWriter, Probe
 
@@ -150,7 +150,10 @@ def explain(
     bound = namespaces or {}
     pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(text, bound)
     read = document if isinstance(document, Document) else Document.parse(document)
-    engine = LxmlEngine(cost_max=residual_cost_max)
+    # There is but one expression, so its bound is that of all together.
+    engine = LxmlEngine(
+        cost_max=residual_cost_max, document_cost_max=max(residual_cost_max, DOCUMENT_COST_MAX)
+    )
     engine.add(0, pattern)
     decision = engine.decide(read, ())
     matches = None if decision.undecided else bool(decision.matches)
