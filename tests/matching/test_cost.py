@@ -240,3 +240,16 @@ def test_many_namespaces_of_one_element_are_not_walked(
     monkeypatch.setattr("twigcast.matching.sizes.etree.iterwalk", None)
     assert sizes._namespaces(document) > 10_001
     assert sizes._namespace_length(document) >= len(document.content)
+
+
+def test_the_later_a_position_the_fewer_nodes_can_be_left_at_it() -> None:
+    document = Document.parse(b"<r>" + b"<a><b/></a>" * 5_000 + b"</r>")
+    sizes = sizes_of(document)
+
+    def cost(xpath: str) -> float:
+        return condition_cost(Pattern.parse(xpath).condition, sizes)
+
+    assert cost("//a[100][b]") < cost("//a[10][b]") < cost("//a[1][b]")
+    assert cost("//a[100][b]") < cost("//a[1][b]") / 2
+    assert cost("//a[0][b]") == cost("//a[0.5][b]") == cost("//a[1][b]")
+    assert cost(f"//a[{'9' * 400}][b]") <= cost("//a[1][b]")

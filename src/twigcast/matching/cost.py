@@ -58,6 +58,7 @@ from twigcast.language.syntax import (
     Union,
     direct,
 )
+from twigcast.language.values import constant_number
 from twigcast.matching.node_sets import DOCUMENT, Nodes, NodeSets
 from twigcast.matching.searching import COMPARED, looking_for, looking_in
 from twigcast.matching.sizes import Sizes
@@ -178,8 +179,10 @@ class _Estimate:
             else:
                 cost += found.pairs * _PREDICATE + self._expression(predicate, found).cost
             if isinstance(predicate, Number) or predicate == _LAST:
-                # From each node before, at most one is left.
-                pairs, size = min(found.pairs, before.pairs), min(found.size, before.size)
+                # From each node before, at most one is left; the fifth, of five at least.
+                place = _place(predicate) if isinstance(predicate, Number) else 1
+                pairs = min(found.pairs / place, before.pairs)
+                size = min(found.size, before.size)
                 found = found._replace(pairs=pairs, size=size)
         return cost, found
 
@@ -319,6 +322,11 @@ class _Estimate:
                 value.nodes.first_of_each(here.pairs), _READ_NUMBER
             )
         return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
+
+
+def _place(number: Number) -> float:
+    """The position that a number in a predicate asks for; 1 if there is no such position."""
+    return max(1.0, float(int(constant_number(number)))) if constant_number(number) < inf else 1.0
 
 
 def _axis(reach: Reach, label: Label) -> Axis:
