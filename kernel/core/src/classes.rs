@@ -29,6 +29,34 @@ pub struct Classes {
     names: u64,
 }
 
+/// A label that is asked of many nodes: where its bits are is worked out once.
+#[derive(Clone, Copy)]
+pub struct AskedLabel<'a> {
+    table: &'a [u64],
+    words: usize,
+    /// The label's word of the first class; the end of the table if that has no bits of this label.
+    first: usize,
+    mask: u64,
+    label: u32,
+    sets: &'a [Box<[u32]>],
+}
+
+impl AskedLabel<'_> {
+    /// Whether the nodes of a class have the label.
+    #[inline]
+    pub fn is_of(&self, class: u32) -> bool {
+        match self.table.get(class as usize * self.words + self.first) {
+            Some(bits) => bits & self.mask != 0,
+            None => self.is_listed(class),
+        }
+    }
+
+    #[cold]
+    fn is_listed(&self, class: u32) -> bool {
+        self.sets[class as usize].contains(&self.label)
+    }
+}
+
 impl Classes {
     /// Makes sure that every name of a table has its class, for the labels of an index as it is now.
     /// Whether classes have other numbers than before.
@@ -92,11 +120,26 @@ impl Classes {
     /// Whether the nodes of a class have a label.
     #[inline]
     pub fn has(&self, class: u32, label: u32) -> bool {
-        let (word, bit) = (label as usize / 64, label % 64);
-        if word < self.words {
-            return self.table[class as usize * self.words + word] >> bit & 1 == 1;
+        self.asked(label).is_of(class)
+    }
+
+    /// A label, made ready to be asked of many classes.
+    #[inline]
+    pub fn asked(&self, label: u32) -> AskedLabel<'_> {
+        let word = label as usize / 64;
+        AskedLabel {
+            table: &self.table,
+            words: self.words,
+            // Behind the table nothing is found, and the list is looked into.
+            first: if word < self.words {
+                word
+            } else {
+                self.table.len()
+            },
+            mask: 1 << (label % 64),
+            label,
+            sets: &self.sets,
         }
-        self.sets[class as usize].contains(&label)
     }
 
     /// How many bytes it takes, about.

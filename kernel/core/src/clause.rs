@@ -149,6 +149,12 @@ impl Clauses {
         self.records[clause as usize].form()
     }
 
+    /// Whether a clause asks for nothing.
+    #[inline]
+    pub fn is_true(&self, clause: u32) -> bool {
+        matches!(self.form(clause), Form::True)
+    }
+
     /// A clause will be asked for soon.
     #[inline]
     pub fn expect(&self, clause: u32) {

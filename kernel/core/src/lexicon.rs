@@ -254,18 +254,27 @@ impl Tests {
     /// The text a test compares with.
     #[inline]
     pub fn text(&self, test: u32) -> &[u8] {
-        let record = &self.records[test as usize];
+        self.text_of(self.record(test))
+    }
+
+    #[inline]
+    fn text_of(&self, record: &TestRecord) -> &[u8] {
         &self.texts[record.start as usize..(record.start + record.length) as usize]
     }
 
     /// Whether a value passes a test.
     #[inline]
     pub fn passes(&self, test: u32, value: &mut Value) -> bool {
-        let record = self.record(test);
+        self.passes_record(self.record(test), value)
+    }
+
+    /// Whether a value passes the test of a record.
+    #[inline]
+    pub fn passes_record(&self, record: &TestRecord, value: &mut Value) -> bool {
         value.passes(
             record.operator(),
             record.is_numeric(),
-            self.text(test),
+            self.text_of(record),
             record.number,
         )
     }

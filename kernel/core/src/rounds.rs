@@ -67,6 +67,7 @@ pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
     outcome
 }
 
+#[cold]
 fn decide_in_rounds(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
     let before = judge.verifier.steps.taken();
     judge.forget();
@@ -108,6 +109,7 @@ fn decide_in_rounds(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome
     outcome
 }
 
+#[inline]
 fn look(judge: &mut Judge, pair: &Open) -> Answer {
     match &pair.twig {
         Some((twig, doubts)) => {

@@ -131,15 +131,16 @@ impl Verifier<'_> {
     }
 
     fn search(&mut self, element: u32, far: bool, label: u32, then: u32) -> Answer {
-        let always = self.clauses.form(then) == Form::True;
+        let always = self.clauses.is_true(then);
         // Counted in a register; a single search goes through the document once at most.
         let mut seen = 0;
+        let asked = self.classes.asked(label);
         match self.clauses.labels.kind(label) {
             Kind::Element => {
                 let (mut next, end) = self.below(element);
                 while next < end {
                     seen += 1;
-                    let found = self.classes.has(self.element_classes[next as usize], label);
+                    let found = asked.is_of(self.element_classes[next as usize]);
                     if found && (always || self.holds(then, At::Element(next))?) {
                         return self.steps.take(seen).map(|()| true);
                     }
@@ -154,7 +155,7 @@ impl Verifier<'_> {
                 let (start, end) = self.attributes(element, far);
                 for it in start..end {
                     seen += 1;
-                    let found = self.classes.has(self.attribute_classes[it as usize], label);
+                    let found = asked.is_of(self.attribute_classes[it as usize]);
                     if found && (always || self.holds(then, At::Attribute(it))?) {
                         return self.steps.take(seen).map(|()| true);
                     }
@@ -232,16 +233,18 @@ impl Verifier<'_> {
                 (&tree.text[start..end], Some(start))
             }
         };
-        let record = self.clauses.tests.record(test);
-        if record.operator() == Operator::Contains
-            && text.len() >= LONG_TEXT
+        let tests = &self.clauses.tests;
+        let record = tests.record(test);
+        let operator = record.operator();
+        if text.len() >= LONG_TEXT
+            && operator == Operator::Contains
             && let Some(start) = start
             && let Some(known) = self.contains_known(test, start, start + text.len())?
         {
             return Ok(known);
         }
-        self.steps.take(read_steps(record.operator(), text.len()))?;
-        Ok(self.clauses.tests.passes(test, &mut Value::new(text)))
+        self.steps.take(read_steps(operator, text.len()))?;
+        Ok(tests.passes_record(record, &mut Value::new(text)))
     }
 
     /// Whether a part of the text has a needle, as far as the first and the last place tell where the
@@ -285,11 +288,10 @@ impl Verifier<'_> {
 /// The steps that a test takes on a text of some length: only some tests have to read it all.
 #[inline]
 pub(crate) fn read_steps(operator: Operator, length: usize) -> u64 {
-    match operator {
-        Operator::Contains => 1 + (length / BYTES_PER_STEP) as u64,
-        Operator::Equal | Operator::Unequal | Operator::StartsWith => 1,
-        Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => {
-            1 + (length / 4) as u64
-        }
-    }
+    let bytes_per_step = match operator {
+        Operator::Contains => BYTES_PER_STEP,
+        Operator::Equal | Operator::Unequal | Operator::StartsWith => return 1,
+        Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => 4,
+    };
+    1 + (length / bytes_per_step) as u64
 }
