@@ -16,8 +16,7 @@ moment: the thread is not there to give back what it had locked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
@@ -25,10 +24,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 from twigcast.display import counted, html_table, size
 from twigcast.door import door
 from twigcast.errors import (
-    DocumentError,
     InternalError,
     PatternError,
-    TwigcastError,
     UsageError,
 )
 from twigcast.language.content import content_of
@@ -46,6 +43,7 @@ from twigcast.matching.native import AVAILABLE, NativeEngine
 from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.rules import Rules, rules_of
 from twigcast.matching.streaming import StreamingEngine
+from twigcast.matching.tally import Tally
 from twigcast.matching.unread import Unread
 
 if TYPE_CHECKING:
@@ -123,8 +121,7 @@ class Matcher:
         self._pattern_limits = pattern_limits
         self._cost_max = residual_cost_max
         self._texts: dict[int, Written] | None = {} if keep_texts else None
-        self._documents = self._refused = self._undecided = self._internal_errors = 0
-        self._counting = Lock()
+        self._tally = Tally()
         self._changing = Lock()
         """Held by whoever adds, removes or stores: ids, texts and the engine change together."""
         for rule in () if rules is None else rules_of(rules, ENGINES):
@@ -176,7 +173,8 @@ class Matcher:
         >>> Matcher(["//price", "//cost"]).match(b"<trade><cost/></trade>")
         [2]
         """
-        return list(self.decide(document, skip).matches)
+        # Not by decide(): one entrance, one door.
+        return list(self._codes.ids(self._decide(document, skip).matches))
 
     @door("matching a document")
     def decide(self, document: Source | Document, skip: Collection[Id] = ()) -> Decision:
@@ -200,7 +198,8 @@ class Matcher:
         >>> print(found["dear"].nodes[0])
         /a/price (line 1): 120
         """
-        with self._counted(document) as unread:
+        with self._tally:
+            unread = document if isinstance(document, Document) else self._unread(document)
             decision = self._engine.decide(unread, self._codes.skipped(skip))
             finder = Finder(unread, cost_max=self._cost_max)
             found: dict[AnyId, Finding] = {}
@@ -208,7 +207,7 @@ class Matcher:
                 written = self._written(one)
                 if written is not None:
                     found[one] = finder.finding(*written)
-        self._count(undecided=len(decision.undecided))
+        self._tally.add(undecided=len(decision.undecided))
         return Findings(found, self._codes.ids(decision.undecided))
 
     @door("making groups ready")
@@ -232,10 +231,12 @@ class Matcher:
         few is lost. Where the groups stay the same, :meth:`groups` makes them ready once.
         """
         made = groups if isinstance(groups, Groups) else self.groups(groups)
-        with self._counted(document) as unread:
+        with self._tally:
+            unread = document if isinstance(document, Document) else self._unread(document)
             ready = made.ready_for(self._engine, self._codes)
             decided, undecided = self._engine.decide_links(unread, ready, self._codes.skipped(skip))
-        self._count(undecided=len(undecided))
+        if undecided:
+            self._tally.add(undecided=len(undecided))
         doubt = frozenset(undecided)
         return [
             key
@@ -274,7 +275,7 @@ class Matcher:
             except InternalError:
                 # Whichever document it was, the others are answered one by one.
                 return self._in_turn(documents, decide)
-            self._count(documents=len(documents) - alone)
+            self._tally.add(documents=len(documents) - alone)
         else:
             return self._in_turn(documents, decide)
         return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
@@ -307,7 +308,7 @@ class Matcher:
             {ends: codes.skipped(ids) for ends, ids in (skip_from or {}).items()},
             eager=eager,
         )
-        self._count(undecided=len(account.undecided))
+        self._tally.add(undecided=len(account.undecided))
         if not codes.in_use:
             return account
         decided = {
@@ -350,10 +351,10 @@ class Matcher:
         return MatcherStatistics(
             engine=self._engine.name,
             subscriptions=len(self),
-            documents=self._documents,
-            refused=self._refused,
-            internal_errors=self._internal_errors,
-            undecided=self._undecided,
+            documents=self._tally.documents,
+            refused=self._tally.refused,
+            internal_errors=self._tally.internal_errors,
+            undecided=self._tally.undecided,
             details=self._engine.statistics(),
         )
 
@@ -437,9 +438,11 @@ class Matcher:
 
     def _decide(self, document: Source | Document, skip: Collection[Id]) -> Decision:
         """The decision, with codes in the place of ids."""
-        with self._counted(document) as unread:
+        with self._tally:
+            unread = document if isinstance(document, Document) else self._unread(document)
             decision = self._engine.decide(unread, self._codes.skipped(skip))
-        self._count(undecided=len(decision.undecided))
+        if decision.undecided:
+            self._tally.add(undecided=len(decision.undecided))
         return decision
 
     def _pattern(self, xpath: str | Pattern, namespaces: Mapping[str, str] | None) -> Pattern:
@@ -491,35 +494,11 @@ class Matcher:
         return self._engine
 
     def _read(self, document: Source | Document) -> Document:
-        with self._counted(document) as unread:
+        with self._tally:
+            unread = document if isinstance(document, Document) else self._unread(document)
             if isinstance(unread, Unread):
                 return Document(unread.content, unread.tree, unread.name)
             return unread
-
-    @contextmanager
-    def _counted(self, document: Source | Document) -> Iterator[Document]:
-        """The document, to be read when its tree is asked for; counted if it is refused then."""
-        self._count(documents=1)
-        try:
-            yield document if isinstance(document, Document) else self._unread(document)
-        except DocumentError:
-            self._count(refused=1)
-            raise
-        except (TwigcastError, Warning):
-            raise
-        except Exception:  # not for here to handle, only to count
-            self._count(internal_errors=1)
-            raise
-
-    def _count(
-        self, *, documents: int = 0, refused: int = 0, undecided: int = 0, internal_errors: int = 0
-    ) -> None:
-        if documents or refused or undecided or internal_errors:
-            with self._counting:
-                self._documents += documents
-                self._refused += refused
-                self._undecided += undecided
-                self._internal_errors += internal_errors
 
     def _unread(self, source: Source) -> Unread:
         """A document in any form, not yet read."""
