@@ -232,6 +232,6 @@ def test_a_scenario_of_wild_names_is_played_and_told(twigcast: Twigcast, hostile
     assert record["deliveries"] == number * (number // 2)
     assert len(record["refusals"]) == number - number // 2
     drawing = etree.parse(hostile / "wild.svg")
-    texts = "".join(drawing.getroot().itertext())
+    texts = "".join(map(str, drawing.getroot().itertext()))
     assert not any(map(_is_control, texts))
     assert "wild\\x1b.toml" in texts

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twigcast.covering import Advertisement, advertisement_covers
+from twigcast.covering import Advertisement, advertisement_covers, path_automaton
+from twigcast.covering.path_automaton import most_special
+from twigcast.language.condition import Label
 from twigcast.routing import advertisement_table
 from twigcast.routing.advertisement_table import AdvertisementDifference, AdvertisementTable
 from twigcast.routing.events import BrokerId, LinkId
@@ -204,7 +206,7 @@ def test_a_circle_is_one_class_and_its_least_text_stands_for_it(
     monkeypatch.setattr(
         advertisement_table,
         "advertisement_covers",
-        lambda *, wider, narrower: (wider, narrower) in arrows,
+        lambda *, wider, narrower, steps_max: (wider, narrower) in arrows and steps_max,
     )
     table = table_with(EAST)
     for each in (three, below, two, one):
@@ -223,7 +225,7 @@ def test_the_least_text_stands_for_a_class_even_if_more_cover_it(
     monkeypatch.setattr(
         advertisement_table,
         "advertisement_covers",
-        lambda *, wider, narrower: (wider, narrower) in arrows,
+        lambda *, wider, narrower, steps_max: (wider, narrower) in arrows and steps_max,
     )
     table = table_with(EAST)
     for each in (*others, least):
@@ -260,9 +262,9 @@ def test_a_pair_is_compared_once_though_a_link_comes_and_goes(
 ) -> None:
     asked = []
 
-    def covers(*, wider: Advertisement, narrower: Advertisement) -> bool:
+    def covers(*, wider: Advertisement, narrower: Advertisement, steps_max: int) -> bool:
         asked.append((wider, narrower))
-        return advertisement_covers(wider=wider, narrower=narrower)
+        return advertisement_covers(wider=wider, narrower=narrower, steps_max=steps_max)
 
     monkeypatch.setattr(advertisement_table, "advertisement_covers", covers)
     table = table_with(EAST, WEST)
@@ -275,3 +277,44 @@ def test_a_pair_is_compared_once_though_a_link_comes_and_goes(
         table.add_link(WEST)
     assert asked
     assert len(asked) == len(set(asked))
+
+
+def circle(length: int, *, attribute: str, once: str) -> Advertisement:
+    """Elements ``a`` in a circle: all may have one attribute, if any, and the last another."""
+    states = [f"{n}: {attribute} a={n % length + 1}" for n in range(1, length)]
+    last = f"{attribute} {once}"
+    return Advertisement.parse("\n".join(["0: a=1", *states, f"{length}: {last} a=1"]))
+
+
+def test_circles_of_different_lengths_are_not_followed_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = 0
+
+    def counting(table: Mapping[Label, int], label: Label) -> int | None:
+        nonlocal steps
+        steps += 1
+        return most_special(table, label)
+
+    wide = circle(997, attribute="@x", once="@y")
+    narrow = circle(991, attribute="", once="@x")
+    monkeypatch.setattr(path_automaton, "most_special", counting)
+    table = table_with(EAST)
+    table.put(wide, NORTH)
+    table.put(narrow, NORTH)
+    assert steps < 50_000  # the product is a million
+    assert set(table.forwarded(EAST)) >= {wide}
+
+
+def test_a_new_advertisement_is_compared_with_so_many_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(advertisement_table, "COMPARED_EDGES_MAX", 10)
+    table = table_with(EAST)
+    for expression in ("/a/b/@x", "/a/b/@y", "/a/b/@z", "/a/b"):
+        table.put(promise(expression), NORTH)
+    # Four edges a pair: the last is compared with two of the three that cover it.
+    assert len(table.forwarded(EAST)) == 3
+    monkeypatch.setattr(advertisement_table, "COMPARED_EDGES_MAX", 2)
+    table.put(promise("/a"), NORTH)
+    assert len(table.forwarded(EAST)) == 4

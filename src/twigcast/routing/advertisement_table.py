@@ -30,6 +30,7 @@ from twigcast.routing.events import LinkId
 
 __all__ = [
     "ADVERTISEMENTS_MAX",
+    "COMPARED_EDGES_MAX",
     "FORMER_ADVERTISEMENTS_MAX",
     "AdvertisementDifference",
     "AdvertisementTable",
@@ -42,6 +43,18 @@ this size costs a million comparisons, and a network has some dozens of kinds of
 FORMER_ADVERTISEMENTS_MAX: Final = 250
 """Advertisements that have left and are remembered with their answers: as many as one lost link of
 a broker with few links is likely to bring back."""
+
+
+COMPARED_EDGES_MAX: Final = 500_000
+"""Edges of those that a new advertisement is compared with, each counted with its own: some 30
+comparisons of DocBook. Beyond, it counts as neither covering nor covered, and more is passed on."""
+
+_STEPS_PER_EDGE: Final = 4
+"""Of one comparison. Two schemas take about one step for each edge; automata made to be compared
+slowly, like circles of different lengths, take the product of both."""
+
+_STEPS_MIN: Final = 1_000
+"""Of one comparison, so that small ones are never given up."""
 
 
 class AdvertisementDifference(NamedTuple):
@@ -60,6 +73,7 @@ class _Known:
     """Those of its elements."""
     general: bool
     """Whether one of them stands for several, as ``*`` does."""
+    edges: int
     sources: set[LinkId | None] = field(default_factory=set)
     wider: set[str] = field(default_factory=set)
 
@@ -149,9 +163,17 @@ class AdvertisementTable:
 
     def _compare(self, text: str, advertisement: Advertisement) -> None:
         """Take an advertisement in, and find out which others it covers and is covered by."""
-        labels = frozenset(label for _, label, _ in advertisement.paths.edges())
-        new = _Known(advertisement, labels, any(label.namespace is None for label in labels))
+        every = [label for _, label, _ in advertisement.paths.edges()]
+        labels = frozenset(every)
+        general = any(label.namespace is None for label in labels)
+        new = _Known(advertisement, labels, general, len(every))
+        compared = 0
         for other_text, other in self._known.items():
+            if not (_may_cover(new, other) or _may_cover(other, new)):
+                continue
+            compared += new.edges + other.edges
+            if compared > COMPARED_EDGES_MAX:
+                break
             if _covers(wider=new, narrower=other):
                 other.wider.add(text)
             if _covers(wider=other, narrower=new):
@@ -191,9 +213,15 @@ class AdvertisementTable:
 
 def _covers(*, wider: _Known, narrower: _Known) -> bool:
     """Whether one covers the other; mostly they do not, and have different elements."""
-    if not wider.general and not narrower.labels <= wider.labels:
-        return False
-    return advertisement_covers(wider=wider.advertisement, narrower=narrower.advertisement)
+    return _may_cover(wider, narrower) and advertisement_covers(
+        wider=wider.advertisement,
+        narrower=narrower.advertisement,
+        steps_max=_STEPS_MIN + _STEPS_PER_EDGE * (wider.edges + narrower.edges),
+    )
+
+
+def _may_cover(wider: _Known, narrower: _Known) -> bool:
+    return wider.general or narrower.labels <= wider.labels
 
 
 def _above(text: str, wider: Mapping[str, set[str]]) -> set[str]:
