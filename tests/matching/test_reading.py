@@ -156,3 +156,11 @@ def test_a_document_with_too_much_to_learn_is_decided_pattern_by_pattern(
     assert matcher.match(content) == Matcher(rules, engine="lxml").match(content)
     assert details(matcher).costly_documents == 1
     assert details(matcher).remembered < 5_000
+
+
+def test_leaves_that_hold_somewhere_are_found_after_pruning() -> None:
+    late = b"<a>z007<b9/></a>"
+    content = b"<r>" + (b"<a>" * 50 + b"<c/>" + b"</a>" * 50) * 60 + late + b"</r>"
+    rules = {n: f"//a[contains(., 'z{n:03}')]" for n in range(50)}
+    rules |= {n + 100: f"//a[not(q) and b{n} and not(.//c)]" for n in range(50)}
+    assert matcher_of(rules).match(content) == [7, 109]
