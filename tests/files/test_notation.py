@@ -170,3 +170,10 @@ def test_a_line_of_json_that_is_no_subscription_is_set_aside(line: str, tmp_path
     assert [one.id for one in file.subscriptions] == [3]
     assert [one.line for one in file.rejected] == [1]
     file.rejected[0].xpath.encode()
+
+
+@pytest.mark.parametrize("quotes", ['"""', "'''"])
+def test_a_block_that_is_never_closed_is_looked_for_once(quotes: str) -> None:
+    # Looked for behind each of the quotes, 2 MB of them would take hours.
+    with pytest.raises(UsageError, match="not TOML"):
+        toml_table("a = " + f"\\{quotes}x{quotes[0]}" * 300_000, "t")

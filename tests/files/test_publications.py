@@ -286,3 +286,18 @@ def test_standard_input_that_cannot_be_read_is_a_refused_document(
     (content,) = dict(read_documents("-")).values()
     assert isinstance(content, DocumentError)
     assert content.reason == "standard input is closed"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of files are text there")
+def test_two_files_whose_names_are_spelled_out_alike_are_both_read(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    for name, content in ((b"caf\xe9.xml", b"<a/>"), (rb"caf\xe9.xml", b"<b/>")):
+        Path(os.fsdecode(folder + b"/" + name)).write_bytes(content)
+    found = dict(read_documents([tmp_path]))
+    assert sorted(found.values(), key=str) == [b"<a/>", b"<b/>"]
+    assert len({name.rpartition("#")[0] or name for name in found}) == 1
+
+
+def test_a_document_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_bytes(b"<a/>")
+    assert len(list(read_documents([tmp_path, tmp_path / "a.xml"]))) == 1

@@ -133,7 +133,10 @@ def test_a_list_of_holes_without_end_is_bounded() -> None:
 
 def test_headers_inside_each_other_are_an_error_of_the_archive() -> None:
     one = _header(tarfile.XHDTYPE, _record("comment", "x"))
-    assert "not a readable tar archive" in _error(_read(one * 2_000 + _member() + END)).reason
+    error = _error(_read(one * 2_000 + _member() + END))
+    # Python's reader goes one level down with each, and ends at its own bound or at ours.
+    told = ("not a readable tar archive", "HEADER_BYTES_MAX")
+    assert any(each in error.reason for each in told)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files import list_documents, open_entries, read_documents, zips
-from twigcast.files.archives import MEMBER_NAME_CHARACTERS_MAX, Names
+from twigcast.files.archives import MEMBER_NAME_CHARACTERS_MAX, MemberNames
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ class _Counting(set[str]):
     ids=["one name", "names as we would give them", "both"],
 )
 def test_names_are_told_apart_in_a_few_questions_each(members: list[str]) -> None:
-    names = Names("a.zip")
+    names = MemberNames("a.zip")
     names._seen = seen = _Counting()
     given = [names.unique(member) for member in members]
     assert len(set(given)) == len(members)

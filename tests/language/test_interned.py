@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+
+import pytest
 
 from twigcast.language.condition import FALSE, TRUE, AllOf, Condition, Not, Residual
 from twigcast.language.interned import interned_count
@@ -58,3 +63,34 @@ def test_threads_that_make_the_same_values_at_once_get_the_same() -> None:
         first, *others = pool.map(make, range(threads))
     for other in others:
         assert all(mine is theirs for mine, theirs in zip(first, other, strict=True))
+
+
+FORKING = """
+import os, sys, threading
+from twigcast.language.interned import _lock
+from twigcast.language import Pattern
+
+held, over = threading.Event(), threading.Event()
+
+def hold():
+    with _lock:
+        held.set()
+        over.wait(1)
+
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+child = os.fork()
+if not child:
+    Pattern.parse("//a[b = 'in the child']")
+    os._exit(0)
+over.set()
+thread.join()
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_process_forked_while_another_thread_changes_the_table_can_change_it() -> None:
+    command = [sys.executable, "-W", "ignore", "-c", FORKING]
+    assert subprocess.run(command, timeout=60, check=False).returncode == 0

@@ -490,3 +490,27 @@ def test_documents_in_a_buffer_that_is_being_written_to_get_some_answer_each() -
     finally:
         over.set()
         writer.join()
+
+
+class _Interrupted(BaseException):
+    """What comes from elsewhere than the code that it stops, as Ctrl-C does."""
+
+
+@NATIVE
+@pytest.mark.parametrize("again", ["//r/*", "//r/*[2]"])
+def test_an_interrupted_add_leaves_nothing_under_its_id(
+    monkeypatch: pytest.MonkeyPatch, again: str
+) -> None:
+    def interrupted(_pattern: Pattern) -> Pattern:
+        raise _Interrupted
+
+    matcher = Matcher(engine="native", keep_texts=False)
+    with monkeypatch.context() as patched:
+        patched.setattr(Pattern, "necessary", property(interrupted))
+        with pytest.raises(_Interrupted):
+            matcher.add(5, "//a[2]")
+    assert 5 not in matcher
+    matcher.add(5, again)
+    again_stored = Matcher.from_buffer(matcher.to_bytes())
+    for one in (matcher, again_stored):
+        assert one._engine.patterns[5] == Pattern.parse(again)

@@ -105,11 +105,10 @@ class Selection:
         return self.wants(member) or is_archive(member)
 
 
-class Names:
-    """Names of an archive's members as documents: ``archive!member``, each only once."""
+class UniqueNames:
+    """Names that were given out, each only once."""
 
-    def __init__(self, archive: str) -> None:
-        self._archive = archive
+    def __init__(self) -> None:
         self._seen: set[str] = set()
         self._copies: dict[str, int] = {}
         """Of names that came more than once: the last number given."""
@@ -117,9 +116,8 @@ class Names:
     def __len__(self) -> int:
         return len(self._seen)
 
-    def unique(self, member: str) -> str:
-        """The member's name, with a number behind it when it was there before."""
-        name = f"{self._archive}!{printable(shortened(member, MEMBER_NAME_CHARACTERS_MAX))}"
+    def unique(self, name: str) -> str:
+        """The name, with a number behind it when it was there before."""
         candidate = name
         while candidate in self._seen:
             # No number is tried twice for one name, however often it comes.
@@ -127,6 +125,19 @@ class Names:
             candidate = f"{name}#{copies}"
         self._seen.add(candidate)
         return candidate
+
+
+class MemberNames(UniqueNames):
+    """Names of an archive's members as documents: ``archive!member``."""
+
+    def __init__(self, archive: str) -> None:
+        super().__init__()
+        self._archive = archive
+
+    def unique(self, name: str) -> str:
+        """The document's name for a member's."""
+        member = printable(shortened(name, MEMBER_NAME_CHARACTERS_MAX))
+        return super().unique(f"{self._archive}!{member}")
 
 
 def bounded_read(file: IO[bytes], name: str, limits: PublicationLimits) -> Content:

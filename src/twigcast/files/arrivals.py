@@ -70,9 +70,9 @@ class Arrivals:
             sight = _sight(each)
             if sight is None:
                 continue
-            last, handed_out = before.get(each.name, (None, False))
+            last, handed_out = before.get(each.path, (None, False))
             fresh = last == sight and not handed_out
-            self._seen[each.name] = (sight, last == sight)
+            self._seen[each.path] = (sight, last == sight)
             if fresh:
                 settled.append(each)
         self.overflowing = next(found, None) is not None

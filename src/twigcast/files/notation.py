@@ -41,8 +41,9 @@ _SHOWN_MAX = 100
 
 _TOKEN = re.compile(
     r"""
-      (?P<string>  \"\"\" (?: \\. | [^\\] )*? \"{3,5} | '''.*?'{3,5}
-                   | \" (?: \\. | [^\"\\\n] )* \" | ' [^'\n]* ' )
+      (?P<block>   \"\"\" (?: \\. | [^\\] )*? \"{3,5} | '''.*?'{3,5} )
+    | (?P<open_block> \"\"\" | ''' )
+    | (?P<string>  \" (?: \\. | [^\"\\\n] )* \" | ' [^'\n]* ' )
     | (?P<unclosed> ["'] )
     | (?P<comment> \# [^\n]* )
     | (?P<word> [A-Za-z0-9_+\-:]+ )
@@ -107,7 +108,7 @@ def _check_bounds(text: str, name: str) -> None:
     after_dot = False
     for token in _TOKEN.finditer(text):
         kind = token.lastgroup
-        if kind in {"word", "string"}:
+        if kind in {"word", "string", "block"}:
             parts = parts + 1 if after_dot else 1
             if parts > KEY_PARTS_MAX:
                 told = f"{KEY_PARTS_MAX:,} parts in a key (KEY_PARTS_MAX)"
@@ -122,7 +123,8 @@ def _check_bounds(text: str, name: str) -> None:
                 _too_deep(name)
         elif kind == "closing":
             depth -= 1
-        elif kind == "unclosed":
+        elif kind in {"unclosed", "open_block"}:
+            # Looked for once: what stands behind an open block would be looked through again.
             return
         after_dot = kind == "dot"
 

@@ -37,7 +37,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
@@ -49,6 +49,7 @@ from twigcast.files.archives import (
     Content,
     PublicationLimits,
     Selection,
+    UniqueNames,
     bounded_read,
     reason_of,
     too_large,
@@ -137,14 +138,17 @@ def list_documents(
 
 
 def _list_paths(paths: Iterable[str], selection: Selection) -> Iterator[Entry]:
-    seen: set[str] = set()
+    seen: set[tuple[str, int, str]] = set()
+    names = UniqueNames()
     with door("listing documents"):
         for path in paths:
             listed = _list_path(path, selection)
             while (entry := _next_entry(listed, path)) is not None:
-                if entry.name not in seen:
-                    seen.add(entry.name)
-                    yield entry
+                place = entry.path, entry.member, entry.name
+                if place not in seen:
+                    seen.add(place)
+                    # Two paths that are no UTF-8 may be spelled out alike.
+                    yield replace(entry, name=names.unique(entry.name))
 
 
 def _next_entry(listed: Iterator[Entry], path: str) -> Entry | None:

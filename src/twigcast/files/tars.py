@@ -23,7 +23,7 @@ from twigcast.files.archives import (
     BROKEN,
     READ_BYTES_MAX,
     Content,
-    Names,
+    MemberNames,
     PublicationLimits,
     Selection,
     bounded_read,
@@ -50,7 +50,7 @@ def read_tar(path: Path, archive: str, selection: Selection) -> Iterator[tuple[s
     """Name and bytes (or error) of each document of the archive, in its own order."""
     try:
         with _Stream(path, archive, selection.limits) as stream:
-            yield from _documents(stream, Names(archive), selection)
+            yield from _documents(stream, MemberNames(archive), selection)
     except DocumentError as error:
         yield archive, error
     except BROKEN as error:
@@ -59,7 +59,7 @@ def read_tar(path: Path, archive: str, selection: Selection) -> Iterator[tuple[s
 
 
 def _documents(
-    stream: _Stream, names: Names, selection: Selection
+    stream: _Stream, names: MemberNames, selection: Selection
 ) -> Iterator[tuple[str, Content]]:
     limits = selection.limits
     with tarfile.TarFile(fileobj=stream) as archive:

@@ -21,7 +21,7 @@ from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files.archives import (
     BROKEN,
     Content,
-    Names,
+    MemberNames,
     PublicationLimits,
     Selection,
     bounded_read,
@@ -68,7 +68,7 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
     with opened:
         directory = opened.infolist()
         total, total_max = 0, limits.unpacked_bytes_max(path.stat().st_size)
-    names = Names(archive)
+    names = MemberNames(archive)
     places = Counter(listed.header_offset for listed in directory)
     for number, listed in enumerate(directory):
         if listed.filename.endswith("/") or not selection.concerns(listed.filename):

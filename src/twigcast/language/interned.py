@@ -17,9 +17,10 @@ the same in more general, and three times as slow: parsing spends its time here.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from dataclasses import fields
-from threading import Lock
+from threading import RLock
 from typing import TypeVar
 from weakref import ref
 
@@ -38,7 +39,13 @@ class _Entry(ref[object]):
 
 _entries: dict[tuple[object, ...], _Entry] = {}
 _dead: deque[_Entry] = deque()
-_lock = Lock()
+_lock = RLock()
+if hasattr(os, "register_at_fork"):
+    # A process is forked between two changes of the table: the lock that another thread holds in
+    # that moment would be held in the new process for ever.
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 class Interned(type):

@@ -136,15 +136,19 @@ class NativeEngine:
         """Take in a pattern under an id that is not in use."""
         if self._decides(id, pattern):
             return
-        # Before the kernel can make it a candidate somewhere.
-        self._patterns[id] = pattern
         necessary = TRUE if pattern.exact else pattern.necessary.condition
+        added = False
         try:
+            # Before the kernel can make it a candidate somewhere.
+            self._patterns[id] = pattern
             if not self._index.add(id, necessary, residual=True):
                 self._index.add(id, TRUE, residual=True)
-        except Exception:
-            del self._patterns[id]
-            raise
+            added = True
+        finally:
+            # Also where an interrupt came: another subscription may get this id.
+            if not added:
+                self._patterns.pop(id, None)
+                self._index.remove(id)
 
     def remove(self, id: int) -> None:
         """Forget the id and whatever only it needed."""

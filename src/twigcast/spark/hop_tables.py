@@ -170,10 +170,20 @@ def _loaded_broker(tables: HopTables, number: int) -> PlainBroker | AnnotatingBr
     if tables.strategy.protocol != "none":
         form = _DECODER.decode(batch.column("tables")[0].as_buffer())
         return AnnotatingBroker(tables.strategy, _read(form), engine=tables.engine)
-    mapped = memoryview(batch.column("matcher")[0].as_buffer()).cast("B")
+    mapped = memoryview(_content(batch.column("matcher"))).cast("B")
     links = map(BrokerId, batch.column("links")[0].as_py())
     sizes = dict(zip(links, batch.column("sizes")[0].as_py(), strict=True))
     return PlainBroker(Matcher.from_buffer(mapped, engine=tables.engine), sizes)
+
+
+def _content(column: pa.Array[Any]) -> pa.Buffer:
+    """The bytes of the first row, where they lie: as a single value, Arrow would copy them."""
+    _, offsets, content = column.buffers()
+    assert offsets is not None
+    assert content is not None
+    places = memoryview(offsets).cast("B").cast("q")  # of a large binary, 64 bits each
+    start, end = places[column.offset], places[column.offset + 1]
+    return content.slice(start, end - start)
 
 
 @lru_cache(maxsize=_FILES_KEPT)
