@@ -116,6 +116,15 @@ def test_costly_routes_are_spread_over_frames_that_the_far_end_takes() -> None:
     assert assembled(iter(contents), Assembler()) == change
 
 
+def test_many_short_routes_weigh_more_than_their_characters() -> None:
+    change = many(20_000)
+    content = encode(change, WireLimits(frame_weight_max=10**9))
+    assert len(content) < WIRE_LIMITS.frame_weight_max
+    with pytest.raises(ProtocolLimitError, match="frame_weight_max"):
+        decode(content)
+    assert len(list(frames(change))) == 10
+
+
 def test_one_route_is_never_too_heavy_for_a_frame() -> None:
     change = Change(1, 1, HEAVY[:3])
     limits = WireLimits(frame_weight_max=1)
