@@ -46,7 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run_case(
             names[0], targets[0], options.case, seed=seed, case_seconds_max=options.case_seconds
         )
-    print(f"seed {seed}: {len(targets)} targets, {options.seconds:g} s in all", flush=True)
     return run(
         Plan(
             targets=targets,

@@ -75,8 +75,20 @@ class _Run:
 
     def play(self) -> int:
         """All turns; 1 if there was a fault, 130 if somebody had enough before the end."""
-        ready = self._ready()
         code = 0
+        try:
+            plan = self._plan
+            print(
+                f"seed {plan.seed}: {len(plan.names)} targets, {plan.seconds:g} s in all",
+                flush=True,
+            )
+            self._play_all(self._ready())
+        except KeyboardInterrupt:
+            code = 130
+        print(self._summary())
+        return 1 if any(tally.faults for tally in self._tallies.values()) else code
+
+    def _play_all(self, ready: Sequence[str]) -> None:
         with ThreadPoolExecutor(self._plan.workers) as workers:
             try:
                 for _ in workers.map(self._take, self._turns(ready)):
@@ -85,9 +97,7 @@ class _Run:
                 self._stop.set()
                 workers.shutdown(wait=False, cancel_futures=True)
                 end_all()
-                code = 130
-        print(self._summary())
-        return 1 if any(tally.faults for tally in self._tallies.values()) else code
+                raise
 
     def _ready(self) -> list[str]:
         for name, target in zip(self._plan.names, self._plan.targets, strict=True):

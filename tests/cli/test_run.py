@@ -43,6 +43,7 @@ def a_run(out: str, **told: object) -> Run:
         "documents": 1234,
         "bytes": 5_000_000,
         "deliveries": 99,
+        "internal_errors": 0,
         "dead_letters": 0,
         "routes": 12,
         "crossings": 345,

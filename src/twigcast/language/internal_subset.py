@@ -8,7 +8,7 @@ Parameter entities cannot hide any: libxml2 is never asked to replace them where
 and every name that they could put together takes some bytes here.
 
     >>> internal_subset_bytes(b"<!DOCTYPE a [<!ENTITY e ']>'>]><a/>")
-    17
+    16
 """
 
 from __future__ import annotations
