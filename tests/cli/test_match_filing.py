@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.cli.test_program import EXECUTABLE
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
@@ -204,6 +207,26 @@ def test_a_file_keeps_its_name_whatever_letters_it_has(
     (office / "feed" / "deep" / "a.xml").unlink()
     twigcast("match", "rules.csv", "feed/deep", "--copy-to", "sorted")
     assert list(_files(office / "sorted" / "Ben")) == [filed]
+
+
+def test_letters_that_the_locale_cannot_write_are_spelled_out(office: Path) -> None:
+    (office / "rules.csv").write_text("id,subscriber,xpath\n1,Jürgen,//news\n", encoding="utf-8")
+    with zipfile.ZipFile(office / "feed.zip", "w") as archive:
+        archive.writestr("größe.xml", STORM)
+        archive.writestr("plain.xml", QUIET)
+    narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(
+        [EXECUTABLE, "match", "rules.csv", "feed.zip", "--copy-to", "sorted"],
+        cwd=office,
+        env={**os.environ, **narrow},
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout.count(b"\n")) == (0, 2)
+    assert _files(office / "sorted") == {
+        "J%C3%BCrgen/gr%C3%B6%C3%9Fe.xml": STORM,
+        "J%C3%BCrgen/plain.xml": QUIET,
+    }
 
 
 @pytest.mark.parametrize(

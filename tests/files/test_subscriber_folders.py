@@ -183,6 +183,12 @@ def test_a_copy_that_was_there_and_the_folder_itself_are_brought_to_the_disk(
     assert {path.stat().st_ino for path in expected} <= set(synced)
 
 
+@pytest.mark.parametrize("root", ["a\0b", "half\ud800"])
+def test_a_root_that_no_disk_can_name_is_a_matter_of_usage(tmp_path: Path, root: str) -> None:
+    with pytest.raises(UsageError, match="cannot make the folder"):
+        SubscriberFolders(tmp_path / root, [])
+
+
 def test_a_root_that_cannot_be_made_is_a_matter_of_usage(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot make the folder"):

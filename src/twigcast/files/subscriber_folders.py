@@ -5,7 +5,8 @@ called as the document was. Both names come from strangers, so they are made saf
 
 - What is no letter, digit, space or one of ``._-+@,()`` is written as ``%`` and its bytes in
   hexadecimal, so different names stay different. A dot or a dash in front, a dot or space at the
-  end, and names that Windows keeps for devices are written like that as well.
+  end, names that Windows keeps for devices, and letters that the locale cannot write in the name
+  of a file (all but ASCII in the locale ``C``) are written like that as well.
 - A long name is cut, and gets ``~`` and a digest of the whole name. Nobody else can write ``~``.
 - Subscribers whose names differ in capitals alone get a digest too, for some disks tell no
   difference.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -29,6 +31,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.errors import UsageError
+from twigcast.files.archives import reason_of
 
 if TYPE_CHECKING:
     from twigcast.files.subscriptions import Subscription
@@ -59,8 +62,8 @@ class SubscriberFolders:
         self._synced: set[Path] = set()
         try:
             root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot make the folder {root}: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:  # ValueError is for what no file can be called
+            raise UsageError(f"cannot make the folder {root}: {reason_of(error)}") from error
 
     def folders_of(self, subscriptions: Iterable[Subscription]) -> list[Path]:
         """The folders of those who asked for these, each once, in that order."""
@@ -137,7 +140,13 @@ _ANY = ("utf-8", "surrogatepass")
 
 
 def _is_plain(letter: str) -> bool:
-    return letter in _PLAIN or unicodedata.category(letter)[0] in "LMN"
+    if letter not in _PLAIN and unicodedata.category(letter)[0] not in "LMN":
+        return False
+    try:
+        letter.encode(sys.getfilesystemencoding())
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _spelled(letter: str) -> str:
