@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import subprocess
+import sys
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twigcast.errors import UsageError
-from twigcast.files import Subscription
+from twigcast.files import Subscription, read_documents
 from twigcast.files.subscriber_folders import NAME_BYTES_MAX, SubscriberFolders, safe_name
 
 NAMES = st.text(max_size=300) | st.sampled_from(
@@ -153,21 +158,100 @@ def test_a_document_that_cannot_be_written_leaves_nothing_unfinished(
     assert list((tmp_path / "Anna").iterdir()) == []
 
 
-def test_what_another_process_left_unfinished_is_not_in_the_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(_file: int) -> None:
-        raise SystemExit
+WRITER = """
+import os, sys
+from pathlib import Path
+from twigcast.files import Subscription
+from twigcast.files.subscriber_folders import SubscriberFolders
 
+def wait(_file):
+    print("writing", flush=True)
+    sys.stdin.read()
+
+os.fsync = wait
+asked = [Subscription(0, "//a", "Anna")]
+folders = SubscriberFolders(Path(sys.argv[1]), asked)
+folders.put("b.xml", b"<b/>", folders.folders_of(asked), durable=True)
+"""
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Another process in the middle of putting b.xml into Anna's folder."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"writing\n"
+        yield process
+        process.kill()
+
+
+def test_what_a_killed_process_left_unfinished_is_removed(
+    tmp_path: Path, writer: subprocess.Popen[bytes]
+) -> None:
+    asked = _of("Anna")
+    writer.kill()
+    writer.wait()
+    (left,) = (tmp_path / "Anna").iterdir()
+    assert left.name.startswith(".")
+    assert list(read_documents(str(tmp_path), patterns=["*"])) == []
+    others = [tmp_path / "Anna" / name for name in (".twigcast-mine.tmp", ".hidden", "c.tmp")]
+    for other in others:
+        other.write_bytes(b"mine")
+    folders = SubscriberFolders(tmp_path, asked)
+    (place,) = folders.put("a.xml", b"<a/>", folders.folders_of(asked))
+    assert sorted((tmp_path / "Anna").iterdir()) == sorted([place, *others])
+
+
+def test_what_another_process_is_writing_is_left_alone(
+    tmp_path: Path, writer: subprocess.Popen[bytes]
+) -> None:
     asked = _of("Anna")
     folders = SubscriberFolders(tmp_path, asked)
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "fsync", killed)
-        patched.setattr(Path, "unlink", lambda *_, **__: None)
-        with pytest.raises(SystemExit):
-            folders.put("a.xml", b"1", folders.folders_of(asked), durable=True)
-    again = SubscriberFolders(tmp_path, asked)  # With the same number, as in a container.
-    assert again.put("a.xml", b"1", again.folders_of(asked)) == [tmp_path / "Anna" / "a.xml"]
+    folders.put("a.xml", b"<a/>", folders.folders_of(asked))
+    assert len(list((tmp_path / "Anna").iterdir())) == 2
+    assert [name for name, _ in read_documents(str(tmp_path), patterns=["*"])] == [
+        f"{tmp_path}/Anna/a.xml"
+    ]
+    writer.communicate()
+    assert sorted(path.name for path in (tmp_path / "Anna").iterdir()) == ["a.xml", "b.xml"]
+
+
+def test_a_file_that_is_removed_before_it_is_locked_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = _of("Anna")
+    folders = SubscriberFolders(tmp_path, asked)
+    flock = fcntl.flock
+    removed: list[Path] = []
+
+    def late(opened: int, how: int) -> None:
+        if not removed:
+            removed.extend((tmp_path / "Anna").iterdir())
+            removed[0].unlink()
+        flock(opened, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    (place,) = folders.put("a.xml", b"<a/>", folders.folders_of(asked))
+    assert removed
+    assert list((tmp_path / "Anna").iterdir()) == [place]
+
+
+def test_a_disk_without_locks_takes_documents_and_keeps_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    (tmp_path / "Anna").mkdir()
+    left = tmp_path / "Anna" / ".twigcast-0123456789abcdef.tmp"
+    left.write_bytes(b"1")
+    asked = _of("Anna")
+    folders = SubscriberFolders(tmp_path, asked)
+    (place,) = folders.put("a.xml", b"<a/>", folders.folders_of(asked))
+    assert sorted((tmp_path / "Anna").iterdir()) == [left, place]
 
 
 def test_a_copy_that_was_there_and_the_folder_itself_are_brought_to_the_disk(

@@ -13,18 +13,25 @@ called as the document was. Both names come from strangers, so they are made saf
 
 Nothing is ever overwritten. If a file of that name is there with other content, the new one gets
 ``~`` and a digest of its content; if it is there with the same content, it is the copy. So the
-same work done twice leaves the same files. A file is written under a hidden name and renamed when
-it is complete.
+same work done twice leaves the same files.
+
+A file is written under a hidden name, which no reader of documents looks at, and renamed when it is
+complete. Whoever writes it holds a lock on it, which ends with the process however that ends. So
+what a killed process has left is known by its lock that nobody holds, and the next process that
+puts something into that folder removes it.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -47,6 +54,10 @@ _DIGITS = 16
 _PLAIN = set("._-+@,() ")
 _DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?=$|\.)", re.IGNORECASE)
 
+_UNFINISHED = re.compile(r"\.twigcast-[0-9a-f]{16}\.tmp")
+_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
+"""What disks answer that have no locks."""
+
 _Owner: TypeAlias = tuple[str, str]
 
 
@@ -60,6 +71,7 @@ class SubscriberFolders:
         self.root = root
         self._folders = _folder_names({_owner(each) for each in subscriptions})
         self._synced: set[Path] = set()
+        self._tidied: set[Path] = set()
         try:
             root.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:  # ValueError is for what no file can be called
@@ -92,19 +104,19 @@ class SubscriberFolders:
         self, name: str, content: bytes, folder: Path, mode: int | None, *, durable: bool
     ) -> Path:
         folder.mkdir(exist_ok=True)
-        # Numbers of processes are not unique: each container counts its own.
-        unfinished = folder / f".twigcast-{token_hex(8)}.tmp"
-        try:
-            with unfinished.open("xb") as file:
+        if folder not in self._tidied:
+            _remove_left_behind(folder)
+            self._tidied.add(folder)
+        with _unfinished(folder) as (path, held):
+            # Some disks tell only when a file is closed that it did not fit.
+            with os.fdopen(os.dup(held), "wb") as file:
                 if mode is not None:
                     os.fchmod(file.fileno(), mode)
                 file.write(content)
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
-            place = _take_place(unfinished, folder, safe_name(name), content, durable=durable)
-        finally:
-            unfinished.unlink(missing_ok=True)
+            place = _take_place(path, folder, safe_name(name), content, durable=durable)
         if durable:
             self._sync_folder(folder)
         return place
@@ -115,6 +127,52 @@ class SubscriberFolders:
         for each in folders:
             _sync(each)
         self._synced.add(folder)
+
+
+@contextmanager
+def _unfinished(folder: Path) -> Iterator[tuple[Path, int]]:
+    """A new file with a hidden name, open and locked; the name goes, whatever happens.
+
+    Between its making and its lock somebody may take it for left behind: then make another.
+    """
+    while True:
+        # Numbers of processes are not unique: each container counts its own.
+        path = folder / f".twigcast-{token_hex(8)}.tmp"
+        held = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        try:
+            _lock(held)
+            if path.exists():
+                yield path, held
+                return
+        finally:
+            path.unlink(missing_ok=True)
+            os.close(held)
+
+
+def _remove_left_behind(folder: Path) -> None:
+    """Remove unfinished files that nobody writes any more.
+
+    Where there are no locks, or others may not open the file, it stays: it is in nobody's way.
+    """
+    with os.scandir(folder) as found:
+        left = [each.path for each in found if _UNFINISHED.fullmatch(each.name)]
+    for path in left:
+        with suppress(OSError):
+            opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                Path(path).unlink()
+            finally:
+                os.close(opened)
+
+
+def _lock(opened: int) -> None:
+    """Lock an open file, where the disk has locks."""
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
 
 
 def safe_name(name: str) -> str:
