@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
+import tarfile
+import warnings
 import zipfile
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -207,6 +212,75 @@ def test_a_file_keeps_its_name_whatever_letters_it_has(
     (office / "feed" / "deep" / "a.xml").unlink()
     twigcast("match", "rules.csv", "feed/deep", "--copy-to", "sorted")
     assert list(_files(office / "sorted" / "Ben")) == [filed]
+
+
+LONG = "ü" * 150
+NAMED_ALIKE = {
+    "a.xml": "a.xml",
+    "a.xml#2": "a%232.xml",
+    "a.xml#3": "a%233.xml",
+    "dir/a.xml": "a~*.xml",
+    "dir\\b.xml": "b.xml",
+    "other/B.xml": "B.xml",
+    "cc:d.xml": "cc%3Ad.xml",
+    "cc%3Ad.xml": "cc%253Ad.xml",
+    f"{LONG}1.xml": f"{LONG[:60]}*~*.xml",
+    f"{LONG}2.xml": f"{LONG[:60]}*~*.xml",
+}
+"""What match says of the members of an archive, and what their copies are called."""
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_members_that_are_called_alike_are_each_there_once_and_are_documents_again(
+    twigcast: Twigcast, office: Path, kind: str
+) -> None:
+    members = [(name.partition("#")[0], f"<news>{name}</news>") for name in NAMED_ALIKE]
+    _pack(office / f"feed.{kind}", members)
+    told = twigcast("match", "rules.csv", f"feed.{kind}", "--copy-to", "sorted", "--json")
+    answers = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [each["document"] for each in answers] == [f"feed.{kind}!{name}" for name in NAMED_ALIKE]
+    for answer, copied_as, (_, content) in zip(answers, NAMED_ALIKE.values(), members, strict=True):
+        (copy,) = (Path(each) for each in answer["copies"] if "/Ben/" in each)
+        assert fnmatchcase(copy.name, copied_as)
+        assert copy.read_text() == content
+    assert sorted(_files(office / "sorted" / "Ben").values()) == sorted(
+        content for _, content in members
+    )
+    again = twigcast("match", "rules.csv", "sorted/Ben")
+    assert again.stdout.count("\n") == len(members)
+
+
+def _pack(path: Path, members: Iterable[tuple[str, str]]) -> None:
+    """An archive of members of which several may have one name."""
+    if path.suffix == ".zip":
+        with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+            warnings.simplefilter("ignore")
+            for name, content in members:
+                archive.writestr(name, content)
+        return
+    with tarfile.open(path, "w") as tar:
+        for name, content in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(content.encode())
+            tar.addfile(member, io.BytesIO(content.encode()))
+
+
+def test_names_that_a_disk_takes_for_one_are_both_kept(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def link_whatever_the_capitals(source: Path, target: Path) -> None:
+        if target.name.casefold() in {each.name.casefold() for each in target.parent.iterdir()}:
+            raise FileExistsError
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", link_whatever_the_capitals)
+    _pack(office / "feed.zip", [("a.xml", STORM), ("A.xml", QUIET)])
+    twigcast("match", "rules.csv", "feed.zip", "--copy-to", "sorted")
+    copies = _files(office / "sorted" / "Ben")
+    assert sorted(copies.values()) == [QUIET, STORM]
+    assert all(fnmatchcase(name, "[aA]*.xml") for name in copies)
 
 
 def test_letters_that_the_locale_cannot_write_are_spelled_out(office: Path) -> None:

@@ -68,6 +68,9 @@ _LEADS_OUT = "it is a link that leads out of the folder"
 _ZIP_ENDINGS = (".zip",)
 _TAR_ENDINGS = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
 
+_NUMBERED = re.compile(r"(\.[^.#]+)(#[0-9]+)$")
+"""What :class:`UniqueNames` makes of a name that comes again."""
+
 AnyPath: TypeAlias = str | os.PathLike[str]
 
 FOLDERS_DEEP_MAX = 1_000
@@ -241,13 +244,20 @@ def file_name(entry: Entry, name: str) -> str:
 
     >>> file_name(Entry(Kind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml")
     'Oh!.xml'
+    >>> file_name(Entry(Kind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml#2")
+    'Oh!#2.xml'
+
+    The number that tells it from its like stands before the ending, for files are chosen by that.
     """
     if entry.kind is Kind.STDIN:
         return "stdin.xml"
     if entry.kind is Kind.FILE:
-        return name.rpartition("/")[2]
-    name = name.removeprefix(f"{printable(entry.path)}!")
-    return re.split(r"[/\\]", name)[-1] or name
+        name = name.rpartition("/")[2]
+    else:
+        archive = entry.name if entry.kind is Kind.TAR else printable(entry.path)
+        name = name.removeprefix(f"{archive}!")
+        name = re.split(r"[/\\]", name)[-1] or name
+    return _NUMBERED.sub(r"\2\1", name)
 
 
 def _list_path(path: str, selection: Selection) -> Iterator[Entry]:
