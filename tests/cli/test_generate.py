@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.test_program import EXECUTABLE
 from tests.docs.pages import DOCS
 from twigcast.files import read_subscriptions, read_topology
 from twigcast.language import Document, Pattern
@@ -85,6 +87,29 @@ def test_documents_go_to_a_folder_that_is_empty_or_new(twigcast: Twigcast, tmp_p
     again = twigcast(*words)
     assert again.exit_code == 2
     assert "not empty" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "patterns --count 5000 --out subs.csv",
+        "documents --elements 5000 --count 9 --out feed.zip",
+        "documents --elements 5000 --out feed",
+        "topology line --brokers 5000 --out net.json",
+    ],
+)
+def test_a_disk_that_takes_no_more_ends_with_exit_code_1(tmp_path: Path, words: str) -> None:
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f'ulimit -f 8; exec "$0" generate {words}', EXECUTABLE],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+    (told,) = ended.stderr.splitlines()
+    assert ended.returncode == 1
+    assert told.startswith(b"twigcast: cannot write ")
+    assert told.endswith(b": File too large")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_documents_go_to_an_archive_with_the_same_bytes_each_time(

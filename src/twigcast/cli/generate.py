@@ -21,9 +21,10 @@ from twigcast.cli.options import AsJson
 from twigcast.cli.progress import Bar
 from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import say, write_json, write_text
-from twigcast.cli.writing import new_file, write_folder, write_zip
+from twigcast.cli.writing import write_folder, write_zip
 from twigcast.display import counted
 from twigcast.errors import UsageError
+from twigcast.files.new_files import new_file
 
 if TYPE_CHECKING:
     from twigcast.language.schema import Schema

@@ -26,9 +26,9 @@ from twigcast.cli.speaking import (
     write,
     write_json,
 )
-from twigcast.cli.writing import new_file
 from twigcast.display import counted, one_line
 from twigcast.errors import UsageError
+from twigcast.files.new_files import new_file
 
 if TYPE_CHECKING:
     from twigcast.routing.strategy import Strategy

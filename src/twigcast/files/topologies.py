@@ -26,6 +26,7 @@ from typing import Final, Literal, TypeAlias
 
 from twigcast.door import door
 from twigcast.errors import UsageError
+from twigcast.files.new_files import new_file
 from twigcast.files.notation import json_table, toml_table
 from twigcast.files.opening import checked_path, read_regular
 from twigcast.routing.topology import TOPOLOGY_LIMITS, Topology, TopologyLimits
@@ -57,18 +58,14 @@ def read_topology(
 
 @door("writing a topology")
 def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
-    """Write a topology file in the form that its name asks for; whole, or not at all."""
+    """Write a topology file in the form that its name asks for; whole, or not at all.
+
+    UsageError if it cannot be written there, TwigcastError if the disk is full.
+    """
     path = Path(checked_path(path, "a topology"))
     text = topology_text(topology, topology_form(path))
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
-        unfinished.replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with new_file(path) as file:
+        file.write(text.encode())
 
 
 def topology_form(path: str | os.PathLike[str]) -> TopologyForm:

@@ -24,7 +24,8 @@ from random import Random
 from typing import Final, NamedTuple
 
 from twigcast.cli.demo.country import DESKS, REGIONS, country
-from twigcast.cli.writing import new_file, write_zip
+from twigcast.cli.writing import write_zip
+from twigcast.files.new_files import new_file
 from twigcast.files.topologies import write_topology
 from twigcast.language import Pattern, Schema
 from twigcast.matching import Matcher

@@ -32,9 +32,9 @@ from twigcast.cli.demo.traffic import (
 )
 from twigcast.cli.progress import Bar
 from twigcast.cli.speaking import write, write_json
-from twigcast.cli.writing import new_file
 from twigcast.errors import DocumentError
 from twigcast.files import read_documents, read_subscriptions
+from twigcast.files.new_files import new_file
 from twigcast.language import Document
 
 if TYPE_CHECKING:

@@ -1,0 +1,78 @@
+"""Files that take their place when they are complete, and whose fault it is if they cannot.
+
+A file is written beside its place and renamed when it is complete, so whoever is interrupted leaves
+nothing that looks finished. A device or a pipe stays what it is, and is written to.
+
+A place that cannot be written to is the caller's slip; a disk that is full, or breaks, is nobody's.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from twigcast.errors import TwigcastError, UsageError
+
+__all__ = ["cannot_write", "new_file"]
+
+_SLIPS: Final = {
+    errno.EACCES,
+    errno.EEXIST,
+    errno.EINVAL,
+    errno.EISDIR,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENODEV,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.ENOTEMPTY,
+    errno.ENXIO,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ETXTBSY,
+}
+"""What is said of a place that was not well chosen."""
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """An open file that takes its place when all went well; :func:`cannot_write` if not.
+
+    A pipe that nobody reads any more is a BrokenPipeError.
+    """
+    special = _is_special(path)
+    written = path if special else path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written.open("wb") as file:
+            yield file
+        if not special:
+            written.replace(path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        if not special:
+            with suppress(OSError):  # It may never have been there.
+                written.unlink()
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path leads to a device or a pipe."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def cannot_write(path: Path, error: OSError) -> TwigcastError:
+    """What there is to say: a :class:`UsageError` if another path would help."""
+    kind = UsageError if error.errno in _SLIPS else TwigcastError
+    return kind(f"cannot write {path}: {error.strerror or error}")

@@ -1,0 +1,65 @@
+"""New files: complete or not there, and a sentence that says whose fault it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from twigcast.errors import TwigcastError, UsageError
+from twigcast.files.new_files import new_file
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A file that is there already."""
+    place = tmp_path / "place"
+    place.write_bytes(b"before")
+    return place
+
+
+def _write(place: Path, stopped_by: BaseException) -> None:
+    with new_file(place) as file:
+        file.write(b"after")
+        raise stopped_by
+
+
+def test_a_file_takes_its_place_when_it_is_complete(place: Path) -> None:
+    with new_file(place) as file:
+        file.write(b"after")
+        assert place.read_bytes() == b"before"
+    assert place.read_bytes() == b"after"
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_what_is_stopped_on_the_way_leaves_what_was_there(place: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _write(place, KeyboardInterrupt())
+    assert place.read_bytes() == b"before"
+    assert list(place.parent.iterdir()) == [place]
+
+
+@pytest.mark.parametrize("name", ["place/below", "folder", "n" * 300])
+def test_a_place_that_cannot_be_is_a_slip(place: Path, name: str) -> None:
+    (place.parent / "folder").mkdir()
+    with pytest.raises(UsageError, match="cannot write"), new_file(place.parent / name):
+        pass
+
+
+def test_a_full_disk_is_no_slip(place: Path) -> None:
+    with pytest.raises(TwigcastError, match="No space left") as caught:
+        _write(place, OSError(28, "No space left on device"))
+    assert not isinstance(caught.value, UsageError)
+    assert list(place.parent.iterdir()) == [place]
+
+
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with new_file(pipe) as file:
+        file.write(b"content")
+    assert os.read(reader, 100) == b"content"
+    os.close(reader)
+    assert pipe.is_fifo()
