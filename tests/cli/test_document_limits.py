@@ -45,6 +45,19 @@ def test_every_limit_of_documents_and_archives_has_an_option() -> None:
 
 
 @pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    "option",
+    ["--archive-members-max", "--archive-ratio-max", "--residual-cost-max", "--document-cost-max"],
+)
+def test_no_option_takes_a_number_of_more_than_64_bits(twigcast: Twigcast, option: str) -> None:
+    verbs = [("match", "rules.txt", "a.xml"), ("explain", "//a", "a.xml")]
+    for words in verbs[: 1 if option == "--document-cost-max" else 2]:
+        result = twigcast(*words, option, str(2**63))
+        assert result.exit_code == 2
+        assert f"{option} is 9,223,372,036,854,775,807 at most" in result.stderr
+
+
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("option", STOPPED)
 @pytest.mark.parametrize(
     "words",

@@ -89,6 +89,42 @@ def test_documents_go_to_a_folder_that_is_empty_or_new(twigcast: Twigcast, tmp_p
     assert "not empty" in again.stderr
 
 
+@pytest.mark.parametrize("value", [2**63, 2**31])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "patterns --count",
+        "patterns --depth-max",
+        "patterns --nested-depth",
+        "patterns --nested-levels",
+        "patterns --predicates",
+        "patterns --numbers",
+        "documents --json --count",
+        "documents --elements",
+        "documents --depth-max",
+        "documents --bytes",
+        "documents --numbers",
+        "documents --marker-position",
+        "topology line --brokers",
+        "topology binary-tree --levels",
+        "topology transit-stub --clients",
+        "topology transit-stub --stubs",
+    ],
+)
+def test_numbers_that_nobody_can_mean_are_refused_in_a_sentence(
+    twigcast: Twigcast, option: str, value: int
+) -> None:
+    result = twigcast("generate", *option.split(), str(value))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["predicates", "skew", "wildcard", "vary"])
+def test_what_is_no_number_is_refused(twigcast: Twigcast, option: str) -> None:
+    result = twigcast("generate", "patterns", f"--{option}", "nan")
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
 @pytest.mark.parametrize(
     "words",
     [

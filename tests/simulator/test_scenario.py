@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -172,6 +175,68 @@ def test_what_nobody_can_mean_is_told_before_anything_is_drawn(
 ) -> None:
     with pytest.raises(UsageError, match=told):
         Scenario.of({"topology": {"links": [["a", "b"]]}, **asked}, name="odd.toml", folder=Path())
+
+
+_Way: TypeAlias = tuple[str, ...]
+
+
+def _whole_keys(table: Mapping[str, object], way: _Way = ()) -> Iterator[_Way]:
+    """The ways to all keys of a scenario that hold whole numbers."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _whole_keys(value, (*way, key))
+        elif (isinstance(value, int) and not isinstance(value, bool)) or key in LEFT_OPEN:
+            yield *way, key
+
+
+COSTS_NOTHING = {"seed", "events_max", "queue_max", "interests", "publishes", "clients_each"}
+"""Keys whose numbers may be large."""
+
+LEFT_OPEN = {"interests", "pool", "publishers", "publishes", "bytes"}
+"""Whole numbers that need not be given."""
+
+NETWORKS: dict[str, dict[str, dict[str, object]]] = {
+    kind: {"topology": {"generate": kind}} for kind in ("line", "binary-tree", "transit-stub")
+}
+WHOLE_KEYS = sorted(
+    {
+        (kind, way)
+        for kind, network in NETWORKS.items()
+        for way in _whole_keys(
+            {**Scenario.of(network, name="t.toml", folder=Path()).options},
+        )
+        if kind == "line" or way[0] == "topology"
+    }
+    | {("line", ("workload", "document", "bytes"))}
+)
+
+
+@pytest.mark.parametrize(("kind", "way"), WHOLE_KEYS)
+@pytest.mark.parametrize("value", [2**63, 2**31, -1, 0, 1.5, float("nan")])
+def test_whole_numbers_are_bounded(kind: str, way: _Way, value: float) -> None:
+    asked: dict[str, Any] = {key: dict(table) for key, table in NETWORKS[kind].items()}
+    table = asked
+    for step in way[:-1]:
+        table = table.setdefault(step, {})
+    table[way[-1]] = value
+    if value == 0 or (value == 2**31 and way[-1] in COSTS_NOTHING):
+        with suppress(UsageError):
+            tell(Scenario.of(asked, name="odd.toml", folder=Path()))
+        return
+    with pytest.raises(UsageError) as caught:
+        tell(Scenario.of(asked, name="odd.toml", folder=Path()))
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_drawn_before_a_run_is_bounded_together() -> None:
+    asked = {"topology": {"generate": "line", "brokers": 100}}
+    for workload, told in (
+        ({"subscriptions": 2_000_000}, "SUBSCRIPTIONS_MAX"),
+        ({"documents": 1_000_000}, "DRAWN_ELEMENTS_MAX"),
+        ({"documents": 1_000, "document": {"bytes": 10_000_000}}, "DRAWN_ELEMENTS_MAX"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            tell(Scenario.of({**asked, "workload": workload}, name="odd.toml", folder=Path()))
 
 
 def test_two_documents_of_one_name_are_told() -> None:

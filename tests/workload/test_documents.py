@@ -284,7 +284,12 @@ def test_prefixes_are_bound_at_the_root() -> None:
         ("<!ELEMENT a (b)><!ELEMENT b (c)><!ELEMENT c EMPTY>", {"depth_max": 2}, "at least 3"),
         ("<!ELEMENT a EMPTY><!ELEMENT b EMPTY>", {}, "no single root; name one, such as a, b"),
         ("<!ELEMENT a EMPTY>", {"marker": Marker("a")}, "'a' is an element of the schema"),
-        ("<!ELEMENT a (a*)>", {"elements": 2_000_000}, "2,000,000 elements"),
+        ("<!ELEMENT a (a*)>", {"elements": 2_000_000}, "ELEMENTS_MAX"),
+        ("<!ELEMENT a (a*)>", {"elements": 0}, "elements must be at least 1, not 0"),
+        ("<!ELEMENT a (a*)>", {"elements": 1.5}, "elements is a whole number, not 1.5"),
+        ("<!ELEMENT a (a*)>", {"bytes_target": 2**31}, "BYTES_MAX"),
+        ("<!ELEMENT a (a*)>", {"bytes_target": 0}, "bytes must be at least 1, not 0"),
+        ("<!ELEMENT a (a*)>", {"depth_max": 2**31}, "DEPTH_MAX"),
         ("<!ELEMENT a EMPTY>", {"attributes": 2}, "attributes is a probability"),
         (
             "".join(f"<!ELEMENT e{n} (e{n + 1}, e{n + 1})>" for n in range(40))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from itertools import islice, pairwise
+from math import inf, nan
 from random import Random
 from typing import Any
 
@@ -18,7 +19,7 @@ from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Pattern
 from twigcast.language.schema import Schema
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
-from twigcast.workload.patterns import PREDICATE_KINDS
+from twigcast.workload.patterns import LEVELS_MAX, PREDICATE_KINDS, STEPS_MAX
 
 NEWS = shipped_schema("news")
 SMALL = Schema.parse(b"<!ELEMENT a (b?, c*)><!ELEMENT b EMPTY><!ELEMENT c (b | c)*>")
@@ -252,15 +253,40 @@ def test_a_million_distinct_patterns_can_be_had() -> None:
     assert len(set(generate_patterns(NEWS, rng=Random(1), count=1_000_000))) == 1_000_000
 
 
+def test_branches_within_branches_stay_within_an_expression() -> None:
+    loop = Schema.parse(b"<!ELEMENT a (b*)><!ELEMENT b (b, c)*><!ELEMENT c (b*)>")
+    texts = generate_patterns(
+        loop,
+        rng=Random(1),
+        count=5,
+        depth_max=STEPS_MAX,
+        nested=1.0,
+        nested_depth=STEPS_MAX,
+        nested_levels=LEVELS_MAX,
+        distinct=False,
+    )
+    for text in texts:
+        assert len(re.findall(r"/+|\[(?!\.)", text)) <= STEPS_MAX
+
+
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
         ({"wildcard": 1.5}, "wildcard is a probability"),
         ({"descendant": -0.1}, "descendant is a probability"),
         ({"depth_max": 0}, "depth_max must be at least 1"),
-        ({"count": -1}, "count cannot be negative"),
-        ({"skew": -1}, "skew cannot be negative"),
-        ({"predicates": -1}, "predicates cannot be negative"),
+        ({"count": -1}, "count must be at least 0, not -1"),
+        ({"skew": -1}, "skew is a number from 0 on, not -1"),
+        ({"predicates": -1}, "predicates is a number from 0 to 32"),
+        ({"predicates": nan}, "predicates is a number from 0 to 32"),
+        ({"predicates": 2**31}, "PREDICATES_MAX"),
+        ({"skew": nan}, "skew is a number from 0 on, not nan"),
+        ({"skew": inf}, "skew is a number from 0 on, not inf"),
+        ({"count": 2**63}, "PATTERNS_MAX"),
+        ({"depth_max": 2**31}, "STEPS_MAX"),
+        ({"depth_max": 1.5}, "depth_max is a whole number, not 1.5"),
+        ({"nested_depth": 2**31}, "STEPS_MAX"),
+        ({"nested_levels": 2**31}, "LEVELS_MAX"),
         ({"predicate_kinds": ("like",)}, "predicate_kinds are some of"),
         ({"root": "nothing"}, "declares no element 'nothing'"),
     ],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from twigcast.files import PublicationLimits
     from twigcast.language import DocumentLimits
 
-__all__ = ["LimitOptions", "size_of", "stopped_by", "way_out"]
+__all__ = ["LimitOptions", "check_number", "size_of", "stopped_by", "way_out"]
 
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[kmg]i?b|b)?", re.IGNORECASE)
 _UNITS: Final = {
@@ -149,6 +149,8 @@ class LimitOptions:
         """For whoever opens files and archives."""
         from twigcast.files import PublicationLimits
 
+        for name, number in (("members_max", self.members_max), ("ratio_max", self.ratio_max)):
+            check_number(_OPTIONS[name], number)
         given = {
             "document_bytes_max": self._bytes(),
             "members_max": self.members_max,
@@ -160,6 +162,12 @@ class LimitOptions:
         if self.bytes_max is None:
             return None
         return size_of(self.bytes_max, option=_OPTIONS["bytes_max"])
+
+
+def check_number(option: str, given: int | None) -> None:
+    """UsageError if a number is larger than any limit can be."""
+    if given is not None and given > _NUMBER_MAX:
+        raise UsageError(f"{option} is {_NUMBER_MAX:,} at most")
 
 
 def size_of(given: str, *, option: str) -> int:

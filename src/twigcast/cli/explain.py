@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import document_limits as limit
-from twigcast.cli.document_limits import LimitOptions, way_out
+from twigcast.cli.document_limits import LimitOptions, check_number, way_out
 from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson, ExitCode, ResidualCostMax
 from twigcast.cli.rules import read_rules
@@ -94,6 +94,7 @@ def explain(
     """
     each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
     limits = LimitOptions(*each, members_max, ratio_max)
+    check_number("--residual-cost-max", residual_cost_max)
     namespaces: Mapping[str, str] = bindings(namespace)
     if rule is not None:
         if xpath == document == "-":

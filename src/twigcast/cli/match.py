@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli import document_limits as limit
-from twigcast.cli.document_limits import LimitOptions
+from twigcast.cli.document_limits import LimitOptions, check_number
 from twigcast.cli.engine_note import slow_engine
 from twigcast.cli.filing import filing_into
 from twigcast.cli.interrupts import end_on_request
@@ -137,6 +137,8 @@ def _deciders(
     from twigcast.matching import Matcher
     from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 
+    for option, cost in zip(("--residual-cost-max", "--document-cost-max"), costs, strict=True):
+        check_number(option, cost)
     bounds = MatcherBounds(limits, costs[0] or COST_MAX, costs[1] or DOCUMENT_COST_MAX)
     matcher = Matcher(engine=engine, keep_texts=False, **bounds._asdict())
     step = bar.steps("reading subscriptions", len(file.subscriptions))

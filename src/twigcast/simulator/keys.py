@@ -21,7 +21,10 @@ from typing import Final, TypeGuard
 
 from twigcast.errors import UsageError
 
-__all__ = ["Keys"]
+__all__ = ["WHOLE_MAX", "Keys"]
+
+WHOLE_MAX: Final = 9_000_000_000_000_000_000
+"""The largest whole number of a scenario: it fits into 64 bits, which is what TOML promises."""
 
 _SHOWN_MAX: Final = 60
 
@@ -76,17 +79,23 @@ class Keys:
             raise self.fault(key, "true or false", value)
         return value
 
-    def whole(self, key: str, default: int, *, least: int = 0) -> int:
-        """A whole number, which is not less than another."""
+    def whole(
+        self, key: str, default: int, *, least: int = 0, most: int = WHOLE_MAX, limit: str = ""
+    ) -> int:
+        """A whole number in a range; ``limit`` is what the upper end is called."""
         value = self.raw(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise self.fault(key, f"a whole number from {least} on", value)
+        if value > most:
+            raise self.fault(key, f"{most:,} at most ({limit or 'WHOLE_MAX'})", value)
         return value
 
-    def whole_or_none(self, key: str, *, least: int = 1) -> int | None:
+    def whole_or_none(
+        self, key: str, *, least: int = 1, most: int = WHOLE_MAX, limit: str = ""
+    ) -> int | None:
         """Likewise, where nothing need be given."""
         if key in self:
-            return self.whole(key, 0, least=least)
+            return self.whole(key, 0, least=least, most=most, limit=limit)
         self.taken[key] = None
         return None
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from inspect import signature
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from twigcast.door import door
 from twigcast.errors import UsageError
@@ -34,10 +34,34 @@ from twigcast.simulator.network_plan import NetworkPlan, read_network_plan
 from twigcast.simulator.simulation import SimulationLimits
 from twigcast.workload import generate_documents, generate_patterns
 
-__all__ = ["CHURN_MAX", "SCENARIO_BYTES_MAX", "Churn", "Scenario", "Workload", "read_scenario"]
+__all__ = [
+    "CHURN_MAX",
+    "DOCUMENTS_MAX",
+    "DRAWN_ELEMENTS_MAX",
+    "SCENARIO_BYTES_MAX",
+    "SUBSCRIPTIONS_MAX",
+    "Churn",
+    "Scenario",
+    "Workload",
+    "read_scenario",
+]
 
 CHURN_MAX: Final = 5_000_000
 """Comings and goings that a scenario may ask for; each is drawn before the run, and kept."""
+
+SUBSCRIPTIONS_MAX: Final = 2_000_000
+"""Subscriptions that a scenario may ask for, all brokers or clients together: twice the largest
+table we know."""
+
+DOCUMENTS_MAX: Final = 1_000_000
+"""Documents that a scenario may ask for, and publishers."""
+
+DRAWN_ELEMENTS_MAX: Final = 20_000_000
+"""Elements of all its documents, which are drawn before the run, and kept: some 1 GB."""
+
+_ELEMENT_BYTES: Final = 50
+_SUBSCRIPTIONS: Final[Any] = {"most": SUBSCRIPTIONS_MAX, "limit": "SUBSCRIPTIONS_MAX"}
+_DOCUMENTS: Final[Any] = {"most": DOCUMENTS_MAX, "limit": "DOCUMENTS_MAX"}
 
 SCENARIO_BYTES_MAX: Final = 4 * 1024**2
 """Of a scenario file: some ten thousand changes written by hand, or links of an inline topology."""
@@ -74,7 +98,7 @@ class Workload:
     publish_times: tuple[float, ...] | None = None
     numbers: int = 20
     pattern_options: Mapping[str, object] = field(default_factory=dict)
-    document_options: Mapping[str, object] = field(default_factory=dict)
+    document_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +192,16 @@ def _workload(keys: Keys) -> Workload:
     usual = Workload()
     workload = Workload(
         dtds=keys.texts("dtds", usual.dtds),
-        subscriptions=keys.whole("subscriptions", usual.subscriptions),
+        subscriptions=keys.whole("subscriptions", usual.subscriptions, **_SUBSCRIPTIONS),
         per=keys.one_of("per", ("broker", "client"), usual.per),
         subscribers_at=keys.texts("subscribers_at", usual.subscribers_at),
         interests=keys.whole_or_none("interests"),
-        pool=keys.whole_or_none("pool"),
+        pool=keys.whole_or_none("pool", **_SUBSCRIPTIONS),
         subscriptions_file=keys.text("subscriptions_file"),
         subscribe_every=keys.number("subscribe_every", usual.subscribe_every),
-        documents=keys.whole("documents", usual.documents),
+        documents=keys.whole("documents", usual.documents, **_DOCUMENTS),
         documents_from=keys.texts("documents_from"),
-        publishers=keys.whole_or_none("publishers"),
+        publishers=keys.whole_or_none("publishers", **_DOCUMENTS),
         publishers_at=keys.texts("publishers_at", usual.publishers_at),
         publishes=keys.whole_or_none("publishes"),
         advertise=keys.flag("advertise", default=usual.advertise),
@@ -191,7 +215,20 @@ def _workload(keys: Keys) -> Workload:
     keys.end()
     if not workload.dtds:
         raise UsageError(f"{keys.where}: dtds names at least one DTD")
+    _check_elements(workload, keys.where)
     return workload
+
+
+def _check_elements(workload: Workload, where: str) -> None:
+    """All documents are drawn before the run, so they have to fit into memory together."""
+    each = workload.document_options["elements"]
+    if "bytes_target" in workload.document_options:
+        each = workload.document_options["bytes_target"] // _ELEMENT_BYTES + 1
+    if workload.documents * each > DRAWN_ELEMENTS_MAX:
+        raise UsageError(
+            f"{where}: the documents would have some {workload.documents * each:,} elements "
+            f"together, where at most {DRAWN_ELEMENTS_MAX:,} are allowed (DRAWN_ELEMENTS_MAX)"
+        )
 
 
 def _pattern_options(keys: Keys) -> Mapping[str, object]:
@@ -209,10 +246,10 @@ def _pattern_options(keys: Keys) -> Mapping[str, object]:
     return options
 
 
-def _document_options(keys: Keys) -> Mapping[str, object]:
+def _document_options(keys: Keys) -> Mapping[str, Any]:
     """What ``generate_documents`` is told; what is not given is as usual there."""
     usual = {key: each.default for key, each in signature(generate_documents).parameters.items()}
-    options: dict[str, object] = {
+    options: dict[str, Any] = {
         "elements": keys.whole("elements", usual["elements"], least=1),
         "depth_max": keys.whole("depth_max", usual["depth_max"], least=1),
         "attributes": keys.number("attributes", usual["attributes"]),

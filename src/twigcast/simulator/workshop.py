@@ -29,7 +29,7 @@ from twigcast.routing.events import (
     SubscriptionId,
 )
 from twigcast.routing.topology import Tree
-from twigcast.simulator.scenario import Scenario
+from twigcast.simulator.scenario import SUBSCRIPTIONS_MAX, Scenario
 from twigcast.simulator.story import HandedIn, Scene
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 
@@ -160,6 +160,12 @@ class Workshop:
             return self._subscriptions_of_file(workload.subscriptions_file)
         if not workload.subscriptions:
             return ()
+        together = len(self.readers) * workload.subscriptions
+        if together > SUBSCRIPTIONS_MAX:
+            raise UsageError(
+                f"{self._where}: there would be {together:,} subscriptions together, where at most "
+                f"{SUBSCRIPTIONS_MAX:,} are allowed (SUBSCRIPTIONS_MAX)"
+            )
         drawn = [
             (reader, broker, self.drawn_patterns(reader, broker, workload.subscriptions))
             for reader, broker in self.readers

@@ -38,11 +38,21 @@ from typing import TypeAlias
 from twigcast.errors import UsageError
 from twigcast.language.schema import Occurs, Schema
 from twigcast.workload.content_plan import Part, content_plans
+from twigcast.workload.ranges import check_whole
 from twigcast.workload.start_tags import StartTags
 from twigcast.workload.vocabulary import Vocabulary
 
 ELEMENTS_MAX = 1_000_000
 """More elements a document of the library may not have, so none is made with more."""
+
+BYTES_MAX = 10_000_000
+"""Nor may it be larger."""
+
+DEPTH_MAX = 256
+"""Nor deeper: there libxml2 stops."""
+
+DOCUMENTS_MAX = 10_000_000
+"""Of one call: so many may be in one archive."""
 
 _PHRASE_SHARE = 0.5
 """How much of the text between children is prose; the rest are values that predicates hit."""
@@ -112,9 +122,14 @@ def generate_documents(  # noqa: PLR0913 - one keyword for each parameter of the
     if that is given, and is at most ``depth_max`` elements deep. ``attributes`` is the probability
     that an attribute which may be left out is there.
 
-    UsageError if the schema has no single root and none is given, or if no document of the schema
-    fits into the limits.
+    UsageError if the schema has no single root and none is given, if a parameter is out of its
+    range, or if no document of the schema fits into the limits.
     """
+    check_whole("count", count, (0, DOCUMENTS_MAX), "DOCUMENTS_MAX")
+    check_whole("elements", elements, (1, ELEMENTS_MAX), "ELEMENTS_MAX")
+    check_whole("depth_max", depth_max, (1, DEPTH_MAX), "DEPTH_MAX")
+    if bytes_target is not None:
+        check_whole("bytes", bytes_target, (1, BYTES_MAX), "BYTES_MAX")
     soil = _Soil(
         schema,
         schema.root_or(root),
@@ -124,8 +139,11 @@ def generate_documents(  # noqa: PLR0913 - one keyword for each parameter of the
     )
     if not 0 <= attributes <= 1:
         raise UsageError(f"attributes is a probability, not {attributes}")
-    if max(soil.least, elements) > ELEMENTS_MAX:
-        raise UsageError(f"a document would have {max(soil.least, elements):,} elements or more")
+    if soil.least > ELEMENTS_MAX:
+        raise UsageError(
+            f"a document would have {soil.least:,} elements or more, where at most "
+            f"{ELEMENTS_MAX:,} are allowed (ELEMENTS_MAX)"
+        )
     if marker is not None and marker.name in schema.elements:
         raise UsageError(f"the marker {marker.name!r} is an element of the schema; take another")
 

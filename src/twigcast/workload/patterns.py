@@ -40,11 +40,13 @@ from bisect import bisect
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 from random import Random
 from typing import Final
 
 from twigcast.errors import UsageError
 from twigcast.language.schema import ElementDeclaration, Schema
+from twigcast.workload.ranges import check_whole
 from twigcast.workload.vocabulary import Vocabulary
 
 PREDICATE_KINDS: Final = ("equal", "unequal", "order", "exists", "contains", "starts")
@@ -65,6 +67,18 @@ _PATHS_MAX: Final = 1e100
 
 _ANOTHER_LEVEL: Final = 0.5
 """The probability that ``//`` goes down one more level."""
+
+PATTERNS_MAX: Final = 10_000_000
+"""Of one call: to be distinct they are held, some 150 bytes each."""
+
+STEPS_MAX: Final = 64
+"""Steps of a pattern, and of a branch: an expression may have no more."""
+
+LEVELS_MAX: Final = 8
+"""Branches within branches: no expression may have predicates deeper inside each other."""
+
+PREDICATES_MAX: Final = 32
+"""Value predicates of a pattern: an expression may have no more."""
 
 _ABOVE_ROOT: Final = ""
 _PART_LENGTH: Final = 3
@@ -91,11 +105,15 @@ class _Shape:
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} is a probability, not {getattr(self, name)}")
         for name in ("depth_max", "nested_depth"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("predicates", "skew", "nested_levels"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} cannot be negative")
+            check_whole(name, getattr(self, name), (1, STEPS_MAX), "STEPS_MAX")
+        check_whole("nested_levels", self.nested_levels, (0, LEVELS_MAX), "LEVELS_MAX")
+        if not 0 <= self.predicates <= PREDICATES_MAX:
+            raise UsageError(
+                f"predicates is a number from 0 to {PREDICATES_MAX} (PREDICATES_MAX), not "
+                f"{self.predicates}"
+            )
+        if not 0 <= self.skew < inf:
+            raise UsageError(f"skew is a number from 0 on, not {self.skew}")
         unknown = [kind for kind in self.predicate_kinds if kind not in PREDICATE_KINDS]
         if unknown or not self.predicate_kinds:
             raise UsageError(f"predicate_kinds are some of {', '.join(PREDICATE_KINDS)}")
@@ -144,8 +162,7 @@ def generate_patterns(  # noqa: PLR0913 - one keyword for each parameter of the 
         attributes=attributes,
         skew=skew,
     )
-    if count < 0:
-        raise UsageError(f"count cannot be negative: {count}")
+    check_whole("count", count, (0, PATTERNS_MAX), "PATTERNS_MAX")
     walker = _Walker(
         schema, schema.root_or(root), shape=shape, vocabulary=vocabulary or Vocabulary(), rng=rng
     )
@@ -190,6 +207,8 @@ class _Walker:
     ) -> None:
         self._shape = shape
         self._random = rng.random
+        self._steps_left = 0
+        """Of the pattern that is being drawn, for branches: else these grow as a power."""
         self._children: dict[str, tuple[str, ...]] = {_ABOVE_ROOT: (root,)}
         self._weights: dict[str, list[float]] = {}
         self._attributes: dict[str, list[str]] = {}
@@ -236,6 +255,7 @@ class _Walker:
         if shape.predicates:
             self._add_predicates(steps, elements)
         if shape.nested and shape.nested_levels:
+            self._steps_left = STEPS_MAX - len(steps)
             self._add_branches(steps, elements, shape.nested_levels)
         if shape.attributes and random() < shape.attributes:
             names = self._attributes[elements[-1]]
@@ -340,6 +360,9 @@ class _Walker:
         for place, element in enumerate(elements):
             if random() < shape.nested and element in self._children:
                 branch, passed = self._walk(element, shape.nested_depth)
+                if len(branch) > self._steps_left:
+                    continue
+                self._steps_left -= len(branch)
                 if levels > 1:
                     self._add_branches(branch, passed, levels - 1)
                 path = "".join(branch)

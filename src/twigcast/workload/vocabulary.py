@@ -12,7 +12,9 @@ Enumerations have the values that the schema lists, and fixed attributes the one
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
+from typing import Final
 from zlib import crc32
 
 from twigcast.errors import UsageError
@@ -25,6 +27,9 @@ _WORDS = (  # noqa: SIM905 - fifty words on fifty lines say no more
     " quartz raven ridge river saffron silver summit thistle timber tundra velvet violet walnut"
     " willow winter zephyr"
 ).split()
+
+NUMBERS_MAX: Final = 1_000_000
+"""The largest number of a vocabulary. All are held as texts, some 60 MB of them."""
 
 _IDS_ASKED_FOR = 20
 """Predicates ask for one of the first IDs: most documents have these."""
@@ -43,6 +48,11 @@ class Vocabulary:
     def __post_init__(self) -> None:
         if self.numbers < 1 or not self.words:
             raise UsageError("a vocabulary needs at least one number and one word")
+        if self.numbers > NUMBERS_MAX:
+            raise UsageError(
+                f"the numbers of a vocabulary run to {NUMBERS_MAX:,} at most (NUMBERS_MAX), not "
+                f"to {self.numbers:,}"
+            )
         if any(not word.replace("-", "").isalnum() for word in self.words):
             raise UsageError("the words of a vocabulary consist of letters, digits and '-'")
 
@@ -53,7 +63,7 @@ class Vocabulary:
     def values(self, name: str) -> tuple[str, ...]:
         """The values that an element or attribute of this name can have."""
         if self.is_numeric(name):
-            return tuple(str(number) for number in range(1, self.numbers + 1))
+            return _numbers(self.numbers)
         return self.words
 
     def attribute_values(self, attribute: AttributeDeclaration) -> tuple[str, ...]:
@@ -71,6 +81,12 @@ class Vocabulary:
         words = self.words
         count = 1 + int(rng.random() * 8)
         return " ".join([words[int(rng.random() * len(words))] for _ in range(count)])
+
+
+@lru_cache(maxsize=1)
+def _numbers(most: int) -> tuple[str, ...]:
+    """Numbers as texts, once for all names that have them."""
+    return tuple(str(number) for number in range(1, most + 1))
 
 
 _IDENTIFIERS = {AttributeType.ID, AttributeType.IDREF, AttributeType.IDREFS}
