@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.covering.path_oracles import label_paths, tiny_schemas
+from twigcast.covering import Advertisement
 from twigcast.covering.path_automaton import (
     AutomatonLimits,
     PathAutomaton,
@@ -169,3 +170,30 @@ def test_states_are_numbered_from_the_document_node() -> None:
         State(edges=((label, 1),)),
         State(TextKind.BLANK),
     )
+
+
+def _ring(length: int, inside: str, mark: str) -> Advertisement:
+    """Elements ``*:f`` inside each other, in a circle, of which the last bears a mark."""
+    states = ["0: *:f=1"]
+    for state in range(1, length + 1):
+        last = state == length
+        states.append(f"{state}: {mark if last else ''} {inside} *:f={1 if last else state + 1}")
+    return Advertisement.parse("\n".join(states))
+
+
+LABELS = " ".join(f"g{number:03}=1" for number in range(300))
+ATTRIBUTES = " ".join(f"@g{number:03}" for number in range(300))
+VALUES = "@g(" + "|".join(f'"{number:03}"' for number in range(300)) + ")"
+
+
+@pytest.mark.parametrize(
+    ("of_wider", "of_narrower"),
+    [(LABELS, ""), (ATTRIBUTES, ATTRIBUTES), (VALUES, VALUES)],
+    ids=["labels", "attributes", "values"],
+)
+def test_whatever_is_looked_at_counts(of_wider: str, of_narrower: str) -> None:
+    wider = _ring(15, f"text() {of_wider}", "@k").paths
+    narrower = _ring(31, of_narrower, "text()").paths
+    # 465 pairs of states, and 300 things to look at in each.
+    assert covers_paths(wider=wider, narrower=narrower, steps_max=1_000_000)
+    assert not covers_paths(wider=wider, narrower=narrower, steps_max=100_000)

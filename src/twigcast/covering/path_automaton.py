@@ -122,6 +122,11 @@ class PathAutomaton:
 
     states: tuple[State, ...]
 
+    @property
+    def size(self) -> int:
+        """Edges, attributes and values: what there is to be looked at."""
+        return sum(len(state.edges) + _leaves(state) for state in self.states)
+
     def edges(self) -> Iterator[tuple[int, Label, int]]:
         """Every edge: where it begins, its label, where it ends."""
         for number, state in enumerate(self.states):
@@ -200,7 +205,8 @@ def covers_paths(
 ) -> bool:
     """Whether every path of the narrower automaton, with its text and values, is in the wider.
 
-    A no is certain unless more than ``steps_max`` labels would have to be compared; a yes always.
+    A no is certain unless more than ``steps_max`` labels, attributes and values would have to be
+    looked at; a yes always.
     Both automata are followed side by side. Where one has a label that the other knows only as a
     special case of ``*:f`` or ``*``, the special case is tried.
     """
@@ -208,7 +214,10 @@ def covers_paths(
     seen = {(DOCUMENT_NODE, DOCUMENT_NODE)}
     waiting = [(DOCUMENT_NODE, DOCUMENT_NODE)]
     for here, there in waiting:
-        if not _covers_leaves(wider.states[there], narrower.states[here]):
+        steps_max -= _leaves(wider.states[there]) + _leaves(narrower.states[here])
+        if any(label.namespace is None for label in narrow[here]):
+            steps_max -= len(wide[there])
+        if steps_max < 0 or not _covers_leaves(wider.states[there], narrower.states[here]):
             return False
         for label in _letters(narrow[here], wide[there]):
             steps_max -= 1
@@ -234,6 +243,11 @@ def _letters(narrow: Mapping[Label, object], wide: Mapping[Label, object]) -> It
         return narrow
     special = (label for label in wide if label not in narrow)
     return [*narrow, *(new for new in special if any(old in narrow for old in _more_general(new)))]
+
+
+def _leaves(state: State) -> int:
+    """How many attributes and values there are to be looked at."""
+    return sum(1 + len(values or ()) for _, values in state.attributes)
 
 
 def _covers_leaves(wide: State, narrow: State) -> bool:

@@ -46,12 +46,13 @@ a broker with few links is likely to bring back."""
 
 
 COMPARED_EDGES_MAX: Final = 500_000
-"""Edges of those that a new advertisement is compared with, each counted with its own: some 30
-comparisons of DocBook. Beyond, it counts as neither covering nor covered, and more is passed on."""
+"""Edges, attributes and values of those that a new advertisement is compared with, each counted
+with its own: some 10 comparisons of DocBook, or a second or two with those made to be slow. Beyond,
+it counts as neither covering nor covered, and more is passed on."""
 
-_STEPS_PER_EDGE: Final = 4
-"""Of one comparison. Two schemas take about one step for each edge; automata made to be compared
-slowly, like circles of different lengths, take the product of both."""
+_STEPS_PER_EDGE: Final = 2
+"""Of one comparison. Two schemas take less than one step for each edge, attribute and value of
+both; automata made to be compared slowly, like circles of different lengths, take the product."""
 
 _STEPS_MIN: Final = 1_000
 """Of one comparison, so that small ones are never given up."""
@@ -73,7 +74,8 @@ class _Known:
     """Those of its elements."""
     general: bool
     """Whether one of them stands for several, as ``*`` does."""
-    edges: int
+    size: int
+    """Its edges, attributes and values."""
     sources: set[LinkId | None] = field(default_factory=set)
     wider: set[str] = field(default_factory=set)
 
@@ -163,15 +165,14 @@ class AdvertisementTable:
 
     def _compare(self, text: str, advertisement: Advertisement) -> None:
         """Take an advertisement in, and find out which others it covers and is covered by."""
-        every = [label for _, label, _ in advertisement.paths.edges()]
-        labels = frozenset(every)
+        labels = frozenset(label for _, label, _ in advertisement.paths.edges())
         general = any(label.namespace is None for label in labels)
-        new = _Known(advertisement, labels, general, len(every))
+        new = _Known(advertisement, labels, general, advertisement.paths.size)
         compared = 0
         for other_text, other in self._known.items():
             if not (_may_cover(new, other) or _may_cover(other, new)):
                 continue
-            compared += new.edges + other.edges
+            compared += new.size + other.size
             if compared > COMPARED_EDGES_MAX:
                 break
             if _covers(wider=new, narrower=other):
@@ -216,7 +217,7 @@ def _covers(*, wider: _Known, narrower: _Known) -> bool:
     return _may_cover(wider, narrower) and advertisement_covers(
         wider=wider.advertisement,
         narrower=narrower.advertisement,
-        steps_max=_STEPS_MIN + _STEPS_PER_EDGE * (wider.edges + narrower.edges),
+        steps_max=_STEPS_MIN + _STEPS_PER_EDGE * (wider.size + narrower.size),
     )
 
 
