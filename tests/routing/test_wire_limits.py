@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -289,7 +290,12 @@ def test_an_empty_part_is_refused_so_that_parts_are_bounded_by_routes() -> None:
 
 
 @pytest.mark.parametrize(
-    "limits", [WireLimits(change_routes_max=8), WireLimits(change_bytes_max=100)]
+    "limits",
+    [
+        WireLimits(change_routes_max=8),
+        WireLimits(change_bytes_max=100),
+        WireLimits(change_weight_max=800),
+    ],
 )
 def test_what_an_assembler_holds_is_bounded(limits: WireLimits) -> None:
     assembler = Assembler(limits)
@@ -300,6 +306,11 @@ def test_what_an_assembler_holds_is_bounded(limits: WireLimits) -> None:
     with pytest.raises(ProtocolLimitError, match="change_"):
         assembler.take(third)
     assert (assembler.held_bytes, assembler.held_routes) == (0, 0)
+
+
+def test_a_change_that_is_too_heavy_is_not_sent_to_its_end() -> None:
+    with pytest.raises(UsageError, match="change_weight_max"):
+        list(frames(many(9), replace(SMALL, change_weight_max=800)))
 
 
 def test_a_change_over_the_limit_is_not_begun() -> None:

@@ -84,8 +84,7 @@ class WireLimits:
     """Patterns and advertisements of one frame."""
     frame_weight_max: int = 1_048_576
     """How much work reading a frame may be if it has more than one route, in characters of plain
-    paths: a second or two. A condition with n parts weighs n² besides, since they are compared. A
-    change may weigh more as a whole, for documents pass between its frames."""
+    paths: a second or two. A condition with n parts weighs n² besides, since they are compared."""
     part_bytes_max: int = 262_144
     """Of a part that we send, if it has more than one route: a document waits behind it for some
     20 milliseconds at 100 Mbit/s."""
@@ -95,6 +94,10 @@ class WireLimits:
     """Patterns and advertisements of one change: twice the largest table we know."""
     change_bytes_max: int = 268_435_456
     """All frames of one change: a million routes take some 50 MB."""
+    change_weight_max: int = 536_870_912
+    """How much work reading all frames of one change may be, in the same measure: the largest
+    change of plain paths weighs half of it. Documents pass between the frames, so it is minutes of
+    work that nobody waits for; without it, short conditions could make it hours."""
 
 
 WIRE_LIMITS: Final = WireLimits()
@@ -163,7 +166,7 @@ def _parts(message: Change, limits: WireLimits) -> Iterator[bytes]:
             f"a change has at most {limits.change_routes_max:,} routes (change_routes_max), not "
             f"{whole:,}; say less at a time"
         )
-    begin, number, size = 0, 1, limits.part_routes_max
+    begin, number, size, weight = 0, 1, limits.part_routes_max, 0
     while True:
         end = min(begin + size, whole)
         part = cast("ChangeForm", form_of(_section(message, begin, end)))
@@ -177,6 +180,12 @@ def _parts(message: Change, limits: WireLimits) -> Iterator[bytes]:
             raise UsageError(
                 f"an advertisement takes {len(content):,} bytes, and a frame has at most "
                 f"{limits.frame_bytes_max:,} (frame_bytes_max)"
+            )
+        weight += part.weight
+        if weight > limits.change_weight_max:
+            raise UsageError(
+                f"the routes of a change weigh at most {limits.change_weight_max:,} together "
+                "(change_weight_max); say less at a time"
             )
         if end == whole:
             yield _with_hints(part, content, message.hints, limits)
@@ -352,6 +361,7 @@ class Assembler:
         self._held: Change | None = None
         self._lists: list[list[Any]] = []
         self._parts = 0
+        self._weight = 0
         self.held_bytes = 0
         """Of the frames of a change that is not whole yet; at most ``change_bytes_max``."""
         self.held_routes = 0
@@ -376,7 +386,7 @@ class Assembler:
 
     def clear(self) -> None:
         """Forget what is held."""
-        self._held, self._lists, self._parts = None, [], 0
+        self._held, self._lists, self._parts, self._weight = None, [], 0, 0
         self.held_bytes = self.held_routes = 0
 
     def _join(self, form: ChangeForm, size: int) -> Change | None:
@@ -385,6 +395,8 @@ class Assembler:
         self.held_routes += form.size
         _check_size("change_bytes_max", self.held_bytes, self._limits.change_bytes_max)
         _check_size("change_routes_max", self.held_routes, self._limits.change_routes_max)
+        self._weight += form.weight
+        _check_size("change_weight_max", self._weight, self._limits.change_weight_max)
         part = cast("Change", value_of(form))
         if self._held is None:
             self._lists = [[], [], [], []]
