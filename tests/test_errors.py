@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import twigcast
+from twigcast import Matcher, Network, Pattern
 from twigcast.errors import (
     DocumentError,
     DocumentLimitError,
@@ -140,3 +144,52 @@ def test_the_text_of_an_error_is_one_printable_line(error: TwigcastError) -> Non
 def test_the_fields_of_an_error_keep_what_the_text_spells_out() -> None:
     error = DocumentError("no end", document="a\tb.xml")
     assert (error.document, str(error)) == ("a\tb.xml", "document a\\tb.xml: no end")
+
+
+HOSTILE = st.text(
+    st.characters(exclude_categories=()) | st.sampled_from("\ud800\x1b\n\u2028\u202e")
+)
+
+
+@given(HOSTILE)
+def test_no_text_of_an_error_can_break_out_of_its_line(name: str) -> None:
+    for error in (
+        TwigcastError(name),
+        UsageError(f"there is no broker {name}"),
+        PatternError(name, column=1, expected=f"a prefix other than {name}", hint=name),
+        PatternLimitError(name, column=1, limit="steps_max", given=2, allowed=1),
+        DocumentError(name, document=name, line=1),
+        DocumentLimitError(name, limit="bytes_max", given=2, allowed=1, document=name),
+        SchemaError(name, module=name, line=1),
+        SchemaLimitError(name, limit="bytes_max", given=2, allowed=1, module=name),
+        ProtocolError(name, place=name),
+        ProtocolLimitError(name, limit="bytes_max", given=2, allowed=1, place=name),
+        InternalError(name, ValueError(name)),
+    ):
+        assert str(error).isprintable()
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x1b[2J", "a\nb", "\u202eb"])
+def test_what_strangers_call_things_is_told_in_one_line(name: str, tmp_path: Path) -> None:
+    network = Network({"links": [["n", "s"]]})
+    for call in (
+        lambda: Pattern.parse(f"//{name}:a"),
+        lambda: Pattern.parse("//p:a", {name: "urn:a", "q": ""}),
+        lambda: Pattern.parse("//p:a", {"p": f"{name}{{"}),
+        lambda: Matcher().remove(name),
+        lambda: Matcher({name: "//["}),
+        lambda: Matcher(engine=name),
+        lambda: Matcher().match(name),
+        lambda: Matcher().match(f"<{name}>"),
+        lambda: Matcher.from_file(tmp_path / name),
+        lambda: network.subscribe(name, "ann", "//a"),
+        lambda: network.remove_link("n", name),
+        lambda: network.advertise("n", f"<!ELEMENT {name} EMPTY".encode("utf-8", "surrogatepass")),
+        lambda: Network({"links": [["n", name], ["n", name]]}),
+        lambda: Network(tmp_path / name),
+        lambda: Network({"links": [["n", "s"]]}, strategy=name),
+    ):
+        with pytest.raises(TwigcastError) as caught:
+            call()
+        assert str(caught.value).isprintable()

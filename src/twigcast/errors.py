@@ -41,7 +41,10 @@ _REASON_SHOWN_MAX = 500
 
 
 class TwigcastError(Exception):
-    """The base of every error raised on purpose."""
+    """The base of every error raised on purpose. Its text is one line (:func:`one_line`)."""
+
+    def __init__(self, *told: object) -> None:
+        super().__init__(*(one_line(one) if isinstance(one, str) else one for one in told))
 
 
 class LimitError(TwigcastError):
@@ -101,7 +104,7 @@ class DocumentError(TwigcastError):
         self.document = document
         self.line = line
         self.column = column
-        super().__init__(f"{_place('document', document, line, column)}: {one_line(reason)}")
+        super().__init__(f"{_place('document', document, line, column)}: {reason}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -118,7 +121,7 @@ class SchemaError(TwigcastError):
         self.reason = reason
         self.module = module
         self.line = line
-        super().__init__(f"{_place('schema', module, line, None)}: {one_line(reason)}")
+        super().__init__(f"{_place('schema', module, line, None)}: {reason}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -136,8 +139,8 @@ class ProtocolError(TwigcastError):
             reason = reason[:_REASON_SHOWN_MAX] + "…"
         self.reason = reason
         self.place = place
-        where = f"message, {one_line(place)}" if place else "message"
-        super().__init__(f"{where}: {one_line(reason)}")
+        where = f"message, {place}" if place else "message"
+        super().__init__(f"{where}: {reason}")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
@@ -253,7 +256,7 @@ def _told(error: BaseException) -> str:
 
 
 def _place(kind: str, name: str | None, line: int | None, column: int | None) -> str:
-    place = f"{kind} {one_line(name)}" if name else kind
+    place = f"{kind} {name}" if name else kind
     if line is not None:
         place += f", line {line}"
     if column is not None:

@@ -140,12 +140,8 @@ def say(text: str = "") -> None:
 
 
 def complain(text: str) -> None:
-    """A line that says what is wrong, and who says so; what goes on below it is indented."""
-    lines = _GOES_ON.join(map(one_line, text.split(_GOES_ON)))
-    say(Shown(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {lines}"))
-
-
-_GOES_ON = "\n  "
+    """A line that says what is wrong, and who says so."""
+    say(Shown(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {one_line(text)}"))
 
 
 def _shown(text: str) -> str:

@@ -278,4 +278,4 @@ def _complaint(error: Exception, log: Path) -> str:
     """The last lines of the log, or the error's own first line if there are none."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     said = [line for line in lines if "ERROR" in line or "Exception" in line or "rror:" in line]
-    return "\n  ".join((said or lines)[-_COMPLAINTS_SHOWN:]) or cause(error)
+    return "; ".join((said or lines)[-_COMPLAINTS_SHOWN:]) or cause(error)
