@@ -18,6 +18,7 @@ __all__ = [
     "one_line",
     "printable",
     "shortened",
+    "shown",
     "size",
     "some_of",
 ]
@@ -28,6 +29,7 @@ HTML_ROWS_MAX = 100
 CELL_CHARACTERS_MAX = 500
 """Characters of one cell."""
 
+_SHOWN_CHARACTERS_MAX = 80
 _SOME_MAX, _SOME_SHOWN = 20, 10
 _KILO, _MEGA = 1_000, 1_000_000
 
@@ -81,6 +83,26 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def shown(value: object, characters_max: int = _SHOWN_CHARACTERS_MAX) -> str:
+    """Any value as an error may repeat it: in one line, cut where it gets long.
+
+    Some values cannot be written down: whole numbers of thousands of digits, and whatever has a
+    ``repr`` that fails. Of these it tells the kind.
+
+    >>> shown("a"), shown([1, None]), shown(10**5000)
+    ("'a'", '[1, None]', 'a number of thousands of digits')
+    """
+    if isinstance(value, str | bytes):
+        value = value[: characters_max + 1]
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 (a repr is a stranger's code)
+        if isinstance(value, int):
+            return "a number of thousands of digits"
+        return f"a value of the type {type(value).__name__}"
+    return shortened(one_line(text), characters_max)
 
 
 def some_of(values: Sequence[object]) -> str:

@@ -8,29 +8,42 @@ from typing import Any
 
 import pytest
 
-from twigcast import files
+from twigcast import Matcher, files
 from twigcast.errors import InternalError, TwigcastError
+from twigcast.routing import Topology
 
 
 class _Foe:
     """Whatever is asked of it raises."""
 
     def __init__(self, error: BaseException) -> None:
-        self._error = error
+        object.__setattr__(self, "error", error)  # for a topology is frozen
 
     def _fail(self, *_args: object, **_given: object) -> Any:  # noqa: ANN401
-        raise self._error
+        raise self.error
 
     __call__ = __iter__ = __len__ = __getitem__ = __fspath__ = __bool__ = __enter__ = _fail
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        raise self._error
+        raise self.error
 
+
+class _Topology(_Foe, Topology):
+    """What is no slip of the caller's, and fails all the same."""
+
+
+class _Matcher(_Foe, Matcher):
+    """Likewise."""
+
+    to_bytes = _Foe._fail
+
+
+ONE_ROW = files.SubscriptionFile((files.Subscription(1, "//a", line=1),), ())
 
 Call = Callable[[Any], object]
 
 CALLS: dict[str, Call] = {
-    "compile_subscriptions": lambda foe: files.compile_subscriptions(foe, foe),
+    "compile_subscriptions": lambda foe: files.compile_subscriptions(ONE_ROW, foe),
     "gather_subscriptions": files.gather_subscriptions,
     "list_documents": lambda foe: list(files.list_documents(foe)),
     "open_entries": lambda foe: list(files.open_entries(foe)),
@@ -38,9 +51,9 @@ CALLS: dict[str, Call] = {
     "read_index": lambda foe: files.read_index(_Path(foe)),
     "read_subscriptions": lambda foe: files.read_subscriptions(_Path(foe)),
     "read_topology": lambda foe: files.read_topology(_Path(foe)),
-    "topology_text": files.topology_text,
-    "write_index": lambda foe: files.write_index("x", foe),
-    "write_topology": lambda foe: files.write_topology(foe, "x.json"),
+    "topology_text": lambda foe: files.topology_text(_Topology(foe.error)),
+    "write_index": lambda foe: files.write_index("x", _Matcher(foe.error)),
+    "write_topology": lambda foe: files.write_topology(_Topology(foe.error), "x.json"),
 }
 
 

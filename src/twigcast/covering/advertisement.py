@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from twigcast.covering.automaton_text import automaton_text, read_automaton
 from twigcast.covering.document_paths import PathCollection, PathFollower
@@ -47,10 +47,8 @@ from twigcast.covering.schema_paths import schema_sketch
 from twigcast.display import counted
 from twigcast.door import door
 from twigcast.errors import UsageError
-from twigcast.language import Pattern
-
-if TYPE_CHECKING:
-    from twigcast.language import Document, Schema
+from twigcast.language import Document, Pattern, Schema
+from twigcast.slips import each_of
 
 __all__ = ["Advertisement", "AdvertisementStatistics", "advertisement_covers", "overlaps"]
 
@@ -115,7 +113,7 @@ class Advertisement:
         DocumentLimitError if they have too many different paths, UsageError if there are none.
         """
         seen = PathCollection(limits)
-        for document in documents:
+        for document in each_of(documents, Document, "samples are Documents"):
             seen.add(document)
         if not seen.sketch.edges[0]:
             raise UsageError("an advertisement from samples needs at least one document")
@@ -127,7 +125,9 @@ class Advertisement:
         cls, expressions: Iterable[str], *, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
         """The paths of expressions such as ``/a/b(c/d)+/@x``; PatternError if one is none."""
-        read = [read_expression(text) for text in expressions]
+        read = [
+            read_expression(text) for text in each_of(expressions, str, "expressions are texts")
+        ]
         return cls(path_automaton(expressions_sketch(read), limits))
 
     @classmethod

@@ -34,6 +34,7 @@ from twigcast.covering.aggregation import aggregate, space_budget
 from twigcast.covering.cover_index import CoverIndex
 from twigcast.covering.merged_set import MergedSet
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 
@@ -57,7 +58,9 @@ class AggregatedSet(MergedSet):
         minimal: bool = False,
     ) -> None:
         if not 0 < space <= 1:
-            raise UsageError(f"a share of the steps lies above 0 and up to 1, not at {space}")
+            raise UsageError(
+                f"a share of the steps lies above 0 and up to 1, not at {shown(space)}"
+            )
         super().__init__(schema, minimal=minimal)
         self._percent = round(100 * space, 9)
         self._index: tuple[CoverIndex, tuple[Pattern, ...]] | None = None

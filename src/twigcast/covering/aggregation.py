@@ -68,6 +68,7 @@ from twigcast.covering.trunk import (
     trunk_steps,
 )
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
@@ -130,7 +131,7 @@ def space_budget(patterns: Iterable[Pattern | str], percent: float) -> int:
     UsageError for a percentage outside 0 … 100.
     """
     if not 0 <= percent <= 100:  # noqa: PLR2004
-        raise UsageError(f"a budget lies in 0 … 100 percent of the steps, not at {percent}")
+        raise UsageError(f"a budget lies in 0 … 100 percent of the steps, not at {shown(percent)}")
     steps = sum(map(steps_of, _distinct(patterns)))
     return max(1, int(steps * Fraction(str(percent)) / 100))
 
@@ -148,7 +149,9 @@ def aggregate(
     that is no pattern.
     """
     if steps_max < 1:
-        raise UsageError(f"patterns take at least one step, so no budget of {steps_max} can do")
+        raise UsageError(
+            f"patterns take at least one step, so no budget of {shown(steps_max)} can do"
+        )
     given = _distinct(patterns)
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
     work = _Work(given, steps_max, SchemaPlaces(paths.automaton) if paths else None)

@@ -35,10 +35,11 @@ from twigcast.covering.covers import COVER_BUDGET, Ready, Tally, decide_ready, r
 from twigcast.covering.feature_index import FeatureIndex
 from twigcast.covering.homomorphism import Ground, ground_of
 from twigcast.covering.twig import Twig
-from twigcast.display import counted
+from twigcast.display import counted, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
+from twigcast.slips import check_whole
 
 __all__ = ["CoverEngine", "CoverIndex", "CoverIndexStatistics"]
 
@@ -116,9 +117,9 @@ class CoverIndex:
         pattern.
         """
         if not -_ID_BOUND <= id < _ID_BOUND:
-            raise UsageError(f"the id {id} does not fit into 64 bits")
+            raise UsageError(f"the id {shown(id)} does not fit into 64 bits")
         if id in self._by_id:
-            raise UsageError(f"id {id} is taken by {self.pattern(id).text}; remove it first")
+            raise UsageError(f"id {shown(id)} is taken by {self.pattern(id).text}; remove it first")
         parsed = _parsed(pattern)
         number = self._numbers.get(parsed)
         if number is None:
@@ -145,7 +146,7 @@ class CoverIndex:
         """Take out an id, and its pattern if it was the last; UsageError if it is not there."""
         number = self._by_id.pop(id, None)
         if number is None:
-            raise UsageError(f"no pattern with id {id}, so nothing to remove")
+            raise UsageError(f"no pattern with id {shown(id)}, so nothing to remove")
         self._roots = None
         more = self._more_ids.get(number)
         if not more:
@@ -192,7 +193,7 @@ class CoverIndex:
     def pattern(self, id: int) -> Pattern:
         """The pattern with an id; UsageError if it is not there."""
         if id not in self._by_id:
-            raise UsageError(f"no pattern with id {id}")
+            raise UsageError(f"no pattern with id {shown(id)}")
         return self._kept[self._by_id[id]].pattern
 
     def __repr__(self) -> str:
@@ -312,10 +313,13 @@ def _unlaid(twig: Twig) -> Ground:
 
 def _made(engine: CoverEngine, budget: int) -> tuple[str, Candidates]:
     """The engine of that name, and its name in full."""
+    check_whole(budget, "budget")
     if engine == "python" or (engine == "auto" and not native.AVAILABLE):
         return "python", FeatureIndex()
     if engine not in ("auto", "native"):
-        raise UsageError(f"a cover index has the engines auto, native and python, not {engine!r}")
+        raise UsageError(
+            f"a cover index has the engines auto, native and python, not {shown(engine)}"
+        )
     if not native.AVAILABLE:
         raise UsageError(
             "the engine native needs the package twigcast-kernel with a cover index, which is not "

@@ -40,11 +40,13 @@ from twigcast.covering.path_automaton import DOCUMENT_NODE, PathAutomaton, TextK
 from twigcast.covering.path_counts import COUNTING_STEPS_MAX, LinearPath, linear_path
 from twigcast.covering.trunk import Trunk, plain_steps, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.build import any_of
 from twigcast.language.condition import TEXT, Label, Reach
+from twigcast.slips import each_of, is_number
 
 __all__ = ["MERGE_DEPTH", "Degree", "PathMeasure", "measured_degree", "merge_degree"]
 
@@ -84,8 +86,11 @@ class Degree(NamedTuple):
             return Fraction(0)
         return Fraction(self.added, self.accepted) if self.accepted else Fraction(1)
 
+    @door("comparing degrees")
     def within(self, bound: float | Fraction) -> bool:
         """Whether the degree is at most so much; at most 0 are perfect ones only."""
+        if isinstance(bound, int | float) and not is_number(bound):
+            raise UsageError(f"the bound of a degree is a number, not {shown(bound)}")
         # A bound of 0.6 is meant as six tenths, which no float is.
         return self.perfect or (bound > 0 and self.value <= Fraction(str(bound)))
 
@@ -105,7 +110,8 @@ def merge_degree(
     takes too long.
     """
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
-    return measured_degree(merger, parts, paths, PathMeasure(paths.automaton, depth=depth))
+    given = each_of(parts, Pattern, "parts are Patterns")
+    return measured_degree(merger, given, paths, PathMeasure(paths.automaton, depth=depth))
 
 
 def measured_degree(
@@ -133,7 +139,7 @@ class PathMeasure:
 
     def __init__(self, paths: PathAutomaton, *, depth: int = MERGE_DEPTH) -> None:
         if depth < 1:
-            raise UsageError(f"paths are counted down to a depth of at least 1, not {depth}")
+            raise UsageError(f"paths are counted down to a depth of at least 1, not {shown(depth)}")
         self.depth = depth
         self.steps = 0
         """Labels followed so far."""

@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.tree_pattern import PartLabel, TreePart, name_bit, tree_pattern
 from twigcast.covering.xsearch import CoveredSearch, covering_search
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
@@ -142,7 +143,7 @@ class FactorizationTree:
         Raises UsageError if the id is taken, or if the pattern is no tree (``or``, ``not`` …).
         """
         if id in self._ways:
-            raise UsageError(f"id {id} is taken; remove it first")
+            raise UsageError(f"id {shown(id)} is taken; remove it first")
         way = [self._root]
         left = [(self._root, tree_pattern(pattern))]
         while left:
@@ -169,7 +170,7 @@ class FactorizationTree:
         """XNET, Algorithm 2. Raises UsageError if there is no such id."""
         way = self._ways.pop(id, None)
         if way is None:
-            raise UsageError(f"no pattern with id {id}, so nothing to remove")
+            raise UsageError(f"no pattern with id {shown(id)}, so nothing to remove")
         self._pattern_nodes -= len(way) - 1
         for node in reversed(way):
             node.sub.discard(id)

@@ -45,6 +45,7 @@ from twigcast.covering.merging import MERGE_STEPS_MAX, merge
 from twigcast.covering.path_counts import linear_path
 from twigcast.covering.trunk import pattern_of, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
@@ -81,7 +82,7 @@ class MergedSet:
         minimal: bool = False,
     ) -> None:
         if not 0 <= degree <= 1:
-            raise UsageError(f"a degree lies in 0 … 1, not at {degree}")
+            raise UsageError(f"a degree lies in 0 … 1, not at {shown(degree)}")
         self._degree = degree
         self._depth = depth
         self._steps_max = steps_max

@@ -57,6 +57,7 @@ from twigcast.covering.merge_rules import opened, shortened
 from twigcast.covering.schema_places import SchemaPlaces
 from twigcast.covering.trunk import Trunk, pattern_of, plain_steps, trunk_of
 from twigcast.covering.under_schema import SchemaPaths
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
@@ -110,7 +111,7 @@ def merge(
     documents.
     """
     if not 0 <= degree <= 1:
-        raise UsageError(f"a degree lies in 0 … 1, not at {degree}")
+        raise UsageError(f"a degree lies in 0 … 1, not at {shown(degree)}")
     given = {
         pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern) for pattern in patterns
     }

@@ -38,6 +38,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.errors import SchemaLimitError
 from twigcast.language.condition import Label
+from twigcast.slips import check_fields
 
 __all__ = [
     "AUTOMATON_LIMITS",
@@ -83,6 +84,9 @@ class AutomatonLimits:
     edges_max: int = 1_000_000
     """Edges, attributes and their values looked at while the automaton is made. DocBook needs
     26,000; 1,000 elements with content ``ANY`` need all."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def check_states(self, given: int) -> None:
         """SchemaLimitError if there are too many states, or pairs of a label and a state."""

@@ -30,6 +30,7 @@ from twigcast.covering.cover_index import CoverEngine
 from twigcast.covering.covers import COVER_BUDGET
 from twigcast.covering.forwarded_sets import ForwardedSets
 from twigcast.covering.merged_set import Difference
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
@@ -61,8 +62,10 @@ class SubscriptionTree:
         Raises UsageError if the id is taken, PatternError for a text that is no pattern.
         """
         if id in self._by_id:
-            raise UsageError(f"id {id} is taken by {self._by_id[id].text}; unsubscribe it first")
-        parsed = Pattern.parse(pattern) if isinstance(pattern, str) else pattern
+            raise UsageError(
+                f"id {shown(id)} is taken by {self._by_id[id].text}; unsubscribe it first"
+            )
+        parsed = Pattern(pattern)
         self._by_id[id] = parsed
         self._uses[parsed] += 1
         self._order.put(parsed, None)
@@ -73,7 +76,7 @@ class SubscriptionTree:
         """Take out a subscription; UsageError if it is not there."""
         pattern = self._by_id.pop(id, None)
         if pattern is None:
-            raise UsageError(f"no subscription with id {id}, so nothing to unsubscribe")
+            raise UsageError(f"no subscription with id {shown(id)}, so nothing to unsubscribe")
         self._uses[pattern] -= 1
         if not self._uses[pattern]:
             del self._uses[pattern]

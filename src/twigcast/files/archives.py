@@ -30,6 +30,7 @@ from typing import IO, TypeAlias
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.language import LIBRARY_LIMITS
+from twigcast.slips import check_fields
 
 Content: TypeAlias = bytes | DocumentError
 """What comes of a document: its bytes as they were published, or why there are none."""
@@ -72,6 +73,9 @@ class PublicationLimits:
     document_bytes_max: int = LIBRARY_LIMITS.bytes_max
     members_max: int = 10_000_000
     ratio_max: int = 100
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def unpacked_bytes_max(self, packed: int) -> int:
         """How many bytes so many packed bytes may become."""

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.durable import write_whole
@@ -50,6 +51,10 @@ class VersionedFile:
 @door("writing a compiled matcher")
 def write_index(folder: str | os.PathLike[str], matcher: Matcher) -> VersionedFile:
     """Write a compiled matcher into a folder, which is made if need be; UsageError if it cannot."""
+    from twigcast.matching import Matcher
+
+    if not isinstance(matcher, Matcher):
+        raise UsageError(f"what is written is a Matcher, not {shown(matcher)}")
     content = matcher.to_bytes()
     try:
         return write_versioned(folder, stem="matcher", ending=".index", content=content)

@@ -39,7 +39,10 @@ def checked_path(path: object, what: str) -> str:
     Traceback (most recent call last):
     twigcast.errors.UsageError: the path of a topology is empty; "." is the folder you are in
     """
-    text = os.fspath(path) if isinstance(path, os.PathLike) else path
+    try:
+        text = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:  # no path, or one that gives no text
+        text = None
     if not isinstance(text, str):
         kind = type(path).__name__
         raise UsageError(f"the path of {what} is text or a pathlib.Path, not {kind}")

@@ -57,6 +57,7 @@ from twigcast.files.archives import (
 from twigcast.files.opening import checked_path, open_regular
 from twigcast.files.tars import read_tar
 from twigcast.files.zips import open_zip, read_zip_member, zip_members
+from twigcast.slips import each_of
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -103,6 +104,7 @@ class Entry:
     refusal: DocumentError | None = None
 
 
+@door("reading documents")
 def read_documents(
     paths: AnyPath | Sequence[AnyPath],
     *,
@@ -123,6 +125,7 @@ def read_documents(
     return open_entries(entries, patterns=patterns, limits=limits)
 
 
+@door("listing documents")
 def list_documents(
     paths: AnyPath | Sequence[AnyPath],
     *,
@@ -135,23 +138,22 @@ def list_documents(
     """
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
     given = cast("Iterable[object]", paths) if several else [paths]
-    with door("listing documents"):
-        checked = [checked_path(path, "a document") for path in given]
+    checked = [checked_path(path, "a document") for path in given]
     return _list_paths(checked, Selection(patterns, limits))
 
 
+@door("listing documents")
 def _list_paths(paths: Iterable[str], selection: Selection) -> Iterator[Entry]:
     seen: set[tuple[str, int, str]] = set()
     names = UniqueNames()
-    with door("listing documents"):
-        for path in paths:
-            listed = _list_path(path, selection)
-            while (entry := _next_entry(listed, path)) is not None:
-                place = entry.path, entry.member, entry.name
-                if place not in seen:
-                    seen.add(place)
-                    # Two paths that are no UTF-8 may be spelled out alike.
-                    yield replace(entry, name=names.unique(entry.name))
+    for path in paths:
+        listed = _list_path(path, selection)
+        while (entry := _next_entry(listed, path)) is not None:
+            place = entry.path, entry.member, entry.name
+            if place not in seen:
+                seen.add(place)
+                # Two paths that are no UTF-8 may be spelled out alike.
+                yield replace(entry, name=names.unique(entry.name))
 
 
 def _next_entry(listed: Iterator[Entry], path: str) -> Entry | None:
@@ -163,13 +165,14 @@ def _next_entry(listed: Iterator[Entry], path: str) -> Entry | None:
         return _refused(path, str(error), cause=error)
 
 
+@door("listing documents")
 def list_files(folder: AnyPath, *, patterns: Sequence[str] = DEFAULT_PATTERNS) -> Iterator[Entry]:
     """The files of a folder that are documents or archives by their names, none of them opened."""
     checked = checked_path(folder, "a folder")
-    with door("listing documents"):
-        yield from _Folder(checked, Selection(patterns, DEFAULT_LIMITS)).files()
+    yield from _Folder(checked, Selection(patterns, DEFAULT_LIMITS)).files()
 
 
+@door("listing documents")
 def list_members(
     found: Entry,
     *,
@@ -177,10 +180,10 @@ def list_members(
     limits: PublicationLimits = DEFAULT_LIMITS,
 ) -> Iterator[Entry]:
     """A file of :func:`list_files` itself, or the members of a zip archive."""
-    with door("listing documents"):
-        yield from _readable_members(found, Selection(patterns, limits))
+    yield from _readable_members(found, Selection(patterns, limits))
 
 
+@door("reading documents")
 def open_entries(
     entries: Iterable[Entry],
     *,
@@ -196,6 +199,7 @@ def open_entries(
         yield name, content
 
 
+@door("reading documents")
 def opened_entries(
     entries: Iterable[Entry],
     *,
@@ -205,8 +209,8 @@ def opened_entries(
 ) -> Iterator[tuple[Entry, str, Content]]:
     """The same, with the entry that each document comes from."""
     selection = Selection(patterns, limits)
-    with door("reading documents"), _OpenArchive() as archive:
-        for entry in entries:
+    with _OpenArchive() as archive:
+        for entry in each_of(entries, Entry, "entries are of the type Entry"):
             documents = _documents_of(entry, archive, selection, stdin)
             while (document := _next_of(documents, entry)) is not None:
                 yield entry, *document

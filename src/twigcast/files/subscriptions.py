@@ -41,6 +41,7 @@ from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.files.opening import checked_path
 from twigcast.files.rows import PREFIX, Row, csv_rows, decoded_lines, json_rows, text_rows
+from twigcast.slips import check_fields, each_of
 
 if TYPE_CHECKING:
     import os
@@ -104,6 +105,9 @@ class SubscriptionLimits:
 
     line_bytes_max: int = 256 * 1024
     file_bytes_max: int = 2 * 1024**3
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 DEFAULT_LIMITS = SubscriptionLimits()
@@ -179,7 +183,7 @@ def gather_subscriptions(
     rejected: list[Rejected] = []
     first_lines: dict[SubscriptionId, int] = {}
     prefixes = _Prefixes(namespaces)
-    for row in rows:
+    for row in each_of(rows, Row, "rows are of the type Row"):
         try:
             subscription = _subscription(row, first_lines, prefixes)
         except _RowError as error:

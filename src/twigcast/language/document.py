@@ -36,6 +36,7 @@ from twigcast.language.content import Source, content_of, encoded
 from twigcast.language.internal_subset import internal_subset_bytes
 from twigcast.language.label_counts import label_counts, split_tag
 from twigcast.language.name_lengths import attribute_name_over, tags_are_within
+from twigcast.slips import check_fields
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree, _LogEntry
@@ -88,6 +89,7 @@ allowed (elements_max)
     is a fraction of a second here (:mod:`~twigcast.language.internal_subset`)."""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not 1 <= self.depth_max <= _DEPTH_OF_LIBXML2:
             raise UsageError(
                 f"depth_max is {self.depth_max}; give 1 to {_DEPTH_OF_LIBXML2}, where libxml2 stops"

@@ -45,6 +45,7 @@ from twigcast.language.syntax import (
     tidy,
     type_of,
 )
+from twigcast.slips import check_fields
 
 __all__ = ["UNBOUND_PREFIX", "PatternLimits", "first_foreign_character", "parse_expression"]
 
@@ -84,6 +85,9 @@ class PatternLimits:
     """Parentheses, calls and predicates inside each other, and signs in a row."""
     operators_max: int = 128
     """Operators between two operands, ``|`` among them; a chain of them is a tree as deep."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def parse_expression(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Expression:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
-from twigcast.display import counted
+from twigcast.display import counted, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language.declarations import (
@@ -90,7 +90,7 @@ class Schema:
         if len(self.elements) != len(self.declarations):
             raise UsageError("a schema declares each element once; two declarations share a name")
         if self.root is not None and self.root not in self.elements:
-            raise UsageError(f"the schema declares no element {self.root!r} to be its root")
+            raise UsageError(f"the schema declares no element {shown(self.root)} to be its root")
 
     @classmethod
     @door("reading a schema")
@@ -182,6 +182,7 @@ class Schema:
         """The schema as a DTD in one piece, without parameter entities."""
         return dtd_text(self.declarations)
 
+    @door("reading a schema")
     def children(self, name: str) -> tuple[str, ...]:
         """The declared elements that may stand directly in ``name``, in the order of its model.
 
@@ -192,6 +193,7 @@ class Schema:
             return tuple(self.elements)
         return tuple(child for child in child_names(content) if child in self.elements)
 
+    @door("reading a schema")
     def reachable(self, root: str | None = None) -> tuple[str, ...]:
         """The elements that a document with this root may have, in the order of declaration."""
         start = self.root_or(root)
@@ -203,6 +205,7 @@ class Schema:
             waiting.extend(new)
         return tuple(name for name in self.elements if name in found)
 
+    @door("reading a schema")
     def root_or(self, name: str | None) -> str:
         """The element to begin with: ``name`` if given, else the schema's own root.
 
@@ -211,14 +214,14 @@ class Schema:
         if name is not None:
             return self._declared(name).name
         if self.root is None:
-            shown = ", ".join((self.roots or tuple(self.elements))[:_ROOTS_SHOWN_MAX])
-            raise UsageError(f"the schema has no single root; name one, such as {shown}")
+            roots = ", ".join((self.roots or tuple(self.elements))[:_ROOTS_SHOWN_MAX])
+            raise UsageError(f"the schema has no single root; name one, such as {roots}")
         return self.root
 
     def _declared(self, name: str) -> ElementDeclaration:
         declaration = self.elements.get(name)
         if declaration is None:
-            raise UsageError(f"the schema declares no element {name!r}")
+            raise UsageError(f"the schema declares no element {shown(name)}")
         return declaration
 
     def __repr__(self) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from twigcast.slips import check_fields
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaLimits:
@@ -44,3 +46,6 @@ class SchemaLimits:
     name_length_max: int = 1_000
     expanded_max: int = 3_000_000
     references_deep_max: int = 40
+
+    def __post_init__(self) -> None:
+        check_fields(self)

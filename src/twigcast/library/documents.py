@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from twigcast.display import printable, shortened
-from twigcast.errors import DocumentError
+from twigcast.errors import DocumentError, UsageError
 from twigcast.language.content import Content, Source, content_of
 
 __all__ = ["NAME_CHARACTERS_MAX", "opened", "path_of"]
@@ -29,7 +29,13 @@ def path_of(source: object) -> str | None:
     if isinstance(source, str):
         start = source.removeprefix("\ufeff").lstrip()
         return None if not start or start[0] == "<" else source
-    return os.fsdecode(source) if isinstance(source, os.PathLike) else None
+    if not isinstance(source, os.PathLike):
+        return None
+    try:
+        return os.fsdecode(source)
+    except TypeError:  # It says that it is a path, and gives no text.
+        kind = type(source).__name__
+        raise UsageError(f"the path of a document is text or a pathlib.Path, not {kind}") from None
 
 
 def opened(source: Source, *, bytes_max: int) -> Content:

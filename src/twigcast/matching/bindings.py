@@ -39,6 +39,7 @@ from twigcast.language.condition import (
 from twigcast.language.document import Document, split_tag
 from twigcast.language.pattern import Pattern
 from twigcast.matching.walk import LeafNode, Walk
+from twigcast.slips import each_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -112,7 +113,11 @@ def substituted(pattern: Pattern, bindings: Iterable[Binding]) -> Pattern:
     >>> substituted(Pattern.parse("/*//c"), [Binding(1, ("a",)), Binding(2, ("b",))]).text
     '/a/b/c'
     """
-    return Pattern(_substituted(pattern.condition, dict(bindings), 0))
+    return Pattern(
+        _substituted(
+            pattern.condition, dict(each_of(bindings, tuple, "bindings are of the type Binding")), 0
+        )
+    )
 
 
 def _substituted(condition: Condition, bound: dict[int, tuple[str, ...]], before: int) -> Condition:

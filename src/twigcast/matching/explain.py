@@ -53,6 +53,7 @@ from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.sizes import sizes_of
 from twigcast.matching.surroundings import Found, PrefixWriter, Probe
+from twigcast.slips import check_whole
 
 __all__ = ["Explanation", "explain"]
 
@@ -146,6 +147,7 @@ def explain(
     ``residual_cost_max`` bounds the work as in a matcher. Raises :class:`PatternError` or
     :class:`DocumentError` if one of them cannot be read.
     """
+    check_whole(residual_cost_max, "residual_cost_max")
     text = xpath.text if isinstance(xpath, Pattern) else xpath
     bound = namespaces or {}
     pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(text, bound)

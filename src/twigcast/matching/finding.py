@@ -148,6 +148,7 @@ class Finding:
         elif self.kind == "costly":
             yield self.xpath, "too costly to find out more", None, ""
 
+    @door("telling what matched")
     def lines(self, indent: str = "") -> Iterator[str]:
         """The finding as lines of plain English."""
         shown = shortened(_one_line(self.xpath), TEXT_CHARACTERS_MAX)
@@ -183,6 +184,7 @@ class Findings(Mapping[AnyId, Finding]):
       /a/price (line 1): 120
     """
 
+    @door("gathering findings")
     def __init__(
         self, findings: Mapping[AnyId, Finding], undecided: tuple[AnyId, ...] = ()
     ) -> None:

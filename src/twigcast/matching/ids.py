@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Final, TypeAlias, TypeGuard
 
+from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.matching.engine import Decision
 
@@ -37,15 +38,17 @@ _FIRST_OWN: Final = _LOWEST + (1 << 40)
 def check_id(id: object) -> None:
     """Raise :class:`UsageError` for what cannot be an id."""
     if isinstance(id, bool) or not isinstance(id, int | str):
-        raise UsageError(f"an id is an integer or a text, not {id!r}")
+        raise UsageError(f"an id is an integer or a text, not {shown(id)}")
     if isinstance(id, int):
         if not _LOWEST <= id <= _HIGHEST:
-            raise UsageError(f"the id {id} does not fit into 64 bits")
+            raise UsageError(f"the id {shown(id)} does not fit into 64 bits")
         return
     try:
         id.encode()
     except UnicodeEncodeError:
-        raise UsageError(f"the id {id!r} is no valid Unicode, so no file could hold it") from None
+        raise UsageError(
+            f"the id {shown(id)} is no valid Unicode, so no file could hold it"
+        ) from None
 
 
 def is_own_code(id: object) -> TypeGuard[int]:
@@ -125,12 +128,14 @@ class IdCodes:
 
     def skipped(self, skip: Collection[Id]) -> Collection[int]:
         """Ids to be skipped, in the form in which engines look them up quickly."""
-        if skip and not isinstance(skip, Iterable):
-            raise UsageError(f"ids to skip are a collection, such as {{1, 2}}, not {skip!r}")
+        if not skip:
+            return ()
+        if not isinstance(skip, Iterable):
+            raise UsageError(f"ids to skip are a collection, such as {{1, 2}}, not {shown(skip)}")
         if self.in_use:
             return frozenset(self.codes(skip))
-        if not skip or isinstance(skip, set | frozenset | dict):
-            return skip  # type: ignore[return-value]  # Engines pass over what is no integer.
+        if isinstance(skip, set | frozenset | dict):
+            return skip  # Engines pass over what is no integer.
         return frozenset(skip)  # type: ignore[arg-type]
 
     def ids(self, codes: Sequence[int]) -> tuple[AnyId, ...]:

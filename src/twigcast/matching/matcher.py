@@ -21,7 +21,7 @@ from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
-from twigcast.display import counted, html_table, size
+from twigcast.display import counted, html_table, shown, size
 from twigcast.door import door
 from twigcast.errors import (
     InternalError,
@@ -45,6 +45,7 @@ from twigcast.matching.rules import Rules, rules_of
 from twigcast.matching.streaming import StreamingEngine
 from twigcast.matching.tally import Tally
 from twigcast.matching.unread import Unread
+from twigcast.slips import check_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,7 +129,7 @@ class Matcher:
             try:
                 self.add(*rule)
             except PatternError as error:
-                error.add_note(f"This is the rule {rule.id!r}.")
+                error.add_note(f"This is the rule {shown(rule.id)}.")
                 raise
 
     @door("adding a subscription")
@@ -159,7 +160,7 @@ class Matcher:
         with self._changing:
             code = self._code(id)
             if code is None:
-                raise UsageError(f"no subscription with id {id!r}, so nothing to remove")
+                raise UsageError(f"no subscription with id {shown(id)}, so nothing to remove")
             self._engine.remove(code)
             self._forget(id, code)
 
@@ -214,7 +215,7 @@ class Matcher:
     def groups(self, members: Mapping[_Key, Collection[Id]]) -> Groups[_Key]:
         """Groups of ids made ready for :meth:`match_links` on many documents."""
         if not isinstance(members, Mapping):
-            raise UsageError(f"groups map a key to a collection of ids, not {members!r}")
+            raise UsageError(f"groups map a key to a collection of ids, not {shown(members)}")
         return Groups(self._engine, self._codes, members)
 
     @door("matching a document")
@@ -468,7 +469,7 @@ class Matcher:
         try:
             return self._engine.patterns[code]  # type: ignore[index]
         except (KeyError, TypeError):
-            raise UsageError(f"no subscription with id {id!r}") from None
+            raise UsageError(f"no subscription with id {shown(id)}") from None
 
     def _check_free(self, id: Id) -> int | None:
         """The code of an id that may be added, if it has one already."""
@@ -476,7 +477,7 @@ class Matcher:
         if code is None:
             check_id(id)
         elif code in self._engine.patterns:
-            raise UsageError(f"id {id!r} is taken by {self._held(id).text}; remove it first")
+            raise UsageError(f"id {shown(id)} is taken by {self._held(id).text}; remove it first")
         return code
 
     def _forget(self, id: Id, code: int) -> None:
@@ -515,9 +516,13 @@ def _view(buffer: object) -> memoryview:
     except TypeError:
         kind = type(buffer).__name__
         raise UsageError(f"stored subscriptions are bytes, not {kind}; give bytes(…)") from None
+    except ValueError as error:  # a memoryview that was released
+        raise UsageError(f"stored subscriptions cannot be read: {error}") from None
 
 
 def _engine(name: str, limits: DocumentLimits, cost_max: int, document_cost_max: int) -> Engine:
+    check_whole(cost_max, "residual_cost_max")
+    check_whole(document_cost_max, "document_cost_max")
     match name:
         case "native":
             engine: type[NativeEngine | StreamingEngine | LxmlEngine] = NativeEngine
@@ -528,7 +533,7 @@ def _engine(name: str, limits: DocumentLimits, cost_max: int, document_cost_max:
         case "lxml":
             engine = LxmlEngine
         case _:
-            raise UsageError(f"no engine {name!r}; choose one of {', '.join(ENGINES)}")
+            raise UsageError(f"no engine {shown(name)}; choose one of {', '.join(ENGINES)}")
     if issubclass(engine, NativeEngine):
         return engine(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
     return engine(cost_max=cost_max, document_cost_max=document_cost_max)

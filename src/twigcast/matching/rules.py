@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.language.pattern import Pattern
 from twigcast.matching.ids import Id
@@ -58,8 +59,8 @@ def rules_of(rules: Rules, engines: Iterable[str]) -> Iterator[Rule]:
                 yield Rule(key, *value)
             else:
                 raise UsageError(
-                    f"the rule {key!r} is {value!r}; give an expression, or an expression and its "
-                    "namespaces: ('//x:a', {'x': 'urn:x'})"
+                    f"the rule {shown(key)} is {shown(value)}; give an expression, or an "
+                    "expression and its namespaces: ('//x:a', {'x': 'urn:x'})"
                 )
         return
     if isinstance(rules, str | bytes | PathLike) or not isinstance(rules, Iterable):
@@ -71,7 +72,7 @@ def rules_of(rules: Rules, engines: Iterable[str]) -> Iterator[Rule]:
             yield Rule(*row)
         else:
             raise UsageError(
-                f"rule {number} of the list is {row!r}; give an expression, or an id and an "
+                f"rule {number} of the list is {shown(row)}; give an expression, or an id and an "
                 "expression, or these and the namespaces: ('a', '//x:a', {'x': 'urn:x'})"
             )
 
@@ -90,10 +91,10 @@ def _is_expression(given: tuple[object, ...] | list[object]) -> bool:
 def _no_rules(given: object, engines: Iterable[str]) -> UsageError:
     what = "rules are a mapping from ids to expressions, or a list of expressions"
     if given in tuple(engines):
-        return UsageError(f"{what}; an engine is asked for by name: Matcher(engine={given!r})")
+        return UsageError(f"{what}; an engine is asked for by name: Matcher(engine={shown(given)})")
     name = str(given) if isinstance(given, str | PathLike) else ""
     if name.lower().endswith(_FILE_ENDINGS):
         return UsageError(f"{what}; those in a file are read by Matcher.from_file({name!r})")
     if isinstance(given, str):
-        return UsageError(f"{what}; for a single one, write Matcher([{given!r}])")
+        return UsageError(f"{what}; for a single one, write Matcher([{shown(given)}])")
     return UsageError(f"{what}, not {type(given).__name__}")

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Final, NamedTuple
 
+from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.language.condition import TRUE, Condition, Exists, Kind
 from twigcast.language.document import Document
@@ -238,7 +239,7 @@ class StreamingEngine:
         if not _is_path(path.condition):
             raise UsageError(f"only a path of elements can be watched, not {path.text}")
         if id in self._watched:
-            raise UsageError(f"id {id!r} is taken by another path; unwatch it first")
+            raise UsageError(f"id {shown(id)} is taken by another path; unwatch it first")
         first = path.condition
         assert isinstance(first, Exists)
         with self._lock:
@@ -249,7 +250,7 @@ class StreamingEngine:
     def unwatch(self, id: Id) -> None:
         """No longer watch the path. Raises :class:`UsageError` if there is none with that id."""
         if id not in self._watched:
-            raise UsageError(f"no path with id {id!r}, so nothing to unwatch")
+            raise UsageError(f"no path with id {shown(id)}, so nothing to unwatch")
         with self._lock:
             leaf = self._watched.pop(id)
             del leaf.watchers[id]

@@ -40,6 +40,7 @@ from twigcast.covering import Bound
 from twigcast.routing.bit_sets import bits_of
 from twigcast.routing.hints import Hints, SimpleHint
 from twigcast.routing.kinds import Kinds
+from twigcast.slips import check_fields
 
 __all__ = [
     "ANNOTATION_LIMITS",
@@ -60,6 +61,9 @@ class AnnotationLimits:
     bindings_max: int = 64
     """Patterns of which it is asked how they match, those for most patterns first: finding out
     takes a walk through the document for each."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 ANNOTATION_LIMITS: Final = AnnotationLimits()

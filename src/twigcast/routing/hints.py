@@ -49,6 +49,7 @@ from twigcast.routing.name_rows import (
     row_pattern,
     rows_with_positions,
 )
+from twigcast.slips import check_fields
 
 __all__ = [
     "HINT_LIMITS",
@@ -72,6 +73,9 @@ class HintLimits:
     """Patterns that a row must be needed by; one alone is as well asked for itself."""
     simple_max: int = 4_096
     """Patterns said whose bindings are asked for, those for most patterns first."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 HINT_LIMITS: Final = HintLimits()

@@ -25,11 +25,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from math import isfinite
 from typing import Final, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.display import counted, html_table, one_line, shortened
+from twigcast.display import counted, html_table, one_line, shortened, shown
 from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
 from twigcast.language import Document, Pattern, Schema
@@ -64,6 +63,7 @@ from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables_view import RouterStatistics, TablesView
 from twigcast.routing.topology import Link, Topology
 from twigcast.routing.traffic import Traffic
+from twigcast.slips import is_number
 
 __all__ = ["Delivery", "Network", "Outcome"]
 
@@ -194,7 +194,7 @@ class Network:
         Raises PatternError for what is no expression, UsageError for an unknown broker.
         """
         if not isinstance(xpath, str | Pattern):
-            raise UsageError(f"an expression is a text or a Pattern, not {xpath!r}")
+            raise UsageError(f"an expression is a text or a Pattern, not {shown(xpath)}")
         _check_text(subscriber, "a subscriber")
         pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(xpath, namespaces)
         self._check(broker)
@@ -207,7 +207,7 @@ class Network:
     def unsubscribe(self, id: SubscriptionId) -> None:
         """Take a subscription back. Raises UsageError if there is none with that id."""
         if id not in self._places:
-            raise UsageError(f"no subscription with id {id}, so nothing to unsubscribe")
+            raise UsageError(f"no subscription with id {shown(id)}, so nothing to unsubscribe")
         self._say(self._places.pop(id), Unsubscribe(id))
 
     @door("advertising")
@@ -241,7 +241,7 @@ class Network:
     def unadvertise(self, id: AdvertisementId) -> None:
         """Take an advertisement back. Raises UsageError if there is none with that id."""
         if id not in self._promise_places:
-            raise UsageError(f"no advertisement with id {id}, so nothing to take back")
+            raise UsageError(f"no advertisement with id {shown(id)}, so nothing to take back")
         broker, _ = self._promise_places.pop(id)
         self._say(broker, Unadvertise(id))
 
@@ -327,8 +327,8 @@ class Network:
             raise UsageError(f"broker {one!r} has no link to itself")
         if self.topology.link(one, other) is not None:
             raise UsageError(f"{one!r} and {other!r} have a link already")
-        if not (isfinite(latency_ms) and latency_ms >= 0):
-            raise UsageError(f"latency_ms is a number, 0 or more, not {latency_ms}")
+        if not is_number(latency_ms) or latency_ms < 0:
+            raise UsageError(f"latency_ms is a number, 0 or more, not {shown(latency_ms)}")
         self._join_by((*self.topology.links, Link((one, other), latency_ms)))
 
     def _join_by(self, links: tuple[Link, ...]) -> None:
@@ -500,10 +500,11 @@ class Network:
             raise UsageError(self._broken)
         if broker not in self._routers:
             raise UsageError(
-                f"no broker {broker!r} in this network; there are {', '.join(self.brokers[:9])}"
+                f"no broker {shown(broker)} in this network; "
+                f"there are {', '.join(self.brokers[:9])}"
             )
 
 
 def _check_text(given: object, what: str) -> None:
     if not isinstance(given, str):
-        raise UsageError(f"{what} goes by a text, not {given!r}")
+        raise UsageError(f"{what} goes by a text, not {shown(given)}")

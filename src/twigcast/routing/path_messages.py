@@ -39,6 +39,7 @@ from lxml import etree
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.routing.linear_parts import EVERY_PATH, linear_parts
+from twigcast.slips import check_fields
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
@@ -71,6 +72,9 @@ class PathLimits:
     paths_max: int = 20_000
     bytes_max: int = 20_000_000
     """Of all paths together."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 PATH_LIMITS: Final = PathLimits()

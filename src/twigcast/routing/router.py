@@ -33,7 +33,7 @@ from typing import Final, assert_never
 from twigcast.covering import Advertisement
 from twigcast.display import one_line
 from twigcast.door import door
-from twigcast.errors import InternalError, ProtocolError
+from twigcast.errors import InternalError, ProtocolError, UsageError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document import LIBRARY_LIMITS
 from twigcast.routing.clients import Clients
@@ -278,11 +278,12 @@ class Router:
     def turn_to(self, strategy: Strategy) -> None:
         """Forward documents by another protocol from now on; what neighbours were told stays.
 
-        The kinds of annotations may be fewer than before, since nobody is asked for more.
+        There may be fewer kinds of annotations than before, not more; UsageError if there are none.
         """
-        assert self._piggyback is not None, "there is nothing to turn from"
-        self.strategy = strategy
+        if self._piggyback is None:
+            raise UsageError(f"there is nothing to turn from: {self.strategy} has no annotations")
         turned = self._piggyback.turned_to(strategy)
+        self.strategy = strategy
         self._documents.turn_to(strategy, self._judging(turned, self._document_limits))
 
     def wake_at(self) -> float | None:

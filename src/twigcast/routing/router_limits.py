@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from twigcast.routing.advertisement_table import ADVERTISEMENTS_MAX
+from twigcast.slips import check_fields
 
 __all__ = ["ROUTER_LIMITS", "RouterLimits"]
 
@@ -34,6 +35,9 @@ class RouterLimits:
     are refused here, and lost."""
     batch_delay: float = 0.0
     """Seconds that a change of the tables may wait for company before neighbours are told."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 ROUTER_LIMITS: Final = RouterLimits()

@@ -37,7 +37,7 @@ from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import Any, Final, Literal, TypeAlias
 
-from twigcast.display import one_line
+from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import FloodingWarning, UsageError
 from twigcast.routing.kinds import Kinds
@@ -161,7 +161,7 @@ def identity(*, unit: Unit = "document") -> Strategy:
 def prefix(depth: int | None = None) -> Strategy:
     """Structure prefixes are forwarded, of at most ``depth`` steps (YAK, 4.3)."""
     if depth is not None and (type(depth) is not int or depth < 1):
-        raise UsageError(f"depth is a whole number of steps, 1 or more, not {depth!r}")
+        raise UsageError(f"depth is a whole number of steps, 1 or more, not {shown(depth)}")
     return Strategy("prefix", "prefixed", depth=depth)
 
 
@@ -191,7 +191,7 @@ def advertised(
     publisher without any are flooded.
     """
     if not isinstance(covering, bool):
-        raise UsageError(f"covering is true or false, not {covering!r}")
+        raise UsageError(f"covering is true or false, not {shown(covering)}")
     _one_of("merging", merging, ("none", "perfect", "imperfect"))
     _one_of("unadvertised", unadvertised, ("flood", "refuse"))
     _one_of("unit", unit, _UNITS)
@@ -254,7 +254,7 @@ def piggyback(
     if type(bytes_max) is not int or not 0 <= bytes_max <= ANNOTATION_BYTES_MAX:
         raise UsageError(
             f"bytes_max is a whole number of bytes, at most {ANNOTATION_BYTES_MAX:,}, "
-            f"not {bytes_max!r}"
+            f"not {shown(bytes_max)}"
         )
     if merge_every is None:
         merge_every = base.merge_every
@@ -285,7 +285,7 @@ def _share(space: object, base: Strategy) -> float | None:
     if not space:
         raise UsageError("space is a share of the steps; nothing at all cannot be enough")
     if base.merging != "none":
-        raise UsageError(f"{base} merges already, so space is none, not {space}")
+        raise UsageError(f"{base} merges already, so space is none, not {shown(space)}")
     return space
 
 
@@ -294,7 +294,7 @@ def _kinds(annotations: object, protocol: Protocol) -> str:
     if not isinstance(annotations, str) or not re.fullmatch(r"([+-][sd]+)*", annotations):
         raise UsageError(
             f"annotations are positive ones, negative ones or both, of subscriptions and of data, "
-            f"as +s, +d, +sd, -s, -d, -sd, +s-sd; not {annotations!r}"
+            f"as +s, +d, +sd, -s, -d, -sd, +s-sd; not {shown(annotations)}"
         )
     signed = re.findall(r"([+-])([sd]+)", annotations)
     found = {sign + letter for sign, letters in signed for letter in letters}
@@ -350,10 +350,10 @@ def strategy(given: str | Strategy) -> Strategy:
     if isinstance(given, Strategy):
         return given
     if not isinstance(given, str):
-        raise UsageError(f"a strategy is a name or a value, not {given!r}")
+        raise UsageError(f"a strategy is a name or a value, not {shown(given)}")
     read = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", given)
     if read is None or read[1] not in STRATEGIES:
-        raise UsageError(f"no strategy {given!r}; there are {', '.join(STRATEGIES)}")
+        raise UsageError(f"no strategy {shown(given)}; there are {', '.join(STRATEGIES)}")
     make = STRATEGIES[read[1]]
     taken = tuple(_options(make()))
     options: dict[str, Any] = {}
@@ -363,11 +363,11 @@ def strategy(given: str | Strategy) -> Strategy:
             option, value = _option(given, text)
             if option not in taken:
                 raise UsageError(
-                    f"strategy {given!r}: {read[1]} does not take {option!r}; "
+                    f"strategy {shown(given)}: {read[1]} does not take {shown(option)}; "
                     f"it takes {', '.join(taken) or 'no options'}"
                 )
             if option in options:
-                raise UsageError(f"strategy {given!r}: {option!r} is said twice")
+                raise UsageError(f"strategy {shown(given)}: {shown(option)} is said twice")
             options[option] = value
     return make(**options)
 
@@ -400,7 +400,7 @@ def _option(given: str, text: str) -> tuple[str, Any]:
     name, found, value = (part.strip() for part in text.partition("="))
     if not found or not name or not value:
         raise UsageError(
-            f"strategy {given!r}: an option is written name=value, not {text.strip()!r}"
+            f"strategy {shown(given)}: an option is written name=value, not {text.strip()!r}"
         )
     return name, _value(value.strip("'\""))
 
@@ -423,9 +423,9 @@ def _value(text: str) -> Any:  # noqa: ANN401 - what a value means is for the op
 
 def _number(option: str, value: object, meaning: str, *, most: float) -> None:
     if type(value) not in {int, float} or not 0 <= value <= most:  # type: ignore[operator]
-        raise UsageError(f"{option} {meaning}; {value!r} is none of that")
+        raise UsageError(f"{option} {meaning}; {shown(value)} is none of that")
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise UsageError(f"{option} is one of {', '.join(allowed)}, not {value!r}")
+        raise UsageError(f"{option} is one of {', '.join(allowed)}, not {shown(value)}")

@@ -36,8 +36,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
+from twigcast.slips import check_fields
 
 __all__ = ["TOPOLOGY_LIMITS", "Client", "Link", "Topology", "TopologyLimits", "Tree"]
 
@@ -82,6 +84,9 @@ class TopologyLimits:
     """All pairs of 1,000 brokers."""
     clients_max: int = 1_000_000
     name_characters_max: int = 128
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 TOPOLOGY_LIMITS: Final = TopologyLimits()
@@ -212,7 +217,7 @@ class Topology:
         for broker in brokers:
             if broker not in self._far_ends:
                 raise UsageError(
-                    f"no broker {broker!r} in the topology; there are "
+                    f"no broker {shown(broker)} in the topology; there are "
                     f"{_some(list(self.brokers), ', ')}"
                 )
 
@@ -230,7 +235,7 @@ class Tree(Topology):
         self._check(start, end)
         came_from = self._came_from(end)
         if start not in came_from:
-            raise UsageError(f"no way leads from broker {start!r} to broker {end!r}")
+            raise UsageError(f"no way leads from broker {shown(start)} to broker {shown(end)}")
         path = []
         here: str | None = start
         while here is not None:

@@ -48,6 +48,7 @@ class Traffic(Mapping[Direction, dict[str, int]]):
     @door("counting traffic")
     def count(self, direction: Direction, message: Message) -> None:
         """Take note of a message that crosses a link."""
+        size = message_bytes(message)
         counted = self.messages.setdefault(direction, Counter())
         match message:
             case Change():
@@ -59,7 +60,7 @@ class Traffic(Mapping[Direction, dict[str, int]]):
                 counted["publish"] += 1 if message.paths is None else len(message.paths)
             case _:
                 assert_never(message)
-        self.bytes[direction] = self.bytes.get(direction, 0) + message_bytes(message)
+        self.bytes[direction] = self.bytes.get(direction, 0) + size
 
     @door("counting traffic")
     def total(self, kind: str | None = None) -> int:

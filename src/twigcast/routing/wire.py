@@ -52,6 +52,7 @@ from twigcast.routing.wire_forms import (
     form_of,
     value_of,
 )
+from twigcast.slips import check_fields
 
 __all__ = [
     "VERSION",
@@ -98,6 +99,9 @@ class WireLimits:
     """How much work reading all frames of one change may be, in the same measure: the largest
     change of plain paths weighs half of it. Documents pass between the frames, so it is minutes of
     work that nobody waits for; without it, short conditions could make it hours."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 WIRE_LIMITS: Final = WireLimits()
@@ -146,17 +150,17 @@ def encode(value: Message | Event | Effect, limits: WireLimits = WIRE_LIMITS) ->
     return content
 
 
+@door("writing a frame")
 def frames(message: Message, limits: WireLimits = WIRE_LIMITS) -> Iterator[bytes]:
     """The frames of a message in the order in which they are sent; UsageError as :func:`encode`.
 
     Documents may be sent between the parts of a change, other changes may not. Hints and
     annotations that would not fit are left out: they spare work, and nothing depends on them.
     """
-    with door("writing a frame"):
-        if isinstance(message, Change):
-            yield from _parts(message, limits)
-        else:
-            yield _arrival(message, limits)
+    if isinstance(message, Change):
+        yield from _parts(message, limits)
+    else:
+        yield _arrival(message, limits)
 
 
 def _parts(message: Change, limits: WireLimits) -> Iterator[bytes]:

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from math import isfinite
-from typing import Final, TypeGuard
+from typing import Final
 
+from twigcast.display import shown
 from twigcast.errors import UsageError
+from twigcast.slips import is_number
 
 __all__ = ["WHOLE_MAX", "Keys"]
 
 WHOLE_MAX: Final = 9_000_000_000_000_000_000
 """The largest whole number of a scenario: it fits into 64 bits, which is what TOML promises."""
-
-_SHOWN_MAX: Final = 60
 
 
 class Keys:
@@ -35,7 +34,7 @@ class Keys:
     def __init__(self, given: object, file: str, heading: str = "") -> None:
         self.where = f"{file}, [{heading}]" if heading else file
         if not isinstance(given, Mapping):
-            raise UsageError(f"{self.where}: expected a table, not {_shown(given)}")
+            raise UsageError(f"{self.where}: expected a table, not {shown(given)}")
         self._file, self._heading = file, heading
         self.taken: dict[str, object] = {}
         self._given: dict[str, object] = {str(key): value for key, value in given.items()}
@@ -102,7 +101,7 @@ class Keys:
     def number(self, key: str, default: float, *, least: float = 0.0) -> float:
         """A number, which is not less than another."""
         value = self.raw(key, default)
-        if not _is_number(value) or value < least:
+        if not is_number(value) or value < least:
             raise self.fault(key, f"a number from {least:g} on", value)
         return float(value)
 
@@ -118,7 +117,7 @@ class Keys:
         value = self.raw(key)
         if value is None:
             return None
-        if not isinstance(value, list) or not all(_is_number(one) and one >= 0 for one in value):
+        if not isinstance(value, list) or not all(is_number(one) and one >= 0 for one in value):
             raise self.fault(key, "a list of numbers from 0 on", value)
         return tuple(map(float, value))
 
@@ -147,18 +146,4 @@ class Keys:
 
     def fault(self, key: str, expected: str, value: object) -> UsageError:
         """The error for a value that cannot be meant."""
-        return UsageError(f"{self.where}: {key} is {expected}, not {_shown(value)}")
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return isfinite(value)
-    except OverflowError:  # a whole number that no float comes near to
-        return False
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
+        return UsageError(f"{self.where}: {key} is {expected}, not {shown(value)}")

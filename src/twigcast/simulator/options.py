@@ -15,7 +15,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from twigcast.display import shown
 from twigcast.door import door
+from twigcast.errors import UsageError
 
 __all__ = ["options_text"]
 
@@ -59,4 +61,7 @@ def _value(value: object) -> str:
         case list() | tuple():
             return "[" + ", ".join(map(_value, value)) + "]"
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            try:
+                return json.dumps(value, ensure_ascii=False)
+            except (TypeError, ValueError):
+                raise UsageError(f"no option can have the value {shown(value)}") from None

@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass, field
 from math import ceil
 from typing import NamedTuple
 
+from twigcast.display import shown
 from twigcast.door import door
+from twigcast.errors import UsageError
 from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.traffic import KINDS, Direction
 
@@ -222,7 +224,9 @@ class Results:
 
     @door("counting")
     def total(self, kind: str) -> int:
-        """Messages of one kind over all links."""
+        """Messages of one kind over all links; UsageError if there is no such kind."""
+        if kind not in KINDS:
+            raise UsageError(f"messages are of the kinds {', '.join(KINDS)}, not {shown(kind)}")
         return sum(each[kind] for each in self.messages.values())
 
     @door("writing results")

@@ -25,9 +25,9 @@ from functools import partial
 from time import perf_counter
 from typing import Final, TypeAlias, assert_never
 
-from twigcast.display import one_line
+from twigcast.display import one_line, shown
 from twigcast.door import door
-from twigcast.errors import InternalError
+from twigcast.errors import InternalError, UsageError
 from twigcast.routing.events import (
     Accuse,
     Advertise,
@@ -61,6 +61,7 @@ from twigcast.simulator.record import Record
 from twigcast.simulator.results import BrokerTables, Results
 from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
 from twigcast.simulator.wires import Wire
+from twigcast.slips import check_fields
 
 __all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]
 
@@ -80,6 +81,9 @@ class SimulationLimits:
     """Simulated; eleven days are more than any experiment of the papers lasts."""
     queue_max: int = 1_000_000
     """What waits for one broker: a few hundred megabytes."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 SIMULATION_LIMITS = SimulationLimits()
@@ -203,7 +207,9 @@ class Simulation:
 
     @door("looking up a router")
     def router(self, broker: str) -> Router:
-        """The router of a broker, to be looked at."""
+        """The router of a broker, to be looked at; UsageError if there is none."""
+        if broker not in self._brokers:
+            raise UsageError(f"there is no broker {shown(broker)} in the story")
         return self._brokers[BrokerId(broker)].router
 
     # Time.
