@@ -1,4 +1,4 @@
-"""Whenever an interrupt comes while Spark starts: no process and no temporary file is left."""
+"""Whenever an interrupt comes: no process, no temporary file is left, and no word of Java's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,12 +46,52 @@ def _await(condition: Callable[[], bool]) -> None:
     raise AssertionError("it never came")
 
 
+HELD = """
+import sys
+from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
+
+
+class Finder(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name != {module!r}:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        usual = spec.loader.exec_module
+
+        def exec_module(module):
+            usual(module)
+            module.{place} = hold
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def hold(*_given, **_named):
+    import select
+    from pathlib import Path
+
+    Path({here!r}).touch()
+    while True:
+        select.select([], [], [], 0.1)
+
+
+sys.meta_path.insert(0, Finder())
+"""
+"""A ``sitecustomize`` that stops whoever comes to a place, and says so."""
+
+PLACES = {
+    "a job runs": ("twigcast.spark.parts", "write_outcomes"),
+    "tables are put in place": ("twigcast.spark.storage", "BatchOutput.finish"),
+}
+
 MOMENTS: dict[str, Callable[[dict[int, str], Path], bool]] = {
     "the script runs": lambda found, _tmp: len(found) > 1,
     "Java runs": lambda found, _tmp: "java" in found.values(),
     "Java can be reached": lambda found, tmp: (
         "java" in found.values() and any(tmp.rglob("blockmgr-*"))
     ),
+    **dict.fromkeys(PLACES, lambda _found, tmp: (tmp.parent / "here").exists()),
 }
 
 
@@ -66,21 +107,29 @@ def test_an_interrupt_leaves_no_java_behind(
     (tmp_path / "d.xml").write_text("<a/>")
     temporary = tmp_path / "tmp"
     temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    if moment in PLACES:
+        module, place = PLACES[moment]
+        held = HELD.format(module=module, place=place, here=str(tmp_path / "here"))
+        (tmp_path / "python").mkdir()
+        (tmp_path / "python" / "sitecustomize.py").write_text(held)
+        environment["PYTHONPATH"] = str(tmp_path / "python")
     mark = f"TWIGCAST_TEST_{os.getpid()}_{number}_{len(moment)}".encode()
     words = ["run", "--subscriptions", "s.txt", "--publications", "d.xml", "--out", "out"]
     process = subprocess.Popen(
         [EXECUTABLE, *words, "--master", "local[1]"],
         cwd=tmp_path,
-        env={**os.environ, "MARK": mark.decode(), "TMPDIR": str(temporary)},
+        env={**environment, "MARK": mark.decode()},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
         _await(lambda: MOMENTS[moment](_marked(mark), temporary) or process.poll() is not None)
         assert process.poll() is None, "it ended too soon"
         process.send_signal(number)
-        assert process.wait(timeout=120) == code
+        _, complaints = process.communicate(timeout=60)
+        assert (process.returncode, complaints) == (code, b"")
         _await(lambda: not _marked(mark))
         if number != signal.SIGKILL:
             assert list(temporary.iterdir()) == []
@@ -97,13 +146,12 @@ def test_an_interrupt_leaves_no_java_behind(
 def test_a_java_that_was_started_is_ended_by_interrupts_only(
     error: type[BaseException], ending: str
 ) -> None:
-    class Gateway:
-        proc = subprocess.Popen(["/bin/sh", "-c", "read line"], stdin=subprocess.PIPE)
-
-    with pytest.raises(error), java_process.unless_interrupted(Gateway()):
+    process = subprocess.Popen(["/bin/sh", "-c", "read line"], stdin=subprocess.PIPE)
+    gateway = SimpleNamespace(proc=process)
+    with pytest.raises(error), java_process.unless_interrupted(lambda: gateway):
         raise error
-    assert (Gateway.proc.poll() is not None) == (ending == "ends")
-    java_process.end(Gateway.proc)
-    assert Gateway.proc.poll() is not None
-    assert Gateway.proc.stdin is not None
-    Gateway.proc.stdin.close()
+    assert (process.poll() is not None) == (ending == "ends")
+    java_process.end(process)
+    assert process.poll() is not None
+    assert process.stdin is not None
+    process.stdin.close()

@@ -22,13 +22,17 @@ __all__ = [
     "TERMINATED",
     "Request",
     "Terminated",
+    "asked_to_end",
     "end_in_order",
     "end_on_request",
     "interrupt_again",
 ]
 
-TERMINATED = 143
-"""What a shell reports for a program that was asked to end: 128 and SIGTERM."""
+_SIGNALLED = 128
+"""What a shell adds to the number of the signal that has ended a program."""
+
+TERMINATED = _SIGNALLED + signal.SIGTERM
+"""What a shell reports for a program that was asked to end."""
 
 _AGAIN_SECONDS = 0.01
 """How long after an interrupt that was lost the next one comes."""
@@ -80,21 +84,32 @@ def end_on_request() -> Iterator[Request]:
             signal.signal(number, handler)
 
 
-class Terminated(SystemExit):
-    """Somebody has asked this process to end (SIGTERM)."""
+class Terminated(KeyboardInterrupt):
+    """Somebody has asked this process to end (SIGTERM).
 
-    def __init__(self) -> None:
-        super().__init__(TERMINATED)
+    Who clears up behind a Ctrl-C has the same to do.
+    """
 
 
 def end_in_order() -> None:
     """Have SIGTERM end the program as Ctrl-C does, so that nothing is left behind."""
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end)
 
 
-def _terminate(_number: int, _frame: FrameType | None) -> None:
-    raise Terminated
+def asked_to_end() -> int | None:
+    """The exit code of a program that was interrupted, whatever failed because of that; or None."""
+    return _asked[0] if _asked else None
+
+
+_asked: list[int] = []
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    _asked.append(_SIGNALLED + number)
+    raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 def interrupt_again(unraisable: UnraisableHookArgs) -> None:
@@ -103,9 +118,9 @@ def interrupt_again(unraisable: UnraisableHookArgs) -> None:
     Python drops whatever is raised while it lets go of an object, KeyboardInterrupt too. Patterns
     are let go of all the time, and whoever pressed Ctrl-C at such a moment would wait for ever.
     """
-    if issubclass(unraisable.exc_type, KeyboardInterrupt):
-        threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main).start()
-    elif issubclass(unraisable.exc_type, Terminated):
+    if issubclass(unraisable.exc_type, Terminated):
         threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main, [signal.SIGTERM]).start()
+    elif issubclass(unraisable.exc_type, KeyboardInterrupt):
+        threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main).start()
     else:
         sys.__unraisablehook__(unraisable)

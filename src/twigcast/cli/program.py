@@ -21,10 +21,13 @@ its traceback stands in front of the sentence.
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -48,7 +51,7 @@ from twigcast.cli import (
     simulate,
 )
 from twigcast.cli.help import Verb, VerbGroup
-from twigcast.cli.interrupts import end_in_order, interrupt_again
+from twigcast.cli.interrupts import asked_to_end, end_in_order, interrupt_again
 from twigcast.cli.speaking import REFUSED, USAGE, complain, say
 from twigcast.display import one_line
 from twigcast.door import door
@@ -99,7 +102,8 @@ class Verbs(VerbGroup):
     def _ending(self, ctx: Any) -> Exit | Abort | ClickException | None:  # noqa: ANN401 (likewise)
         """How it ended, if it was before the end; typer raises such endings."""
         try:
-            super().invoke(ctx)
+            with _interrupts_first():
+                super().invoke(ctx)
             sys.stdout.flush()
         except (Exit, Abort) as ending:
             return ending
@@ -195,6 +199,7 @@ def main() -> None:
             # Whatever the locale says: JSON is UTF-8, and no letter may stop us.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.unraisablehook = interrupt_again
+    _hush_py4j()
     end_in_order()
     try:
         app()
@@ -204,6 +209,8 @@ def main() -> None:
             complain(str(error))
         raise SystemExit(REFUSED) from None
     except SystemExit as ending:
+        if (code := asked_to_end()) is not None:
+            raise SystemExit(code) from None
         if _flushed() or ending.code:
             raise
         raise SystemExit(REFUSED) from None
@@ -227,6 +234,27 @@ def _take_standard_streams() -> None:
     if sys.stdout is None:
         complain("standard output is closed; send it to /dev/null if nobody is to read it")
         raise SystemExit(USAGE)
+
+
+@contextmanager
+def _interrupts_first() -> Iterator[None]:
+    """Whatever fails because somebody has interrupted it is no failure."""
+    try:
+        yield
+    except Exception as error:
+        code = asked_to_end()
+        if code is None:
+            raise
+        raise Exit(code) from error
+
+
+def _hush_py4j() -> None:
+    """Keep to itself what py4j has to say when Java goes, or a talk with it is interrupted.
+
+    It says some of that in nobody's name, and what matters of it is in our errors.
+    """
+    logging.getLogger("py4j").propagate = False
+    logging.getLogger().addFilter(lambda record: Path(record.pathname).parent.name != "py4j")
 
 
 def _complain_of_ours(error: InternalError) -> None:

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import re
 
-from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+from py4j.protocol import (  # type: ignore[import-untyped]
+    Py4JError,
+    Py4JJavaError,
+    Py4JNetworkError,
+)
 from pyspark.errors import PySparkException
 
 from twigcast.display import one_line
+from twigcast.spark.java_process import has_gone
 
-SPARK_FAILURES = (PySparkException, Py4JError)
-"""Everything that Spark raises here: its own errors, and those of Java that it did not foresee."""
+SPARK_FAILURES = (PySparkException, Py4JError, ConnectionError, EOFError)
+"""Everything that Spark raises here: its own errors, those of Java that it did not foresee, and
+what becomes of a talk with a Java machine that has gone."""
+
+_GONE = (Py4JNetworkError, ConnectionError, EOFError)
 
 _TELLING = re.compile(r"Cannot run program .*|Python worker exited unexpectedly \(crashed\)")
 """What is behind these says less: that there is no such file, that a stream has ended."""
+
+_JAVA_GONE = (
+    "Spark's Java machine has gone: it was killed, or had no memory left; "
+    "run again, in a new session (start_session)"
+)
+
+
+def is_java_gone(error: BaseException) -> bool:
+    """Whether a failure is that nobody answers any more."""
+    return isinstance(error, _GONE) or (type(error) is Py4JError and has_gone(soon=True))
 
 
 def cause(error: BaseException) -> str:
@@ -22,6 +40,8 @@ def cause(error: BaseException) -> str:
     >>> cause(PySparkException("[NO] It is gone. SQLSTATE: 42"))
     'It is gone.'
     """
+    if is_java_gone(error):
+        return _JAVA_GONE
     text = str(error.java_exception) if isinstance(error, Py4JJavaError) else str(error)
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith("\t")]
     telling = _TELLING.search(text)

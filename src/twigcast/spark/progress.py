@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from twigcast.spark.failures import SPARK_FAILURES
 from twigcast.spark.session import is_connected_to
 
 if TYPE_CHECKING:
@@ -75,10 +76,12 @@ def _asking(spark: SparkSession, tell: Callable[[int], None]) -> Iterator[None]:
 
 
 def _watch(spark: SparkSession, tell: Callable[[int], None], over: threading.Event) -> None:
-    tracker = spark.sparkContext.statusTracker()
-    while not over.wait(_QUESTION_SECONDS):
-        running = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-        tell(sum(found.numCompletedTasks for found in running if found is not None))
+    # Where Spark has gone, whoever waits for its work tells it.
+    with suppress(*SPARK_FAILURES):
+        tracker = spark.sparkContext.statusTracker()
+        while not over.wait(_QUESTION_SECONDS):
+            running = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
+            tell(sum(found.numCompletedTasks for found in running if found is not None))
 
 
 @contextmanager

@@ -68,7 +68,9 @@ class Run:
         """One of the tables that it wrote, in the active Spark session."""
         active = running_session()
         if active is None:
-            raise UsageError("there is no Spark session; start one to read tables")
+            raise UsageError(
+                "there is no Spark session, or its Java machine has gone; start one to read tables"
+            )
         return read_table(active, self.out, name)
 
     def __repr__(self) -> str:

@@ -26,9 +26,11 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -40,10 +42,16 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
 
-from twigcast.errors import UsageError
+from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.java import find_java
-from twigcast.spark.java_process import launched, unless_interrupted
+from twigcast.spark.java_process import (
+    forget,
+    has_gone,
+    hush_accumulators,
+    launched,
+    unless_interrupted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -128,13 +136,8 @@ def passing_session(
     master: str | None = None, *, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
     """A session for the time of a ``with``; one that was there before is taken, and stays."""
-    before = running_session()
-    spark = start_session(master, settings=settings)
-    try:
-        yield spark
-    finally:
-        if before is None:
-            spark.stop()
+    with no_session_left():
+        yield start_session(master, settings=settings)
 
 
 def start_workers(spark: SparkSession) -> None:
@@ -154,21 +157,35 @@ def _imported(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 @contextmanager
 def no_session_left() -> Iterator[None]:
     """Whatever session somebody starts in the body of the ``with`` is stopped at its end."""
-    before = running_session()
-    try:
+    if running_session() is not None:
         yield
+        return
+    try:
+        # Java would answer an interrupted question first, however long that takes.
+        with unless_interrupted(lambda: SparkContext._gateway):  # noqa: SLF001 (likewise below)
+            yield
     finally:
         active = running_session()
-        if before is None and active is not None:
+        if active is not None:
             active.stop()
 
 
 def running_session() -> SparkSession | None:
-    """The session of this process, whichever thread has started it; None if there is none."""
+    """The session of this process, whichever thread has started it; None if there is none.
+
+    One whose Java machine has gone is none.
+    """
+    if has_gone():
+        forget()
     try:
         return SparkSession.active()
     except PySparkException:
         return None
+    except SPARK_FAILURES as error:
+        if has_gone(soon=True):
+            forget()
+            return None
+        raise TwigcastError(f"Spark does not answer: {cause(error)}") from error
 
 
 def is_connected_to(spark: SparkSession) -> bool:
@@ -227,7 +244,9 @@ def _connected(address: str, settings: Mapping[str, str]) -> SparkSession:
             f"{address} needs packages that are not there: "
             "install them from a checkout of Twigcast, pip install '.[spark,connect]'"
         ) from error
-    except (*SPARK_FAILURES, OSError, ValueError) as error:
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot connect to {address}: {error}") from error
+    except SPARK_FAILURES as error:
         raise UsageError(f"cannot connect to {address}: {cause(error)}") from error
     return spark
 
@@ -266,12 +285,27 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
                 gateway = launched(conf, file)
         else:
             gateway = None
-        with unless_interrupted(gateway):
-            SparkContext(conf=conf, gateway=gateway)
+        with unless_interrupted(lambda: gateway), _same_interrupts():
+            hush_accumulators(SparkContext(conf=conf, gateway=gateway))
             # A cluster that lets nobody in stops the context only after a while.
             return SparkSession.builder.getOrCreate()
     except (*SPARK_FAILURES, OSError) as error:
         raise UsageError(f"Spark did not start: {_complaint(error, log)}") from error
+
+
+@contextmanager
+def _same_interrupts() -> Iterator[None]:
+    """Keep what a program does at Ctrl-C, where it is something of its own.
+
+    pyspark replaces it by one that asks Java to cancel all jobs, amid whatever else is being asked.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and usual not in (None, signal.default_int_handler):
+            signal.signal(signal.SIGINT, usual)
 
 
 def _complaint(error: Exception, log: Path) -> str:

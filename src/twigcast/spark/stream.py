@@ -49,7 +49,7 @@ from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
 from twigcast.spark.arriving import arriving
-from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.failures import SPARK_FAILURES, cause, is_java_gone
 from twigcast.spark.job import discard
 from twigcast.spark.kafka import KafkaTopic, send_deliveries
 from twigcast.spark.pipeline import Batch, store_of
@@ -108,8 +108,13 @@ class Stream:
 
     @property
     def is_active(self) -> bool:
-        """Whether it still runs."""
-        return bool(self._query.isActive)
+        """Whether it still runs; where Spark's Java machine has gone, nothing does."""
+        try:
+            return bool(self._query.isActive)
+        except SPARK_FAILURES as error:
+            if is_java_gone(error):
+                return False
+            raise TwigcastError(f"the stream cannot be asked: {cause(error)}") from error
 
     @property
     def last_run(self) -> Run | None:
@@ -157,7 +162,10 @@ class Stream:
         return True
 
     def _raise_failure(self) -> None:
-        told = self._query.exception()
+        try:
+            told: Exception | None = self._query.exception()
+        except SPARK_FAILURES as error:
+            told = error
         if told is None or self._is_stopped:
             return
         failure = self._step.failure
