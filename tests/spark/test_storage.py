@@ -118,6 +118,9 @@ class _Mortal:
     def exists(self, name: str) -> bool:
         return self._store.exists(name)
 
+    def is_file(self, name: str) -> bool:
+        return self._store.is_file(name)
+
     def names(self, name: str) -> list[str]:
         return self._store.names(name)
 
@@ -458,3 +461,17 @@ def test_the_manifest_of_another_batch_is_refused(tmp_path: Path) -> None:
     (tmp_path / "_manifest/batch=4.json").rename(tmp_path / "_manifest/batch=5.json")
     with pytest.raises(UsageError, match="it is that of batch 4"):
         whole_batches(local_store(str(tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["batch=5.json", "batch=007.json", "batch=x.json"])
+def test_what_only_looks_like_a_manifest_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "_manifest" / name).mkdir(parents=True)
+    with pytest.raises(UsageError, match=rf"cannot use .*/_manifest/{name}: it is no manifest"):
+        whole_batches(readable_store(str(tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["batch=5.json.3f.tmp", ".batch=5.json.crc", "notes.txt"])
+def test_what_lies_beside_manifests_does_not_count(tmp_path: Path, name: str) -> None:
+    (tmp_path / "_manifest").mkdir()
+    (tmp_path / "_manifest" / name).touch()
+    assert whole_batches(readable_store(str(tmp_path))) == []

@@ -73,6 +73,9 @@ class Store(Protocol):
     def exists(self, name: str) -> bool:
         """Whether there is something with this name."""
 
+    def is_file(self, name: str) -> bool:
+        """Whether there is a file with this name, and no folder."""
+
     def names(self, name: str) -> list[str]:
         """What a folder holds, in the order of names; nothing if it is not there."""
 
@@ -249,12 +252,24 @@ def whole_batches(store: Store) -> list[int]:
 
 
 def _numbers(store: Store) -> list[int]:
-    found = (_MANIFEST_NAME.fullmatch(name) for name in store.names(MANIFEST))
-    return sorted(int(name[1]) for name in found if name)
+    """What the names of manifests tell; others beside them are of no concern."""
+    found = []
+    for name in store.names(MANIFEST):
+        if _LIKE_MANIFEST.fullmatch(name):
+            told = _MANIFEST_NAME.fullmatch(name)
+            if told is None:
+                place = store.location(f"{MANIFEST}/{name}")
+                raise UsageError(f"cannot use {place}: it is no manifest, by its name; remove it")
+            found.append(int(told[1]))
+    return sorted(found)
 
 
 def _check_manifest(store: Store, number: int) -> None:
     name = _manifest(number)
+    if not store.is_file(name):
+        raise UsageError(
+            f"cannot use {store.location(name)}: it is no manifest, but a folder; {_REMEDY}"
+        )
     fields = unsealed(
         _KIND, store.read(name), dict[str, Any], place=store.location(name), remedy=_REMEDY
     )
@@ -279,7 +294,8 @@ def _manifest(number: int) -> str:
     return f"{MANIFEST}/{_folder(number)}.json"
 
 
-_MANIFEST_NAME = re.compile(r"batch=([0-9]+)\.json")
+_MANIFEST_NAME = re.compile(r"batch=(0|[1-9][0-9]*)\.json")
+_LIKE_MANIFEST = re.compile(r"batch=.*\.json", re.DOTALL)
 
 
 class _LocalStore:
@@ -310,6 +326,9 @@ class _LocalStore:
 
     def exists(self, name: str) -> bool:
         return (self._path / name).exists()
+
+    def is_file(self, name: str) -> bool:
+        return (self._path / name).is_file()
 
     def names(self, name: str) -> list[str]:
         path = self._path / name
@@ -367,6 +386,9 @@ class _HadoopStore:
 
     def exists(self, name: str) -> bool:
         return bool(self._files.exists(self._at(name)))
+
+    def is_file(self, name: str) -> bool:
+        return self.exists(name) and bool(self._files.getFileStatus(self._at(name)).isFile())
 
     def names(self, name: str) -> list[str]:
         if not self.exists(name):
