@@ -5,11 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pyspark.sql import Row
+from pyspark.sql import Row, SparkSession
 
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
-from twigcast.spark.sources import Publications, Subscriptions, format_of, gathered
+from twigcast.spark.sources import (
+    Publications,
+    Subscriptions,
+    format_of,
+    gathered,
+    needed_columns,
+)
 
 
 @pytest.mark.parametrize(
@@ -99,3 +105,13 @@ def test_paths_may_be_one_or_many() -> None:
     assert Publications("a").paths == ["a"]
     assert Publications(Path("a")).paths == ["a"]
     assert Publications(["a", Path("b")]).paths == ["a", "b"]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("name", ["x`ml", "`", "a.b", "x y"])
+def test_columns_may_have_any_name(spark: SparkSession, name: str) -> None:
+    frame = spark.createDataFrame([("<a/>", "n")], [name, f"{name}2"])
+    given = Publications(frame, content_column=name, document_column=f"{name}2")
+    (row,) = needed_columns(frame, given).collect()
+    assert (row["document"], row["content"], row["origin"]) == ("n", "<a/>", None)

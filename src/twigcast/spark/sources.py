@@ -190,14 +190,20 @@ def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:
         raise UsageError(f"there is no column {origin!r} for the origins: {_has(frame)}")
     return frame.select(
         _text_or_null(document).alias("document"),
-        functions.col(f"`{content}`").alias("content"),
+        _column(content).alias("content"),
         _text_or_null(origin).alias("origin"),
     )
 
 
 def _text_or_null(column: str | None) -> Column:
-    chosen = functions.col(f"`{column}`") if column else functions.lit(None)
+    chosen = _column(column) if column else functions.lit(None)
     return chosen.cast("string")
+
+
+def _column(name: str) -> Column:
+    """The column of this name, whatever letters it has."""
+    quoted = name.replace("`", "``")
+    return functions.col(f"`{quoted}`")
 
 
 def _content_column(frame: DataFrame, given: str | None) -> str:
