@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import PythonException
 
 from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
@@ -102,3 +103,19 @@ def test_matches_needs_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_session(monkeypatch)
     with pytest.raises(UsageError, match="no Spark session"):
         matches("content", ["//a"])
+
+
+@pytest.mark.parametrize(
+    ("call", "given"),
+    [("twigcast_match(5)", "int32"), ("twigcast_match('<a/>', 'b')", "2 columns")],
+)
+def test_what_are_no_documents_is_refused(spark: SparkSession, call: str, given: str) -> None:
+    register(spark, ["//a"])
+    with pytest.raises(PythonException, match=f"UsageError: .* binary or text.*{given}"):
+        spark.sql(f"SELECT {call}").collect()
+
+
+def test_what_is_not_there_matches_nothing(spark: SparkSession) -> None:
+    register(spark, ["//a"])
+    (row,) = spark.sql("SELECT twigcast_match(NULL) AS who").collect()
+    assert row["who"] is None

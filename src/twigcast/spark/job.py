@@ -171,8 +171,10 @@ def receipts_of(documents: Documents, compiled: Compiled, folder: str) -> DataFr
 def matching_function(compiled: Compiled) -> UserDefinedFunctionLike:
     """A function of a column of documents: the ids of the subscriptions that match."""
 
-    # Spark reads the annotations to learn what kind of function this is.
-    def matching_ids(contents: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    # Spark reads the annotations to learn what kind of function this is. Of what columns it is, a
+    # function in Python cannot say: that is seen by those who get them.
+    def matching_ids(*columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        contents = worker.documents_in(columns)
         matcher = _loaded(compiled)
         names = loaded_names(located(compiled.labels))
         return worker.matching_names(contents, matcher, names)

@@ -37,7 +37,7 @@ import pyarrow.compute as pc
 
 from twigcast.display import printable
 from twigcast.door import door
-from twigcast.errors import DocumentError, TwigcastError
+from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import open_entries, read_index
 from twigcast.language.document import encoded
 from twigcast.spark.chunks import read_chunk
@@ -344,6 +344,27 @@ def _redeclared(text: bytes) -> bytes:
     # With blanks at the end of a declaration that has become shorter, what follows stays in place,
     # and with it the columns that errors tell.
     return content.replace(b"?>", b" " * (len(text) - len(content)) + b"?>", 1)
+
+
+def documents_in(columns: Sequence[Column]) -> Column:
+    """The one column of documents that a function is called with; all else is a slip."""
+    kinds = [column.type for column in columns]
+    if len(kinds) != 1:
+        found = f"{len(kinds)} columns"
+    elif any(is_kind(kinds[0]) for is_kind in _DOCUMENT_KINDS):
+        return columns[0]
+    else:
+        found = f"one of {kinds[0]}"
+    raise UsageError(f"the function takes one column of documents, binary or text; it got {found}")
+
+
+_DOCUMENT_KINDS = (
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_null,
+)
 
 
 def matching_names(given: Column, matcher: Matcher, names: Column) -> Column:
