@@ -39,6 +39,7 @@ import atexit
 import logging
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -81,7 +82,7 @@ from twigcast.spark.tables import TABLES, arrow_of
 from twigcast.spark.writing import fused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from pyspark.sql import DataFrame
@@ -120,6 +121,7 @@ class Pipeline:
     Bad subscriptions and documents end in tables.
     """
 
+    @door("making a pipeline")
     def __init__(  # noqa: PLR0913 (all that can be chosen, by name)
         self,
         spark: SparkSession | None = None,
@@ -134,7 +136,7 @@ class Pipeline:
         advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
         progress: Listener | None = None,
     ) -> None:
-        with door("making a pipeline"), told_plainly():
+        with told_plainly():
             self.design = design_of(
                 topology,
                 strategy,

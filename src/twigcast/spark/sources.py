@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyspark.sql import DataFrame, Row, functions
 from pyspark.sql.types import BinaryType, StringType
 
+from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.files import (
     PublicationLimits,
@@ -105,7 +106,7 @@ def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
         case Mapping():
             pairs = ({"id": name, "xpath": xpath} for name, xpath in subscriptions.items())
             return gather_subscriptions(_rows(pairs))
-        case Iterable():
+        case Iterable() if not isinstance(subscriptions, bytes | bytearray | memoryview):
             return gather_subscriptions(_rows(subscriptions))
     raise UsageError(
         f"subscriptions are a path, a list of expressions, a mapping from id to expression, "
@@ -147,7 +148,8 @@ def _rows(given: Iterable[object]) -> Iterator[FileRow]:
         fields = item.asDict(recursive=True) if isinstance(item, Row) else dict(item)
         if "id" not in fields and "subscription" in fields:
             fields["id"] = fields["subscription"]
-        yield FileRow(number, str(fields.get("xpath") or ""), fields)
+        xpath = fields.get("xpath") or ""
+        yield FileRow(number, xpath if isinstance(xpath, str) else shown(xpath), fields)
 
 
 def format_of(paths: Sequence[str]) -> str | None:
