@@ -149,6 +149,16 @@ impl Index {
         self.ask(py, Core::all_ids)
     }
 
+    /// The ids of the patterns whose matches are candidates for libxml2, ascending.
+    fn residual_ids(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
+        self.ask(py, Core::residual_ids)
+    }
+
+    /// The ids before this one, ascending.
+    fn ids_before(&self, py: Python<'_>, end: i64) -> PyResult<Vec<i64>> {
+        self.ask(py, |core| core.ids_before(end))
+    }
+
     /// The ids that match, those that libxml2 has to decide, and those that would take more steps than
     /// there are for a document; `None` if libxml2 had better read it. `skip` is ascending.
     #[pyo3(name = "match")]

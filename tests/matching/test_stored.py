@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise, product
+from pathlib import Path
 
 import pytest
 
-from tests.engines import EVERY_ENGINE
+from tests.engines import EVERY_ENGINE, NATIVE
 from twigcast.errors import UsageError
-from twigcast.matching import Matcher
+from twigcast.files import read_index
+from twigcast.matching import Matcher, stored
 
 DOCUMENTS = (b"<a/>", b"<b/>", b"<a c='1'><b>7</b></a>", b"<c/>")
 RULES: dict[str, dict[int | str, str]] = {
@@ -107,3 +110,57 @@ def test_another_kind_of_file_is_refused(engine: str, other: bytes) -> None:
 def test_the_form_without_a_checksum_is_refused(engine: str) -> None:
     with pytest.raises(UsageError, match="this version"):
         Matcher.from_buffer(b'twigcast subscriptions 1\n[[1,"//a"]]', engine=engine)
+
+
+def _parts(content: bytes) -> list[bytes]:
+    """A stored form, cut where one of its parts begins."""
+    names = (b"twigcast ids", b"twigcast compiled", b"twigcast subscriptions", b"twigcast-index")
+    starts = sorted(place for name in names if (place := content.find(name)) >= 0)
+    return [content[start:end] for start, end in pairwise([*starts, len(content)])]
+
+
+@ALL
+def test_parts_of_different_files_do_not_make_one(engine: str, tmp_path: Path) -> None:
+    sets: tuple[dict[int | str, str], ...] = (
+        {"ann": "//a[last()]", "bob": "/b", 5: "//c[last()]"},
+        {"ann": "/b[last()]", "cat": "//a", 5: "//c[last()]"},
+        {"ann": "//a", "bob": "/b", 5: "//c"},
+        {"ann": "//a[last()]", "bob": "/b", 6: "//c[last()]"},
+    )
+    written = [Matcher(rules, engine=engine).to_bytes() for rules in sets]
+    whole = [_parts(content) for content in written]
+    assert all(b"".join(parts) == content for parts, content in zip(whole, written, strict=True))
+    assert {len(parts) for parts in whole} == {3 if engine == "native" else 2}
+    made = {b"".join(parts) for parts in product(*zip(*whole, strict=True))} - set(written)
+    assert made
+    for number, content in enumerate(made):
+        with pytest.raises(UsageError, match="belong to other subscriptions"):
+            Matcher.from_buffer(content, engine=engine)
+        renamed = tmp_path / f"{number}.index"
+        renamed.write_bytes(content)
+        with pytest.raises(UsageError, match="belong to other subscriptions"):
+            read_index(renamed, engine=engine)
+
+
+@ALL
+def test_ids_that_were_cut_off_are_missed(engine: str) -> None:
+    content = b"".join(_parts(_written(engine, "texts and residual"))[1:])
+    with pytest.raises(UsageError, match="ids are not those of the subscriptions"):
+        Matcher.from_buffer(content, engine=engine)
+
+
+@ALL
+def test_ids_are_those_of_the_subscriptions(engine: str) -> None:
+    plain = Matcher({1: "//a"}, engine=engine).to_bytes()
+    with pytest.raises(UsageError, match="ids are not those of the subscriptions"):
+        Matcher.from_buffer(stored.with_ids([(-(1 << 63), "ann")], plain), engine=engine)
+
+
+@NATIVE
+@pytest.mark.parametrize("texts", [b"[]", b'[[3,"//b[last()]"]]', b'[[1,"//a"],[2,"//b[last()]"]]'])
+def test_texts_are_those_of_the_residual_subscriptions(texts: bytes) -> None:
+    head, index = _parts(_written("native", "residual"))
+    name = head[: head.index(b"\n") + 1]
+    head = name + len(texts).to_bytes(8, "little") + stored.sums(texts, index) + texts
+    with pytest.raises(UsageError, match="without"):
+        Matcher.from_buffer(head + bytes(-len(head) % 64) + index, engine="native")

@@ -189,6 +189,23 @@ impl Index {
             .collect()
     }
 
+    /// The ids of the patterns that only make candidates, ascending.
+    pub fn residual_ids(&self) -> Vec<i64> {
+        self.ids_where(|it| it.residual != 0)
+    }
+
+    /// The ids before this one, ascending.
+    pub fn ids_before(&self, end: i64) -> Vec<i64> {
+        self.ids_where(|it| it.id < end)
+    }
+
+    fn ids_where(&self, is_asked: impl Fn(&Registered) -> bool) -> Vec<i64> {
+        let held = self.patterns.iter().filter(|it| it.clause != NONE);
+        let mut ids: Vec<i64> = held.filter(|it| is_asked(it)).map(|it| it.id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// The patterns of a layer, by their numbers.
     pub fn numbers_in(&self, layer: usize) -> impl Iterator<Item = u32> + '_ {
         let kept = self.patterns.iter().enumerate();

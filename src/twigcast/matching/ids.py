@@ -21,7 +21,16 @@ from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.matching.engine import Decision
 
-__all__ = ["AnyId", "Id", "IdCodes", "are_own_codes", "check_id", "in_order", "is_own_code"]
+__all__ = [
+    "FIRST_OWN",
+    "AnyId",
+    "Id",
+    "IdCodes",
+    "are_own_codes",
+    "check_id",
+    "in_order",
+    "is_own_code",
+]
 
 Id: TypeAlias = int | str
 """What a subscription is known by."""
@@ -31,7 +40,7 @@ AnyId: TypeAlias = Any
 
 _LOWEST: Final = -(1 << 63)
 _HIGHEST: Final = (1 << 63) - 1
-_FIRST_OWN: Final = _LOWEST + (1 << 40)
+FIRST_OWN: Final = _LOWEST + (1 << 40)
 """Integers from here on stand for themselves; those below are codes."""
 
 
@@ -54,14 +63,14 @@ def check_id(id: object) -> None:
 def is_own_code(id: object) -> TypeGuard[int]:
     """Whether an id is an integer that stands for itself."""
     if type(id) is int:
-        return _FIRST_OWN <= id <= _HIGHEST
-    return isinstance(id, int) and not isinstance(id, bool) and _FIRST_OWN <= id <= _HIGHEST
+        return FIRST_OWN <= id <= _HIGHEST
+    return isinstance(id, int) and not isinstance(id, bool) and FIRST_OWN <= id <= _HIGHEST
 
 
 def are_own_codes(ids: Collection[Id]) -> bool:
     """Whether all ids are integers that stand for themselves; quick, for there can be many."""
     return not ids or (
-        set(map(type, ids)) == {int} and min(ids) >= _FIRST_OWN and max(ids) <= _HIGHEST  # type: ignore[operator]
+        set(map(type, ids)) == {int} and min(ids) >= FIRST_OWN and max(ids) <= _HIGHEST  # type: ignore[operator]
     )
 
 
@@ -98,7 +107,7 @@ class IdCodes:
         if is_own_code(id):
             return id
         code = next(self._next)
-        assert code < _FIRST_OWN
+        assert code < FIRST_OWN
         self._ids[code] = id
         self._codes[id] = code
         self.in_use = True
@@ -140,9 +149,9 @@ class IdCodes:
 
     def ids(self, codes: Sequence[int]) -> tuple[AnyId, ...]:
         """The ids of ascending codes, in the order of ids."""
-        if not self.in_use or not codes or codes[0] >= _FIRST_OWN:
+        if not self.in_use or not codes or codes[0] >= FIRST_OWN:
             return tuple(codes)
-        at = bisect_left(codes, _FIRST_OWN)
+        at = bisect_left(codes, FIRST_OWN)
         known = in_order(one for one in map(self._ids.get, codes[:at]) if one is not None)
         texts = bisect_left(known, True, key=_is_text)  # noqa: FBT003
         return (*known[:texts], *codes[at:], *known[texts:])

@@ -36,7 +36,7 @@ from twigcast.matching.bindings import Binding, Witness
 from twigcast.matching.engine import Decision, Engine, EngineStatistics
 from twigcast.matching.finding import Finder, Finding, Findings
 from twigcast.matching.groups import Groups
-from twigcast.matching.ids import AnyId, Id, IdCodes, check_id, is_own_code
+from twigcast.matching.ids import FIRST_OWN, AnyId, Id, IdCodes, check_id, is_own_code
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.moments import Account
 from twigcast.matching.native import AVAILABLE, NativeEngine
@@ -408,8 +408,11 @@ class Matcher:
                 document_cost_max=document_cost_max,
                 limits=limits,
             )
+            stored.check_codes(ids, matcher._engine.ids_before(FIRST_OWN))
             return matcher
-        for code, pattern in stored.from_buffer(content):
+        patterns = dict(stored.from_buffer(content))
+        stored.check_codes(ids, (code for code in patterns if not is_own_code(code)))
+        for code, pattern in patterns.items():
             matcher._engine.add(code, pattern)
         return matcher
 

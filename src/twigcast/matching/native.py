@@ -17,7 +17,6 @@ This module alone imports the kernel; :data:`AVAILABLE` tells whether there is o
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -32,6 +31,7 @@ from twigcast.language.values import constant_number
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+from twigcast.matching.stored import check_sums, sums
 
 try:
     import twigcast_kernel as kernel
@@ -47,7 +47,7 @@ REMEMBERED_BYTES_MAX: Final = 256 << 20
 of one kind. Above 250,000 patterns it grows in proportion to their number. Beyond, everything is
 forgotten and learned anew."""
 
-_HEADER: Final = b"twigcast compiled 1\n"
+_HEADER: Final = b"twigcast compiled 2\n"
 _ALIGNMENT: Final = 64
 """Where the kernel's part may begin, so that it can be used in place."""
 
@@ -163,6 +163,10 @@ class NativeEngine:
         """The pattern under each id; an exact one is made anew from what the kernel tells."""
         return self._told
 
+    def ids_before(self, end: int) -> Sequence[int]:
+        """The ids before this one."""
+        return self._index.ids_before(end)
+
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
         matches, candidates, undecided = self._ids(document, skip)
@@ -214,8 +218,9 @@ class NativeEngine:
         """Everything as bytes that :meth:`from_buffer` uses where they lie."""
         held = [[one, self._patterns[one].text] for one in sorted(self._patterns)]
         texts = json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
-        head = _HEADER + len(texts).to_bytes(8, "little") + _checked(texts) + texts
-        return head + bytes(-len(head) % _ALIGNMENT) + self._index.to_bytes()
+        index = self._index.to_bytes()
+        head = _HEADER + len(texts).to_bytes(8, "little") + sums(texts, index) + texts
+        return head + bytes(-len(head) % _ALIGNMENT) + index
 
     @staticmethod
     def has_written(buffer: bytes | memoryview) -> bool:
@@ -241,19 +246,21 @@ class NativeEngine:
                 "give bytes(buffer), or map the file for reading only"
             )
         engine = cls(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
-        sizes, start = len(_HEADER) + 8, len(_HEADER) + 12
+        sizes, start = len(_HEADER) + 8, len(_HEADER) + 16
         end = start + int.from_bytes(buffer[len(_HEADER) : sizes], "little")
-        texts = bytes(buffer[start:end])
-        if buffer[sizes:start] != _checked(texts):
-            raise UsageError("stored subscriptions are damaged: their check sum is another")
+        texts, rest = bytes(buffer[start:end]), buffer[end + -end % _ALIGNMENT :]
+        check_sums(bytes(buffer[sizes:start]), texts, rest, "their texts")
         try:
             for one, text in json.loads(texts):
                 engine._patterns[one] = Pattern.parse(text, None, CANONICAL_LIMITS)
-            index = kernel.Index.from_buffer(
-                buffer[end + -end % _ALIGNMENT :], _number, *engine._bounds
-            )
+            index = kernel.Index.from_buffer(rest, _number, *engine._bounds)
         except (ValueError, TypeError, PatternError, RecursionError) as error:
             raise UsageError(f"stored subscriptions are damaged: {error}") from None
+        if list(engine._patterns) != index.residual_ids():
+            raise UsageError(
+                "stored subscriptions are damaged: there are texts without a subscription, or "
+                "subscriptions without their text; write them again from the subscriptions"
+            )
         engine._use(index)
         return engine
 
@@ -355,11 +362,6 @@ def _can_change(view: memoryview) -> bool:
         return not memoryview(view.obj).readonly
     except TypeError:
         return False
-
-
-def _checked(texts: bytes) -> bytes:
-    """The check sum of the part that is not the kernel's, which has its own."""
-    return zlib.crc32(texts).to_bytes(4, "little")
 
 
 def _ascending(skip: Collection[int]) -> list[int]:

@@ -6,14 +6,15 @@ pattern. Whatever is not exactly as it was written is refused: bytes that are st
 disk has damaged them would be other subscriptions.
 
 Where ids are texts, what stands in the bytes are their codes (:mod:`~twigcast.matching.ids`), and
-a part in front of all the rest says which text each code stands for.
+a part in front of all the rest says which text each code stands for. Such a part has the *seal* of
+what follows it, so that parts of different files do not pass for one.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -21,12 +22,22 @@ from twigcast.errors import PatternError, UsageError
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.matching.ids import Id, check_id, is_own_code
 
-__all__ = ["from_buffer", "to_bytes", "with_ids", "without_ids"]
+__all__ = [
+    "check_codes",
+    "check_sums",
+    "from_buffer",
+    "sums",
+    "to_bytes",
+    "with_ids",
+    "without_ids",
+]
 
 _HEADER: Final = b"twigcast subscriptions 2\n"
-_IDS_HEADER: Final = b"twigcast ids 1\n"
+_IDS_HEADER: Final = b"twigcast ids 2\n"
 _ALIGNMENT: Final = 64
 """What follows the ids begins at such a place, so that it can be used where it lies."""
+_SEALED: Final = 64
+"""So many bytes in front of every part have the checksum of all of it."""
 
 
 def to_bytes(patterns: Mapping[int, Pattern]) -> bytes:
@@ -81,13 +92,39 @@ def _check_ids(ids: Mapping[int, Id]) -> None:
         raise ValueError("two codes stand for one id")
 
 
+def sums(part: bytes, rest: bytes | memoryview) -> bytes:
+    """The checksum of a part, and the seal of the rest, which has a checksum of its own."""
+    seal = zlib.crc32(rest[:_SEALED])
+    return zlib.crc32(part).to_bytes(4, "little") + seal.to_bytes(4, "little")
+
+
+def check_sums(written: bytes, part: bytes, rest: bytes | memoryview, what: str) -> None:
+    """Raise :class:`UsageError` if a part, which is called ``what``, is not that of the rest."""
+    found = sums(part, rest)
+    if found[:4] != written[:4]:
+        raise UsageError(f"stored subscriptions are damaged: the checksum of {what} is another")
+    if found != written:
+        raise UsageError(
+            f"stored subscriptions are damaged: {what} belong to other subscriptions than those "
+            "behind them; write them again from the subscriptions"
+        )
+
+
+def check_codes(ids: Mapping[int, Id], codes: Iterable[int]) -> None:
+    """Raise :class:`UsageError` unless these are the codes in use that stand for an id."""
+    if ids.keys() != set(codes):
+        raise UsageError(
+            "stored subscriptions are damaged: their ids are not those of the subscriptions; "
+            "write them again from the subscriptions"
+        )
+
+
 def with_ids(ids: Sequence[tuple[int, Id]], content: bytes) -> bytes:
     """Stored subscriptions with the ids that their codes stand for, if there are any."""
     if not ids:
         return content
     texts = json.dumps(ids, ensure_ascii=False, separators=(",", ":")).encode()
-    sizes = len(texts).to_bytes(8, "little") + zlib.crc32(texts).to_bytes(4, "little")
-    head = _IDS_HEADER + sizes + texts
+    head = _IDS_HEADER + len(texts).to_bytes(8, "little") + sums(texts, content) + texts
     return head + bytes(-len(head) % _ALIGNMENT) + content
 
 
@@ -95,14 +132,13 @@ def without_ids(buffer: bytes | memoryview) -> tuple[dict[int, Id], bytes | memo
     """The ids by their codes, and the rest of the bytes; UsageError if the ids are damaged."""
     if bytes(buffer[: len(_IDS_HEADER)]) != _IDS_HEADER:
         return {}, buffer
-    sizes, start = len(_IDS_HEADER) + 8, len(_IDS_HEADER) + 12
+    sizes, start = len(_IDS_HEADER) + 8, len(_IDS_HEADER) + 16
     end = start + int.from_bytes(buffer[len(_IDS_HEADER) : sizes], "little")
-    texts = bytes(buffer[start:end])
-    if bytes(buffer[sizes:start]) != zlib.crc32(texts).to_bytes(4, "little"):
-        raise UsageError("stored subscriptions are damaged: the checksum of their ids is another")
+    texts, rest = bytes(buffer[start:end]), memoryview(buffer)[end + -end % _ALIGNMENT :]
+    check_sums(bytes(buffer[sizes:start]), texts, rest, "their ids")
     try:
         ids: dict[int, Id] = dict(json.loads(texts))
         _check_ids(ids)
     except (ValueError, TypeError, RecursionError) as error:
         raise UsageError(f"stored subscriptions are damaged: {error}") from None
-    return ids, memoryview(buffer)[end + -end % _ALIGNMENT :]
+    return ids, rest
