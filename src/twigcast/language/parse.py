@@ -246,8 +246,11 @@ class _Parser:
         return expression
 
     def _relative_steps(self, after: str = "") -> list[Step]:
+        """The steps as they are written, without ``.``: it is no step to libxml2, either."""
         steps = [self._step(after)]
         while True:
+            if steps[-1] is CONTEXT_NODE:
+                steps.pop()
             if self._take("//"):
                 steps += (ANYWHERE_BELOW, self._step("'//'"))
             elif self._take("/"):

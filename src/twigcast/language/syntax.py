@@ -193,15 +193,25 @@ def filtered(base: Expression, predicates: tuple[Expression, ...]) -> Filter:
 
 
 def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Without the steps that change nothing: ``.``, and ``//`` right after ``//``."""
+    """Without the steps that change nothing: ``self::node()``, and ``//`` right after ``//``.
+
+    The first changes something in ``//self::node()/comment()``: an internal subset is no node, so
+    libxml2 does not find its comments, as it does by ``//comment()`` (:func:`may_be_declared`).
+    """
     kept: list[Step] = []
+    only_nodes = False  # whether self::node() was left out right behind //
     for step in steps:
         if step.axis is Axis.DESCENDANT_OR_SELF:
             idle = step == ANYWHERE_BELOW and kept[-1:] == [ANYWHERE_BELOW]
         else:
             idle = step.axis is Axis.SELF and step == CONTEXT_NODE
-        if not idle:
-            kept.append(step)
+        if idle:
+            only_nodes = step == CONTEXT_NODE and kept[-1:] == [ANYWHERE_BELOW]
+            continue
+        if only_nodes and step.axis is Axis.CHILD and may_be_declared(step):
+            kept.append(CONTEXT_NODE)
+        only_nodes = False
+        kept.append(step)
     return tuple(kept)
 
 

@@ -40,6 +40,7 @@ from twigcast.language.condition import (
 )
 from twigcast.language.syntax import (
     ANYWHERE_BELOW,
+    CONTEXT_NODE,
     XML_NAMESPACE,
     Axis,
     Binary,
@@ -269,7 +270,10 @@ class Writer:
                 # It needs a step before it and one behind it.
                 text = (text or "./") + "/" + "." * (place == len(steps) - 1)
             else:
-                text += self._step(step) + "/" * (place < len(steps) - 1)
+                # In a path ``.`` would say nothing.
+                is_written_out = step == CONTEXT_NODE and len(steps) > 1
+                text += "self::node()" if is_written_out else self._step(step)
+                text += "/" * (place < len(steps) - 1)
         return text
 
     def _step(self, step: Step) -> str:
