@@ -182,16 +182,17 @@ fn part(
     index.reading(detached, |detached, workspace| {
         for row in share {
             undecided.clear();
-            let found = Found {
-                matches: &mut part.matches.ids,
-                candidates: &mut part.candidates.ids,
-                undecided: &mut undecided,
-            };
             let content = rows.get(row, &mut copy);
             // For each row anew: whoever wants to change the index waits for one document, not for all.
-            let core = index.core(detached);
-            let read = workspace.matched(&core, content, index.bounds(), skip, found);
-            if read.is_err() || !undecided.is_empty() {
+            let read = index.decided(detached, |core| {
+                let found = Found {
+                    matches: &mut part.matches.ids,
+                    candidates: &mut part.candidates.ids,
+                    undecided: &mut undecided,
+                };
+                workspace.matched(core, content, index.bounds(), skip, found)
+            });
+            if !matches!(read, Ok(Ok(()))) || !undecided.is_empty() {
                 part.unsure.push(row);
             }
             part.matches.close()?;

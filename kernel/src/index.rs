@@ -1,8 +1,8 @@
 //! The index, as Python sees it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, RwLockReadGuard};
 
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -15,7 +15,7 @@ use twigcast_kernel_core::links::Links as CoreLinks;
 use twigcast_kernel_core::matching::{
     BUDGET, Bounds, Counters, Found, LARGE_FROM, STEPS_MAX, Workspace,
 };
-use twigcast_kernel_core::read::{Limits, Node};
+use twigcast_kernel_core::read::{Limits, Node, Unsure};
 
 use crate::batch::{self, Batch, Rows};
 use crate::buffers::{Given, Held};
@@ -165,14 +165,16 @@ impl Index {
     fn match_(&self, py: Python<'_>, content: &[u8], skip: Vec<i64>) -> PyResult<Option<IdsFound>> {
         detached(py, |detached| {
             let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
-            let found = Found {
-                matches: &mut matches,
-                candidates: &mut candidates,
-                undecided: &mut undecided,
-            };
-            let read = self.with_workspace(detached, |core, workspace| {
-                workspace.matched(core, content, &self.bounds, &skip, found)
-            });
+            let read = self.reading(detached, |detached, workspace| {
+                self.decided(detached, |core| {
+                    let found = Found {
+                        matches: &mut matches,
+                        candidates: &mut candidates,
+                        undecided: &mut undecided,
+                    };
+                    workspace.matched(core, content, &self.bounds, &skip, found)
+                })
+            })?;
             Ok(read.ok().map(|()| (matches, candidates, undecided)))
         })
     }
@@ -191,14 +193,16 @@ impl Index {
         let events: Vec<Event> = events.collect::<PyResult<_>>()?;
         detached(py, |detached| {
             let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
-            let found = Found {
-                matches: &mut matches,
-                candidates: &mut candidates,
-                undecided: &mut undecided,
-            };
-            let taken = self.with_workspace(detached, |core, workspace| {
-                workspace.matched_events(core, &events, &self.bounds, &skip, found)
-            });
+            let taken = self.reading(detached, |detached, workspace| {
+                self.decided(detached, |core| {
+                    let found = Found {
+                        matches: &mut matches,
+                        candidates: &mut candidates,
+                        undecided: &mut undecided,
+                    };
+                    workspace.matched_events(core, &events, &self.bounds, &skip, found)
+                })
+            })?;
             taken.map_err(|reason| PyValueError::new_err(reason.to_string()))?;
             Ok((matches, candidates, undecided))
         })
@@ -369,9 +373,20 @@ impl Index {
         Ok(result)
     }
 
-    /// The index as it is, for one who has a workspace.
-    pub fn core<'a>(&'a self, detached: &'a mut Detached) -> RwLockReadGuard<'a, Core> {
-        self.core.read(detached)
+    /// Looks at the index as it is; settles it first where there is no answer without that.
+    pub fn decided(
+        &self,
+        detached: &mut Detached,
+        mut job: impl FnMut(&Core) -> Result<(), Unsure>,
+    ) -> PyResult<Result<(), Unsure>> {
+        loop {
+            let read = job(&self.core.read(detached));
+            if read != Err(Unsure::Scattered) {
+                return Ok(read);
+            }
+            // Again only if somebody changes the index right behind this.
+            self.change(detached, Core::settle)?;
+        }
     }
 
     /// Memory for answers.

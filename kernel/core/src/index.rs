@@ -71,6 +71,8 @@ pub struct Index {
     /// How many different conditions there are.
     pub(crate) distinct: usize,
     pub(crate) most: usize,
+    /// Whether a pattern was added to the fresh layer, or removed from any, since all were put in order.
+    scattered: bool,
     version: u64,
     epoch: u64,
 }
@@ -106,6 +108,7 @@ impl Index {
         self.version += 1;
         self.most = self.most.max(self.len());
         if layer == 1 {
+            self.scattered = true;
             self.layers[1].generation += 1;
             if self.layers[1].patterns >= FRESH_MAX {
                 self.settle();
@@ -133,6 +136,7 @@ impl Index {
         self.spare.put(pattern);
         self.residual -= record.residual as usize;
         self.version += 1;
+        self.scattered = true;
         if self.len() * SHRINK < self.most && self.most > SHRINK_MIN {
             self.rebuild();
         } else if self.waiting() > WAITING_MIN + self.len() / 4 {
@@ -149,6 +153,11 @@ impl Index {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
+    }
+
+    /// Whether something is in the fresh layer, or was removed: what a document takes depends on that.
+    pub fn is_scattered(&self) -> bool {
+        self.scattered
     }
 
     /// The number under which a pattern is kept.
@@ -285,7 +294,8 @@ impl Index {
 
     /// Has readers forget everything; then freed numbers can be used again, and the fresh layer is
     /// poured into the main one.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
+        self.scattered = false;
         let generation = self.layers[1].generation + 1;
         let fresh = std::mem::replace(
             &mut self.layers[1],

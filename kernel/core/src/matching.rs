@@ -55,9 +55,9 @@ pub struct Counters {
     pub in_rounds: u64,
     /// Pairs of document and pattern that would have taken too many.
     pub undecided: u64,
-    /// How often a layer had too much to be learned for a document.
+    /// How often documents had too much to be learned.
     pub abandoned: u64,
-    /// The most that the paths of one document had to be learned in one layer.
+    /// The most that the paths of one document had to be learned.
     pub weight_most: u64,
     /// How often paths were forgotten for want of room.
     pub forgotten: u64,
@@ -122,8 +122,8 @@ impl Bounds {
         self.steps_max.saturating_add(more).saturating_mul(times)
     }
 
-    /// How much the paths of a small document may have to be learned in one layer beside so many
-    /// patterns, in nodes that fire: 100,000 patterns on documents of one kind have 33,000.
+    /// How much the paths of a small document may have to be learned beside so many patterns,
+    /// in nodes that fire: 100,000 patterns on documents of one kind have 33,000.
     pub fn weight_max(&self, patterns: usize) -> u64 {
         self.room_for(patterns, 0).weight_max
     }
@@ -144,6 +144,9 @@ impl Bounds {
 impl Workspace {
     /// Reads a document and appends the ids of the patterns it satisfies, ascending, except those in
     /// `skip`, which is ascending too.
+    ///
+    /// What a document takes depends on the layers that patterns are in. So where it comes near what it
+    /// may take, and the index is scattered, it fails: whoever can has to settle the index, and ask again.
     pub fn matched(
         &mut self,
         index: &Index,
@@ -154,8 +157,7 @@ impl Workspace {
     ) -> Result<(), Unsure> {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
         self.scan(index, bounds);
-        self.collect(index, bounds, skip, found);
-        Ok(())
+        self.collect(index, bounds, skip, found)
     }
 
     /// The same for a document that libxml2 has read.
@@ -169,8 +171,7 @@ impl Workspace {
     ) -> Result<(), Unsure> {
         self.reader.take(events, &mut self.tree)?;
         self.scan(index, bounds);
-        self.collect(index, bounds, skip, found);
-        Ok(())
+        self.collect(index, bounds, skip, found)
     }
 
     /// Reads a document and tells which links it must go to, `None` where libxml2 has to decide.
@@ -208,7 +209,7 @@ impl Workspace {
     fn scan(&mut self, index: &Index, bounds: &Bounds) {
         self.is_large = self.tree.elements.len() >= bounds.large_from;
         self.counters.documents += 1;
-        let room = bounds.room_for(index.len(), self.tree.elements.len());
+        let mut room = bounds.room_for(index.len(), self.tree.elements.len());
         index.used.store(true, Ordering::Relaxed);
         let names = self.reader.names();
         let renumbered = self.classes.update(index, names);
@@ -233,9 +234,15 @@ impl Workspace {
             attribute_classes: &self.attribute_classes,
             is_large: self.is_large,
         };
+        let mut weight = 0;
         for (number, side) in self.sides.iter_mut().enumerate() {
             side.scan(index, number, read, renumbered, room);
-            self.counters.weight_most = self.counters.weight_most.max(side.paths.weight);
+            weight += side.paths.weight;
+            room = room.after(side);
+        }
+        self.counters.weight_most = self.counters.weight_most.max(weight);
+        if self.sides.iter().any(|it| it.abandoned) {
+            self.sides.iter_mut().for_each(|it| it.abandoned = true);
         }
     }
 
@@ -260,7 +267,16 @@ impl Workspace {
     }
 
     /// Turns marks into ids.
-    fn collect(&mut self, index: &Index, bounds: &Bounds, skip: &[i64], found: Found) {
+    fn collect(
+        &mut self,
+        index: &Index,
+        bounds: &Bounds,
+        skip: &[i64],
+        found: Found,
+    ) -> Result<(), Unsure> {
+        if index.is_scattered() && self.sides.iter().any(|it| it.abandoned) {
+            return Err(Unsure::Scattered);
+        }
         let mut sink = Sink {
             index,
             // Whether ids are small and many enough for a bitmap of them.
@@ -277,7 +293,7 @@ impl Workspace {
         for number in 0..index.layers.len() {
             sink.reports(number, &judge.sides[number].marks.reports);
             if judge.sides[number].abandoned {
-                abandoned += 1;
+                abandoned = 1;
                 open.extend(everything(index, number, skip));
                 continue;
             }
@@ -296,6 +312,10 @@ impl Workspace {
         }
         open.clear();
         (self.chosen, self.open) = (chosen, open);
+        if outcome.is_long && index.is_scattered() {
+            (self.bitmap, self.found) = (sink.bitmap, sink.found);
+            return Err(Unsure::Scattered);
+        }
         self.counters.candidates += candidates;
         self.counters.verified += verified;
         self.counters.steps += outcome.steps;
@@ -303,6 +323,7 @@ impl Workspace {
         self.counters.abandoned += abandoned;
         self.counters.undecided += sink.hand_over(skip, &outcome.undecided, found);
         (self.bitmap, self.found) = (sink.bitmap, sink.found);
+        Ok(())
     }
 }
 

@@ -178,6 +178,11 @@ impl Paths {
         self.searched > self.searched_max
     }
 
+    /// The steps that looking for parts of texts took in this document, before that was put off.
+    pub(crate) fn searched(&self) -> u64 {
+        self.searched
+    }
+
     /// The path of the document node.
     pub fn start(&self) -> u32 {
         START

@@ -115,6 +115,8 @@ pub enum Unsure {
     Limit(&'static str),
     /// Its names were chosen to make us slow.
     Crowded,
+    /// It takes about as much as it may, on an index that has to be settled before that is known.
+    Scattered,
 }
 
 impl fmt::Display for Unsure {
@@ -136,6 +138,7 @@ impl fmt::Display for Unsure {
             Unsure::EmptySection => "an empty CDATA section on its own",
             Unsure::Limit(what) => return write!(to, "too large: {what}"),
             Unsure::Crowded => "names that are hard to tell apart",
+            Unsure::Scattered => "an index that has to be settled",
         })
     }
 }

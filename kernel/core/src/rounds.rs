@@ -1,11 +1,11 @@
 //! Deciding what the marks leave open, within the steps that one document may take.
 //!
 //! Nearly always all pairs of document and pattern together take a small part of these steps, and are
-//! decided one after the other. Where they do not, steps are given in rounds: in each, every pair that
-//! is still open gets the same number, twice that of the round before, until the sum is spent. So the
-//! dearest pairs stay open, and none can use up what another needs. The pairs are taken in the order of
-//! their ids then, and begin with nothing remembered, so that the outcome depends on the document
-//! and the patterns alone.
+//! decided one after the other. Where they do not, they begin again with nothing remembered and in the
+//! order of their ids, so that the outcome depends on the document and the patterns alone. Where that
+//! takes long, too, steps are given in rounds: in each, every pair that is still open gets the same
+//! number, twice that of the round before, until the sum is spent. So the dearest pairs stay open, and
+//! none can use up what another needs.
 
 use rustc_hash::FxHashMap;
 
@@ -13,8 +13,12 @@ use crate::judge::{Doubts, Judge};
 use crate::layer::Twig;
 use crate::steps::Answer;
 
-/// This part of a document's steps is taken without rounds.
-const AT_ONCE: u64 = 2;
+/// This part of a document's steps is taken in any order, and without rounds.
+const AT_ONCE: u64 = 4;
+
+/// This part is taken in the order of ids, and without rounds: twice as many, since the order in which
+/// pairs are looked at says what is remembered when.
+const IN_ORDER: u64 = 2;
 
 /// The steps that each pair gets in the first round.
 const FIRST_ROUND: u64 = 16_384;
@@ -44,14 +48,31 @@ pub struct Outcome {
     pub undecided: Vec<u32>,
     /// The steps taken in all.
     pub steps: u64,
+    /// Whether it took more than can be done in any order.
+    pub is_long: bool,
     /// Whether rounds were needed.
     pub in_rounds: bool,
 }
 
 /// Decides the pairs that are open, in so many steps.
 pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
+    if let Some(outcome) = decide_at_once(judge, open, steps_max / AT_ONCE) {
+        return outcome;
+    }
+    if judge.index.is_scattered() {
+        // It has to be settled before anything is known.
+        return Outcome {
+            is_long: true,
+            ..Outcome::default()
+        };
+    }
+    decide_in_order(judge, open, steps_max)
+}
+
+/// Decides all pairs one after the other, if these steps are enough for that.
+fn decide_at_once(judge: &mut Judge, open: &[Open], steps: u64) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    judge.verifier.steps.allow(steps_max / AT_ONCE);
+    judge.verifier.steps.allow(steps);
     for (place, pair) in open.iter().enumerate() {
         if let Some((_, soon)) = open.get(place + AHEAD).and_then(|it| it.twig) {
             let expect = |it: &(u32, u32)| judge.index.clauses.expect_parts(it.1);
@@ -60,20 +81,29 @@ pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
         match look(judge, pair) {
             Ok(true) => outcome.proven.push((pair.pattern, pair.key)),
             Ok(false) => {}
-            Err(_) => return decide_in_rounds(judge, open, steps_max),
+            Err(_) => return None,
         }
     }
     outcome.steps = judge.verifier.steps.taken();
-    outcome
+    Some(outcome)
 }
 
 #[cold]
-fn decide_in_rounds(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
-    let before = judge.verifier.steps.taken();
-    judge.forget();
+fn decide_in_order(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
     let mut open: Vec<Open> = open.to_vec();
     open.sort_by_key(|pair| judge.index.pattern(pair.pattern).id);
+    judge.forget();
+    if let Some(outcome) = decide_at_once(judge, &open, steps_max / IN_ORDER) {
+        return outcome;
+    }
+    judge.forget();
+    decide_in_rounds(judge, open, steps_max)
+}
+
+fn decide_in_rounds(judge: &mut Judge, mut open: Vec<Open>, steps_max: u64) -> Outcome {
+    let before = judge.verifier.steps.taken();
     let mut outcome = Outcome {
+        is_long: true,
         in_rounds: true,
         ..Outcome::default()
     };

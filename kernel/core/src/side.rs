@@ -25,6 +25,8 @@ pub struct Side {
     pub postings: Postings,
     /// Elements before this one have paths that were forgotten since.
     pub fresh_from: u32,
+    /// How many more parts of texts may be found that were put off.
+    pub found_left: u64,
     /// Whether the document has more to be learned than it may take: its marks are too few then, and
     /// patterns have to be looked at one by one.
     pub abandoned: bool,
@@ -58,6 +60,18 @@ pub struct Room {
     pub found_max: u64,
 }
 
+impl Room {
+    /// What a layer leaves to the next: a document has one sum for all of them.
+    pub fn after(self, side: &Side) -> Room {
+        Room {
+            bytes: self.bytes,
+            weight_max: self.weight_max.saturating_sub(side.paths.weight),
+            searched_max: self.searched_max.saturating_sub(side.paths.searched()),
+            found_max: side.found_left,
+        }
+    }
+}
+
 impl Side {
     /// Walks a document in order, and marks what each path fires in one layer of an index.
     pub fn scan(&mut self, index: &Index, number: usize, read: Read, renumbered: bool, room: Room) {
@@ -71,6 +85,7 @@ impl Side {
         self.element_paths.clear();
         self.fresh_from = 0;
         self.abandoned = false;
+        self.found_left = room.found_max;
         if layer.patterns > 0 {
             let known = Known {
                 layer,
@@ -157,7 +172,9 @@ impl Walk<'_> {
             left: self.room.found_max,
         };
         // The paths of elements must not have been forgotten.
-        side.fresh_from == 0 && search.run()
+        let is_whole = side.fresh_from == 0 && search.run();
+        side.found_left = search.left;
+        is_whole
     }
 
     #[inline]
