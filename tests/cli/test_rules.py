@@ -5,14 +5,18 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import shutil
+import socket
 import subprocess
 import tarfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.test_program import EXECUTABLE
 from twigcast.files import read_subscriptions
 
 if TYPE_CHECKING:
@@ -134,3 +138,45 @@ def test_the_command_for_a_list_of_files_works_with_any_name(
 def test_expressions_are_not_taken_for_files(twigcast: Twigcast, place: Path, lines: str) -> None:
     (place / "rules.txt").write_text(lines)
     assert "list of files" not in twigcast("check", "rules.txt").stderr
+
+
+def _matched(folder: Path, stdin: int) -> subprocess.CompletedProcess[str]:
+    """What the program makes of rules on standard input."""
+    (folder / "a.xml").write_text("<a/>")
+    command = [str(EXECUTABLE), "match", "-", "a.xml"]
+    return subprocess.run(
+        command, cwd=folder, stdin=stdin, capture_output=True, text=True, check=False
+    )
+
+
+def test_rules_on_standard_input_are_read_from_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("/a\n//a\n")
+    opened = os.open(tmp_path / "rules.txt", os.O_RDONLY)
+    assert os.read(opened, 3) == b"/a\n"
+    assert _matched(tmp_path, opened).stdout == "a.xml\t1\n"
+    os.close(opened)
+
+
+def test_rules_may_come_from_a_socket(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(b"/b\n//a\n")
+        ours.shutdown(socket.SHUT_WR)
+        assert _matched(tmp_path, theirs.fileno()).stdout == "a.xml\t2\n"
+
+
+def test_rules_may_come_late_where_nobody_is_to_wait_for_them(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<a/>")
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    command = [str(EXECUTABLE), "match", "-", "a.xml"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=reading, stdout=subprocess.PIPE, text=True
+    ) as program:
+        while not os.get_blocking(reading):
+            time.sleep(0.01)
+        os.write(writing, b"//a\n")
+        os.close(writing)
+        answer, _ = program.communicate()
+    os.close(reading)
+    assert answer == "a.xml\t1\n"

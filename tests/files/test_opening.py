@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 import twigcast
 from twigcast import files
 from twigcast.errors import UsageError
-from twigcast.files import arrivals, changes, index, publications, schemas
+from twigcast.files import arrivals, changes, index, opening, publications, schemas
 from twigcast.files.opening import checked_path, open_regular
 from twigcast.routing.topology import Topology
 from twigcast.simulator import read_scenario
@@ -90,6 +90,32 @@ def test_only_ordinary_files_are_opened(make: Callable[[Path], None]) -> None:
     make(Path("x"))
     with pytest.raises(OSError, match=r"no regular file|No such device"):
         open_regular("x")
+
+
+@pytest.fixture
+def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever file is opened has nothing to read yet, as /proc/kmsg has."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    monkeypatch.setattr(opening, "_opened", lambda _path: os.dup(reading))
+    yield
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize("size", [-1, 1, 512])
+def test_a_file_that_has_nothing_to_read_yet_is_not_at_its_end(size: int) -> None:
+    with open_regular("a.xml") as file, pytest.raises(BlockingIOError):
+        file.read(size)
+
+
+@pytest.mark.usefixtures("silent")
+def test_a_document_that_has_nothing_to_read_yet_is_refused() -> None:
+    Path("a.xml").touch()
+    ((_, content),) = files.read_documents("a.xml")
+    assert isinstance(content, twigcast.DocumentError)
+    assert content.reason == "it cannot be read: Resource temporarily unavailable"
 
 
 @pytest.mark.parametrize("name", ["net.json", "net.toml"])

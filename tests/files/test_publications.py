@@ -285,7 +285,7 @@ def test_standard_input_that_cannot_be_read_is_a_refused_document(
     monkeypatch.setattr(sys, "stdin", None)
     (content,) = dict(read_documents("-")).values()
     assert isinstance(content, DocumentError)
-    assert content.reason == "standard input is closed"
+    assert content.reason.startswith("standard input is closed; ")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are text there")

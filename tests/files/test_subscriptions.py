@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,6 +22,10 @@ from twigcast.files import (
     read_subscriptions,
 )
 from twigcast.files.rows import Row, csv_rows
+from twigcast.files.subscriptions import file_rows
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -221,6 +227,42 @@ def test_a_line_that_is_not_utf8_is_set_aside(write: Write, name: str) -> None:
     file = read_subscriptions(write(name, b"\n".join(lines)))
     assert file.subscriptions[-1].xpath == "//b"
     assert "not UTF-8: byte 0xe9" in _reasons(file)[2]
+
+
+class _ByteByByte(io.RawIOBase):
+    """A pipe whose writer is slow."""
+
+    def __init__(self, content: bytes) -> None:
+        self._left = iter(content)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        for byte in self._left:
+            memoryview(buffer)[0] = byte
+            return 1
+        return 0
+
+
+def test_a_byte_order_mark_may_come_in_pieces() -> None:
+    slow = io.BufferedReader(_ByteByByte(b"\xef\xbb\xbf//a\n//b\n"))
+    assert [row.text for row in file_rows(slow, "text")] == ["//a", "//b"]
+
+
+def test_utf16_is_refused_though_it_comes_in_pieces() -> None:
+    slow = io.BufferedReader(_ByteByByte("//a\n".encode("utf-16")))
+    with pytest.raises(UsageError, match="it is UTF-16"):
+        list(file_rows(slow, "text"))
+
+
+@pytest.mark.parametrize(("length", "ids"), [(10, [1, 2]), (11, [2]), (13, [2]), (14, [2])])
+def test_a_byte_order_mark_is_no_part_of_the_line(
+    write: Write, length: int, ids: list[int]
+) -> None:
+    limits = SubscriptionLimits(line_bytes_max=10)
+    text = "\ufeff" + "a" * length + "\n//c\n"
+    assert _ids(read_subscriptions(write("s.txt", text), limits=limits)) == ids
 
 
 @pytest.mark.parametrize("length", [11, 12, 70_000, 200_000])

@@ -18,7 +18,6 @@ import typer
 from twigcast.cli.namespaces import Namespaces, bindings
 from twigcast.cli.options import AsJson, ExitCode
 from twigcast.cli.progress import Bar
-from twigcast.cli.rules import standard_input
 from twigcast.cli.schemas import complete_schema, schema_named
 from twigcast.cli.speaking import (
     REFUSED,
@@ -196,7 +195,7 @@ def _answers(
 def _pair(row: Row) -> tuple[str, str]:
     if row.problem is not None:
         raise UsageError(row.problem)
-    match row.text.removeprefix("\ufeff").split("\t"):
+    match row.text.split("\t"):
         case [wider, narrower]:
             return wider, narrower
         case others:
@@ -204,7 +203,7 @@ def _pair(row: Row) -> tuple[str, str]:
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:
-    from twigcast.files.opening import checked_path
+    from twigcast.files.opening import checked_path, standard_input
 
     if path == "-":
         return nullcontext(standard_input())

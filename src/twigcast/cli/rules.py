@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from twigcast.cli.speaking import quoted, say
 from twigcast.errors import UsageError
@@ -21,7 +20,7 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from twigcast.files import SubscriptionFile
 
-__all__ = ["read_rules", "standard_input"]
+__all__ = ["read_rules"]
 
 _LOOKED_AT = 100
 """So many lines show what a file is."""
@@ -36,10 +35,13 @@ _ARCHIVE = re.compile(r"PK[\x03\x05]|\x1f|BZh\d1AY&SY|\ufffd7zXZ|7z\ufffd|[^\n]{
 def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> SubscriptionFile:
     """The subscriptions of a file; a UsageError if it is a document or an archive."""
     from twigcast.files import read_subscriptions
+    from twigcast.files.opening import standard_input
+    from twigcast.files.subscriptions import subscriptions_in
 
     if path == "-":
-        standard_input()
-    file = read_subscriptions("/dev/stdin" if path == "-" else path, namespaces=namespaces or {})
+        file = subscriptions_in(standard_input(), "standard input", namespaces=namespaces or {})
+    else:
+        file = read_subscriptions(path, namespaces=namespaces or {})
     _refuse_documents(path, file)
     lines = [one.xpath.strip() for one in islice(file.subscriptions, _LOOKED_AT)]
     if _are_file_names(lines):
@@ -48,13 +50,6 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
             f"elements of that name (to match the files: {_match_listed(path)})"
         )
     return file
-
-
-def standard_input() -> BinaryIO:
-    """What comes on standard input; UsageError if it is closed."""
-    if sys.stdin is None:
-        raise UsageError("standard input is closed; give a file, or send something into it")
-    return sys.stdin.buffer
 
 
 def _match_listed(path: str) -> str:

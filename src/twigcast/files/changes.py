@@ -35,7 +35,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from io import BufferedReader, BytesIO
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -220,8 +220,7 @@ def change_file(
     """The same for bytes that are here."""
     digest = sha256(content).hexdigest()
     try:
-        opened: BufferedReader = BufferedReader(BytesIO(content))
-        rows = list(file_rows(opened, form_of(name), limits))
+        rows = list(file_rows(BytesIO(content), form_of(name), limits))
     except UsageError as error:
         return ChangeFile(name, digest, (), (Rejected(None, 1, "", str(error)),))
     changes, rejected = gather_changes(rows)

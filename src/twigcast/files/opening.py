@@ -11,13 +11,19 @@ of a file would keep us waiting for ever, and a device may have no end, so
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
-from typing import BinaryIO, TypeAlias
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from twigcast.errors import UsageError
 
-__all__ = ["AnyPath", "checked_path", "open_regular", "read_regular"]
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["AnyPath", "checked_path", "open_regular", "read_regular", "standard_input"]
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 
@@ -59,7 +65,24 @@ def checked_path(path: object, what: str) -> str:
 
 def open_regular(path: AnyPath) -> BinaryIO:
     """An ordinary file, open for reading; OSError for pipes, devices and folders."""
-    return os.fdopen(_opened(path), "rb")
+    return io.BufferedReader(_WithoutWaiting(_opened(path)))
+
+
+class _WithoutWaiting(io.FileIO):
+    """A file that says so where there is nothing to read yet, as in /proc/kmsg.
+
+    Python would return None, or as much as there was, as if the file were at its end.
+    """
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        count = super().readinto(buffer)
+        if count is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return count
+
+    # These go by readinto; those of FileIO do not.
+    read = io.RawIOBase.read  # type: ignore[assignment]
+    readall = io.RawIOBase.readall
 
 
 def read_regular(path: AnyPath, bytes_max: int) -> bytes:
@@ -73,6 +96,19 @@ def read_regular(path: AnyPath, bytes_max: int) -> bytes:
         return b"".join(parts)
     finally:
         os.close(opened)
+
+
+def standard_input() -> BinaryIO:
+    """What comes on standard input, from where it stands; UsageError if it is closed.
+
+    Whoever has it open as well may have said that nobody is to wait for it. A reader that does not
+    wait would take a pause for the end.
+    """
+    if sys.stdin is None:
+        raise UsageError("standard input is closed; give a file, or send something into it")
+    with suppress(OSError):  # It may be no file at all, but something in a test or a notebook.
+        os.set_blocking(sys.stdin.fileno(), True)
+    return sys.stdin.buffer
 
 
 def _opened(path: AnyPath) -> int:

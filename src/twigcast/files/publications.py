@@ -35,7 +35,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -44,7 +43,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
 
 from twigcast.display import printable
 from twigcast.door import door
-from twigcast.errors import DocumentError, DocumentLimitError, InternalError
+from twigcast.errors import DocumentError, DocumentLimitError, InternalError, UsageError
 from twigcast.files.archives import (
     Content,
     PublicationLimits,
@@ -54,7 +53,7 @@ from twigcast.files.archives import (
     reason_of,
     too_large,
 )
-from twigcast.files.opening import checked_path, open_regular
+from twigcast.files.opening import checked_path, open_regular, standard_input
 from twigcast.files.tars import read_tar
 from twigcast.files.zips import open_zip, read_zip_member, zip_members
 from twigcast.slips import each_of
@@ -405,10 +404,10 @@ def _read_file(entry: Entry, limits: PublicationLimits) -> Content:
 
 
 def _read_stdin(stdin: BinaryIO | None, name: str, limits: PublicationLimits) -> Content:
-    if stdin is None and sys.stdin is None:
-        return DocumentError("standard input is closed", document=name)
     try:
-        return bounded_read(stdin or sys.stdin.buffer, name, limits)
+        return bounded_read(stdin or standard_input(), name, limits)
+    except UsageError as error:
+        return DocumentError(str(error), document=name)
     except (OSError, ValueError) as error:  # a folder, or a stream that was closed meanwhile
         return DocumentError(f"standard input cannot be read: {reason_of(error)}", document=name)
 

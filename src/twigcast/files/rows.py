@@ -12,6 +12,7 @@ aside and reading goes on with the next.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import re
@@ -48,13 +49,18 @@ class Row:
 def decoded_lines(file: BinaryIO, *, line_bytes_max: int, file_bytes_max: int) -> Iterator[Row]:
     """Each line as text without its end; a line that is too long or not UTF-8 has a problem.
 
-    No more than a line is held in memory. A file over its bound is a :class:`UsageError`.
+    A byte-order mark in front is passed over. No more than a line is held in memory. A file over
+    its bound, or in UTF-16, is a :class:`UsageError`.
     """
     total = 0
+    mark = codecs.BOM_UTF8
     for number in count(1):
-        line, length = _bounded_line(file, line_bytes_max, file_bytes_max - total)
+        line, length = _bounded_line(file, line_bytes_max + len(mark), file_bytes_max - total)
         if not length:
             return
+        if number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise UsageError("it is UTF-16; save it as UTF-8")
+        line, mark = line.removeprefix(mark), b""
         total += length
         if total > file_bytes_max:
             raise UsageError(

@@ -30,7 +30,6 @@ fields of :class:`SubscriptionLimits`.
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +44,7 @@ from twigcast.slips import check_fields, each_of
 
 if TYPE_CHECKING:
     import os
-    from io import BufferedReader
+    from typing import BinaryIO
 
 SubscriptionId: TypeAlias = int | str
 Form: TypeAlias = Literal["text", "csv", "json"]
@@ -142,20 +141,34 @@ def read_subscriptions(
     [(1, '//price'), (2, '//cost')]
     """
     path = checked_path(path, "a file of subscriptions")
-    form = form or form_of(path)
     try:
         file = Path(path).open("rb")  # noqa: SIM115  # It is closed below.
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
+        raise _cannot_read(path, error.strerror or str(error)) from error
+    with file:
+        return subscriptions_in(file, path, form=form, limits=limits, namespaces=namespaces)
+
+
+@door("reading subscriptions")
+def subscriptions_in(
+    file: BinaryIO,
+    name: str,
+    *,
+    form: Form | None = None,
+    limits: SubscriptionLimits = DEFAULT_LIMITS,
+    namespaces: Mapping[str, str] = _NO_NAMESPACES,
+) -> SubscriptionFile:
+    """The same for a file that is open, from where it stands; errors call it by the name."""
     try:
-        with file:
-            return gather_subscriptions(file_rows(file, form, limits), namespaces)
+        return gather_subscriptions(file_rows(file, form or form_of(name), limits), namespaces)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(f"cannot read the subscriptions in {path}: {reason}") from error
+        raise _cannot_read(name, error.strerror or str(error)) from error
     except UsageError as error:
-        raise UsageError(f"cannot read the subscriptions in {path}: {error}") from error
+        raise _cannot_read(name, str(error)) from error
+
+
+def _cannot_read(name: str, reason: str) -> UsageError:
+    return UsageError(f"cannot read the subscriptions in {name}: {reason}")
 
 
 def form_of(path: str | os.PathLike[str]) -> Form:
@@ -164,10 +177,9 @@ def form_of(path: str | os.PathLike[str]) -> Form:
 
 
 def file_rows(
-    file: BufferedReader, form: Form, limits: SubscriptionLimits = DEFAULT_LIMITS
+    file: BinaryIO, form: Form, limits: SubscriptionLimits = DEFAULT_LIMITS
 ) -> Iterator[Row]:
     """The rows of an open file, not looked into; a :class:`UsageError` if it has none to read."""
-    _skip_mark(file)
     lines = decoded_lines(
         file, line_bytes_max=limits.line_bytes_max, file_bytes_max=limits.file_bytes_max
     )
@@ -235,15 +247,6 @@ class _Prefixes:
             own = _namespaces(given)
             self._last = (given, {**self._of_all, **own} if self._of_all else own)
         return self._last[1]
-
-
-def _skip_mark(file: BufferedReader) -> None:
-    """Step over the byte-order mark of UTF-8, and refuse that of UTF-16."""
-    start = file.peek(3)
-    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise UsageError("it is UTF-16; save it as UTF-8")
-    if start.startswith(codecs.BOM_UTF8):
-        file.read(len(codecs.BOM_UTF8))
 
 
 def _rows(form: Form, lines: Iterator[Row]) -> Iterator[Row]:
