@@ -265,6 +265,13 @@ def test_a_byte_order_mark_is_no_part_of_the_line(
     assert _ids(read_subscriptions(write("s.txt", text), limits=limits)) == ids
 
 
+def test_a_column_that_is_there_twice_is_refused(write: Write) -> None:
+    with pytest.raises(UsageError, match="names the column 'xpath' twice"):
+        read_subscriptions(write("s.csv", "id,xpath,xpath\n1,//a,//b\n"))
+    file = read_subscriptions(write("s.csv", "id,xpath,,\n1,//a,,\n"))
+    assert _ids(file) == ["1"]
+
+
 @pytest.mark.parametrize("length", [11, 12, 70_000, 200_000])
 def test_a_line_over_its_limit_is_set_aside_and_named(write: Write, length: int) -> None:
     limits = SubscriptionLimits(line_bytes_max=10)

@@ -16,12 +16,13 @@ import codecs
 import csv
 import json
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, islice, takewhile
 from typing import BinaryIO
 
+from twigcast.display import shortened
 from twigcast.errors import UsageError
 from twigcast.files.notation import json_value
 
@@ -206,6 +207,9 @@ def _csv_header(record: list[str] | str) -> list[str]:
             f"among them id and xpath; found: {found[:200]}"
             + ("; separate them by commas" if ";" in found or "\t" in found else "")
         )
+    for name, times in Counter(names).items():
+        if name and times > 1:
+            raise UsageError(f"the first line names the column {shortened(name, 100)!r} twice")
     return names
 
 
