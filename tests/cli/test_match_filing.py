@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
 import os
@@ -9,7 +10,7 @@ import subprocess
 import tarfile
 import warnings
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,6 +137,105 @@ def test_an_original_that_has_changed_meanwhile_stays(
     assert "it has changed since it was read, and stays" in result.stderr
 
 
+def _at_the_last_moment(monkeypatch: pytest.MonkeyPatch, do: Callable[[Path], object]) -> None:
+    """Do something when an original has been looked at, and is about to go from its place."""
+
+    def after_it(step: Callable[..., object]) -> Callable[..., object]:
+        def taken(path: Path, *given: object, **named: object) -> object:
+            if path.parent.name == "feed":
+                do(path)
+            return step(path, *given, **named)
+
+        return taken
+
+    for name in ("rename", "unlink"):
+        monkeypatch.setattr(Path, name, after_it(getattr(Path, name)))
+
+
+def _put_in_place(path: Path, content: str) -> None:
+    """As writers do it who care for readers."""
+    path.with_name("new").write_text(content)
+    path.with_name("new").replace(path)
+
+
+def test_an_original_that_is_replaced_at_the_last_moment_stays(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _at_the_last_moment(monkeypatch, lambda path: _put_in_place(path, "<newer/>"))
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
+    assert _files(office / "feed")["a.xml"] == "<newer/>"
+    assert "it has changed since it was read, and stays" in result.stderr
+    assert not [path for path in (office / "feed").iterdir() if path.name.startswith(".")]
+
+
+def test_an_original_that_cannot_go_back_is_told_with_its_place(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = os.link
+
+    def newest(source: Path, place: Path, *, follow_symlinks: bool = True) -> None:
+        if source.parent.suffix == ".aside":
+            place.write_text("<newest/>")
+        link(source, place, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(os, "link", newest)
+    _at_the_last_moment(monkeypatch, lambda path: _put_in_place(path, "<newer/>"))
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
+    assert result.exit_code == 1
+    assert (office / "feed" / "a.xml").read_text() == "<newest/>"
+    (aside,) = (office / "feed").glob(".twigcast-*.aside/a.xml")
+    assert aside.read_text() == "<newer/>"
+    assert f"{aside.relative_to(office)} cannot be put back as feed/a.xml" in result.stderr
+
+
+@pytest.mark.parametrize("source", ["feed", "feed/deep", "feed/deep/a.xml"])
+def test_what_a_killed_process_has_left_aside_is_put_back_and_read(
+    twigcast: Twigcast, office: Path, source: str
+) -> None:
+    aside = office / "feed" / "deep" / ".twigcast-0123456789abcdef.aside"
+    aside.mkdir()
+    (office / "feed" / "deep" / "a.xml").rename(aside / "a.xml")
+    assert "a.xml" not in twigcast("match", "rules.csv", "feed/deep").stdout
+    result = twigcast("match", "rules.csv", source, "--move-to", "sorted")
+    told = "feed/deep/a.xml: it was left aside by a killed process, and is back"
+    assert told in result.stderr
+    assert QUIET in _files(office / "sorted" / "Ben").values()
+    assert not list((office / "feed" / "deep").iterdir())
+
+
+def test_what_a_living_process_has_put_aside_is_left_alone(
+    twigcast: Twigcast, office: Path
+) -> None:
+    aside = office / "feed" / ".twigcast-0123456789abcdef.aside"
+    aside.mkdir()
+    (aside / "b.xml").write_text(QUIET)
+    held = os.open(aside, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    result = twigcast("match", "rules.csv", "feed", "--move-to", "sorted")
+    os.close(held)
+    assert (aside / "b.xml").read_text() == QUIET
+    assert ".aside" not in result.stderr
+
+
+def test_what_was_left_aside_never_replaces_a_newer_document(
+    twigcast: Twigcast, office: Path
+) -> None:
+    aside = office / "feed" / ".twigcast-0123456789abcdef.aside"
+    aside.mkdir()
+    (aside / "broken.xml").write_text(QUIET)
+    result = twigcast("match", "rules.csv", "feed", "--move-to", "sorted")
+    assert (office / "feed" / "broken.xml").read_text() == "<news>"
+    assert (aside / "broken.xml").read_text() == QUIET
+    assert "aside/broken.xml cannot be put back as feed/broken.xml: File exists" in result.stderr
+
+
+def test_a_link_is_deleted_and_not_what_it_leads_to(twigcast: Twigcast, office: Path) -> None:
+    (office / "feed" / "link.xml").symlink_to("deep/a.xml")
+    twigcast("match", "rules.csv", "feed/link.xml", "--move-to", "sorted")
+    assert not (office / "feed" / "link.xml").is_symlink()
+    assert (office / "feed" / "deep" / "a.xml").read_text() == QUIET
+
+
 @pytest.mark.parametrize("source", ["sorted/Ben", "sorted/Ben/a.xml"])
 def test_a_document_in_the_folder_of_its_subscriber_is_its_own_copy_and_stays(
     twigcast: Twigcast, office: Path, source: str
@@ -172,14 +272,14 @@ def test_a_hard_link_in_another_folder_is_a_copy_and_the_original_goes(
 def test_an_original_that_cannot_be_deleted_is_told_with_its_copies(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unlink = Path.unlink
+    rename = Path.rename
 
-    def refuse(path: Path, *, missing_ok: bool = False) -> None:
+    def refuse(path: Path, to: Path) -> Path:
         if path.parent.name == "feed":
             raise PermissionError(13, "Permission denied")
-        unlink(path, missing_ok=missing_ok)
+        return rename(path, to)
 
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(Path, "rename", refuse)
     result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted", "--json")
     assert result.exit_code == 1
     told = json.loads(result.stdout)

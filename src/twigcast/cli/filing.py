@@ -43,6 +43,8 @@ def filing_into(
     from twigcast.files.subscriber_folders import SubscriberFolders
 
     _check_apart(Path(target), documents, watched=watched)
+    if move_to is not None:
+        _put_back_left_aside(documents)
     folders = SubscriberFolders(Path(target), file.subscriptions)
     return Filing(folders, moving=move_to is not None)
 
@@ -59,6 +61,15 @@ def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> No
                 f"{target} and {each} lie inside each other, so what is put there would be read "
                 "as new documents; choose a folder beside it"
             )
+
+
+def _put_back_left_aside(documents: Sequence[str]) -> None:
+    """What a killed process was about to delete is a document again."""
+    from twigcast.files.originals import put_back_left_aside
+
+    paths = (Path(each) for each in documents if each != "-")
+    for told in put_back_left_aside({each if each.is_dir() else each.parent for each in paths}):
+        say(told)
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,7 @@ class Filing:
         undecided: bool,
     ) -> Filed:
         """Put one document where it belongs; complains if that went wrong."""
+        from twigcast.files.originals import LeftAsideError
         from twigcast.files.publications import Kind, file_name
 
         folders = self.folders.folders_of(asked)
@@ -110,6 +122,9 @@ class Filing:
         if movable:
             try:
                 moved = self._remove(Path(entry.path), name, content, places)
+            except LeftAsideError as error:
+                complain(f"{name}: it was copied, and has changed since it was read: {error}")
+                complete = False
             except OSError as error:
                 complain(f"{name}: it was copied and stays, for it cannot be deleted: {error}")
                 complete = False
@@ -118,18 +133,19 @@ class Filing:
 
     def _remove(self, path: Path, name: str, content: bytes, places: Sequence[Path]) -> bool:
         """Delete the original, if it is still what was read, and none of its own copies."""
+        from twigcast.files.originals import remove_original
+
         try:
-            if path.stat().st_size != len(content) or path.read_bytes() != content:
-                say(f"{name}: it has changed since it was read, and stays")
-                return False
             if any(_is_entry(path, place) for place in places):
                 say(f"{name}: it is in the folder of a subscriber already, and stays")
                 return False
-            path.unlink()
+            removed = remove_original(path, content)
         except FileNotFoundError:
             say(f"{name}: it was copied, and somebody else has deleted it")
             return False
-        return True
+        if not removed:
+            say(f"{name}: it has changed since it was read, and stays")
+        return removed
 
     def _tell_of_archives(self) -> None:
         if not self._told_of_archives:

@@ -23,7 +23,6 @@ puts something into that folder removes it.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import re
@@ -39,6 +38,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.errors import UsageError
 from twigcast.files.archives import reason_of
+from twigcast.files.locks import lock
 
 if TYPE_CHECKING:
     from twigcast.files.subscriptions import Subscription
@@ -55,8 +55,6 @@ _PLAIN = set("._-+@,() ")
 _DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?=$|\.)", re.IGNORECASE)
 
 _UNFINISHED = re.compile(r"\.twigcast-[0-9a-f]{16}\.tmp")
-_NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
-"""What disks answer that have no locks."""
 
 _Owner: TypeAlias = tuple[str, str]
 
@@ -140,7 +138,7 @@ def _unfinished(folder: Path) -> Iterator[tuple[Path, int]]:
         path = folder / f".twigcast-{token_hex(8)}.tmp"
         held = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
-            _lock(held)
+            lock(held)
             if path.exists():
                 yield path, held
                 return
@@ -164,15 +162,6 @@ def _remove_left_behind(folder: Path) -> None:
                 Path(path).unlink()
             finally:
                 os.close(opened)
-
-
-def _lock(opened: int) -> None:
-    """Lock an open file, where the disk has locks."""
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
 
 
 def safe_name(name: str) -> str:

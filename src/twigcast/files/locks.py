@@ -1,0 +1,28 @@
+"""Locks on files, which end with the process however that ends."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+from typing import Final
+
+__all__ = ["lock"]
+
+_NO_LOCKS: Final = {
+    errno.ENOLCK,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+    errno.ENOSYS,
+    errno.EINVAL,
+    errno.EBADF,
+}
+"""What disks answer that have no locks, or none for folders."""
+
+
+def lock(opened: int) -> None:
+    """Lock an open file or folder, where the disk has locks."""
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise

@@ -1,0 +1,163 @@
+"""Originals that go when all their copies are safe, and none that nobody has read.
+
+Between a look at a file and its removal somebody may put a newer one in its place, and that would
+be removed unread. So a file is first moved aside, into a hidden folder beside it where no writer
+knows it; there it is compared with what was read, and only then removed. One that is something
+else goes back to its place, unless there is an even newer one: then it stays aside, and the error
+says where.
+
+Whoever moves a file aside holds a lock on the hidden folder, which ends with the process however
+that ends. So what a killed process has left is known by its lock that nobody holds, and
+:func:`put_back_left_aside` puts it back. It is never removed: maybe nobody has read it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+from twigcast.files.archives import reason_of
+from twigcast.files.locks import lock
+from twigcast.files.opening import read_regular
+
+__all__ = ["LeftAsideError", "put_back_left_aside", "remove_original"]
+
+_ASIDE = re.compile(r"\.twigcast-[0-9a-f]{16}\.aside")
+
+
+class LeftAsideError(OSError):
+    """A file that was moved aside cannot go back; says where it lies."""
+
+
+def remove_original(path: Path, content: bytes) -> bool:
+    """Remove a file with this content; False if it has another by now, and stays.
+
+    Raises FileNotFoundError if it is not there any more, OSError if it cannot be removed, and
+    LeftAsideError if it has changed, and there is an even newer one.
+    """
+    target = _target(path)
+    if not _holds(path, content):
+        return False
+    with _moved_aside(path) as moved:
+        # A link leads elsewhere from another folder. It never changes, and is not what was read.
+        same = _target(moved) == target if target is not None else _holds(moved, content)
+        if same:
+            moved.unlink()
+    return same
+
+
+def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
+    """Put back what killed processes have left aside, in folders and below; tells of each file."""
+    for folder in _folders_aside(places):
+        try:
+            held = _opened(folder)
+        except OSError as error:
+            yield f"{folder} was left by a killed process and cannot be read: {reason_of(error)}"
+            continue
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue  # Its process is at work.
+        except OSError:
+            yield f"{folder} may be left by a killed process; if so, put back what is in it"
+            continue
+        else:
+            yield from _put_back_all(folder)
+        finally:
+            os.close(held)
+
+
+def _put_back_all(folder: Path) -> Iterator[str]:
+    for moved in sorted(folder.iterdir()):
+        place = folder.parent / moved.name
+        try:
+            _put_back(moved, place)
+        except LeftAsideError as error:
+            yield str(error)
+        else:
+            yield f"{place}: it was left aside by a killed process, and is back"
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
+    """The hidden folders of this kind in these folders and below, as far as they can be read.
+
+    A list, for a recursion would end before the folders do.
+    """
+    waiting = list(places)
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as found:
+            for each in found:
+                if not each.is_dir(follow_symlinks=False):
+                    continue
+                if _ASIDE.fullmatch(each.name):
+                    yield Path(each.path)
+                elif not each.name.startswith("."):
+                    waiting.append(Path(each.path))
+
+
+@contextmanager
+def _moved_aside(path: Path) -> Iterator[Path]:
+    """A file where no writer knows it; whatever is there in the end goes back to its place."""
+    with _hidden_folder(path.parent) as folder:
+        moved = folder / path.name
+        try:
+            path.rename(moved)
+            yield moved
+        finally:
+            if os.path.lexists(moved):
+                _put_back(moved, path)
+
+
+@contextmanager
+def _hidden_folder(beside: Path) -> Iterator[Path]:
+    """A new hidden folder, locked; it goes if nothing is left in it.
+
+    Between its making and its lock somebody may take it for left behind: then make another.
+    """
+    while True:
+        folder = beside / f".twigcast-{token_hex(8)}.aside"
+        folder.mkdir(0o700)
+        try:
+            held = _opened(folder)
+        except FileNotFoundError:
+            continue
+        try:
+            lock(held)
+            if folder.exists():
+                yield folder
+                return
+        finally:
+            with suppress(OSError):
+                folder.rmdir()
+            os.close(held)
+
+
+def _put_back(moved: Path, place: Path) -> None:
+    """Give a file its name again; LeftAsideError if there is another of that name."""
+    try:
+        # Unlike a rename, this replaces nothing.
+        os.link(moved, place, follow_symlinks=False)
+    except OSError as error:
+        reason = reason_of(error)
+        raise LeftAsideError(f"{moved} cannot be put back as {place}: {reason}") from error
+    moved.unlink()
+
+
+def _opened(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
+def _target(path: Path) -> str | None:
+    """Where a link leads; None if it is none."""
+    return os.readlink(path) if path.is_symlink() else None  # noqa: PTH115 (compared as it is)
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    return read_regular(path, len(content)) == content
