@@ -1,7 +1,7 @@
 """Files as they arrive in folders, each once, and none that is still being written.
 
 Whoever watches looks again and again (:meth:`Arrivals.look`), with a pause between. A file is
-*settled* when two looks in a row found it with the same size and the same time of change; then it
+*settled* when two looks in a row found it with the same size and the same times of change; then it
 is handed out. A file that changes later is a new arrival. Hidden files, and those whose name fits
 no pattern, are not seen: a writer that pauses for longer than the looks are apart writes under
 such a name, and renames the file when it is complete.
@@ -37,7 +37,7 @@ WATCHED_FILES_MAX = 1_000_000
 """Some 200 bytes each are remembered. Files beyond are not seen until others are gone."""
 
 _Sight: TypeAlias = int
-"""Size, time of change and number of a file, as one number."""
+"""Size, times of change and number of a file, as one number."""
 
 
 class Arrivals:
@@ -91,4 +91,6 @@ def _sight(found: Entry) -> _Sight | None:
         status = os.stat(found.path)  # noqa: PTH116 (the path is text, and there are many)
     except OSError:
         return None
-    return hash((status.st_size, status.st_mtime_ns, status.st_ino))
+    # Copies that keep their times, and numbers that disks give again, make two files look alike.
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return hash((status.st_size, *times, status.st_ino))
