@@ -1,4 +1,8 @@
-"""Comments and instructions of an internal subset: seen where libxml2 sees them, nowhere else."""
+"""What an internal subset holds, seen where libxml2 sees it and nowhere else.
+
+That is comments and instructions, and what entities stand for: libxml2 keeps it in their
+declarations, too, and some axes lead there.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.judge import judge
 from tests.strategies import THOROUGH
-from twigcast import Matcher, explain
+from twigcast import Matcher, covers, explain
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching.native import AVAILABLE
@@ -99,3 +103,120 @@ def test_a_canonical_text_sees_the_same(xpath: str) -> None:
 def test_a_node_of_its_own_is_no_internal_subset(xpath: str, body: str, engine: str) -> None:
     content = _document("<!--c--><?p x?>", body)
     assert bool(Matcher({1: xpath}, engine=engine).match(content)) == judge(xpath, content)
+
+
+# Entities.
+
+AXES = [
+    "ancestor", "ancestor-or-self", "attribute", "child", "descendant", "descendant-or-self",
+    "following", "following-sibling", "namespace", "parent", "preceding", "preceding-sibling",
+    "self",
+]  # fmt: skip
+TESTS_OF_ENTITIES = ["text()", "node()", "*", "b", "c", "comment()", "processing-instruction()"]
+VALUES = ["E", "F", "xE", "Ey", "EF", "1", "c"]
+PIECES = ["E", "F", "1", "<b/>", "<b>E</b>", "<b k='E'>x<c>F</c></b>", "<!--c-->", "<?p c?>"]
+
+values = st.sampled_from(VALUES)
+value_tests = st.one_of(
+    st.builds("{} {} '{}'".format, st.just("."), st.sampled_from(["=", "!="]), values),
+    st.builds("{}(., '{}')".format, st.sampled_from(["contains", "starts-with"]), values),
+    st.builds("not({} = '{}')".format, st.just("."), values),
+    st.sampled_from([". > 0", "string-length() = 1", "not(..)", "not(contains(., 'x'))"]),
+)
+
+
+@st.composite
+def entity_steps(draw: st.DrawFn, depth: int = 2) -> str:
+    step = f"{draw(st.sampled_from(AXES))}::{draw(st.sampled_from(TESTS_OF_ENTITIES))}"
+    for _ in range(draw(st.integers(0, 2)) if depth else 0):
+        nested = entity_paths(depth=depth - 1)
+        compared = st.builds("{} = '{}'".format, nested, values)
+        step += f"[{draw(st.one_of(value_tests, value_tests, nested, compared))}]"
+    return step
+
+
+@st.composite
+def entity_paths(draw: st.DrawFn, depth: int = 2) -> str:
+    steps = draw(st.lists(entity_steps(depth), min_size=1, max_size=3))
+    return draw(st.sampled_from(["/", "/", "//"])).join(steps)
+
+
+entity_expressions = st.one_of(
+    st.builds("//{}/{}".format, st.sampled_from(["c", "b", "comment()", "*"]), entity_paths()),
+    st.builds("//{}[{}]".format, st.sampled_from(["c", "b", "*", "node()"]), entity_paths()),
+    st.builds("(//c/{})[{}]".format, entity_paths(1), value_tests),
+    st.builds("//c/{} = '{}'".format, entity_paths(1), values),
+)
+texts_of_entities = st.builds(
+    "//{}/{}::text()[{}]".format,
+    st.sampled_from(["c", "comment()", "c/preceding::*", "c/preceding::node()"]),
+    st.sampled_from(AXES),
+    value_tests,
+)
+"""Those that are most likely to find something."""
+
+
+@st.composite
+def documents_with_entities(draw: st.DrawFn) -> bytes:
+    """A document whose entities stand for texts, elements, comments, and one for another."""
+    first = "".join(draw(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3)))
+    second = "".join(
+        draw(st.lists(st.sampled_from([*PIECES, "&e;", "<c>x&e;</c>"]), min_size=1, max_size=3))
+    )
+    third = draw(st.sampled_from(["E", "<b>&e;</b>", "never used"]))
+    before, subset = (draw(st.sampled_from(["", "<!--c-->"])) for _ in range(2))
+    used = ["&e;", "&f;", "x&e;y", "<b>&f;</b>", "<b k='1'>&e;&f;</b>", "E", "<c/>", "<!--c-->"]
+    body = "".join(draw(st.lists(st.sampled_from(used), min_size=1, max_size=4)))
+    entities = {"e": first, "f": second, "g": third}
+    declared = "".join(f'<!ENTITY {name} "{value}">' for name, value in entities.items())
+    return f"{before}<!DOCTYPE a [{subset}{declared}]><a>{body}<c/></a>".encode()
+
+
+@THOROUGH
+@given(st.one_of(entity_expressions, texts_of_entities), documents_with_entities())
+def test_every_engine_sees_the_entities_that_libxml2_sees(xpath: str, content: bytes) -> None:
+    expected = judge(xpath, content)
+    for engine in ENGINES:
+        matcher = Matcher({1: xpath}, engine=engine)
+        assert (matcher.match(content) == [1]) is expected
+    assert explain(xpath, content).matches is expected
+
+
+@THOROUGH
+@given(
+    st.one_of(entity_expressions, texts_of_entities),
+    st.one_of(
+        st.builds("//text()[{}]".format, value_tests),
+        st.builds("//*[{}]".format, st.one_of(value_tests, entity_paths(1))),
+        st.sampled_from(["//b", "//b/c", "//@k", "//text()", "//b/text()", "//b[c]"]),
+    ),
+    documents_with_entities(),
+)
+def test_what_covers_sees_the_entities_too(narrower: str, wider: str, content: bytes) -> None:
+    if judge(narrower, content) and not judge(wider, content):
+        assert not covers(wider, narrower)
+
+
+DECLARED_TEXT = b"<!DOCTYPE a [<!--c--><!ENTITY e 'E'>]><a>x&e;y<b/>z<c/></a>"
+
+
+@pytest.mark.parametrize(
+    "xpath",
+    [
+        "//c/preceding::text()[. = 'E']",
+        "//c/preceding::text() = 'E'",
+        "//c[preceding::text()[. = 'E']]",
+        "//c[preceding::node()[self::text()[. = 'E']]]",
+        "//c/preceding::node()/self::text()[. = 'E']",
+        "//c/preceding::node()/descendant-or-self::text()[. = 'E']",
+        "//c/preceding::text()/ancestor-or-self::text()[not(contains(., 'x'))][. = 'E']",
+        "//comment()/following::text()[. = 'E']",
+        "//comment()/following::text()[string-length() = 1][starts-with(., 'E')]",
+    ],
+)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_declared_text_is_a_text_of_its_own(xpath: str, engine: str) -> None:
+    assert judge(xpath, DECLARED_TEXT)
+    assert Matcher({1: xpath}, engine=engine).match(DECLARED_TEXT) == [1]
+    assert not covers("//text()[. = 'E']", xpath)
+    assert covers("//text()", xpath)

@@ -9,6 +9,7 @@ turns: there a residual part is replaced by something *stronger*, namely ``FALSE
     //a[count(b) > 2]                 //a/b              two or more are at least one
     //a[not(b) and not(c = d)]        //a[not(b)]
     //k/ancestor::l/t                 //k and //l/t      other axes stay inside the document
+    //k/preceding::text()[. = 'x']    //k and //text()   but for texts of declared entities
 
 Sound, not tight: a candidate too many costs time, one too few would be a lost document.
 """
@@ -194,7 +195,12 @@ def _needs_step(step: Step, tail: Condition) -> Condition:
         return exists(REACH_OF[step.axis], label, where)
     if step.axis is Axis.SELF and label.kind is Kind.ELEMENT:
         return all_of([SelfIs(label), where])
-    # Whatever the axis, the node is somewhere in the document.
+    # Whatever the axis, the node is somewhere in the document, or in the declaration of an entity
+    # that stands in the document: there libxml2's axes lead, too. An element is the same in both
+    # places, with all that is in it. A text is one with its neighbours in the document, so nothing
+    # that is known of its value holds there.
+    if label.kind is Kind.TEXT:
+        where = _below(where)
     return at_document(exists(Reach.DESCENDANT, label, where))
 
 
