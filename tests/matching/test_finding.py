@@ -185,6 +185,7 @@ def _check_against_judge(found: Finding, said: Said, content: bytes) -> None:
         document = Document.parse(content)
         for node, judged in zip(nodes, expected, strict=False):
             if etree.iselement(judged):
+                assert node.path is not None
                 assert _evaluated(node.path, document) == [judged.getroottree().getpath(judged)]
 
 

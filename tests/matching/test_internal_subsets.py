@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from tests.judge import judge
 from tests.strategies import THOROUGH
-from twigcast import Matcher, covers, explain
+from twigcast import Matcher, covers
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
+from twigcast.matching import Finding, Findings, FoundNode
+from twigcast.matching.explain import explain
 from twigcast.matching.native import AVAILABLE
 
 ENGINES = ["native", "streaming", "lxml"] if AVAILABLE else ["streaming", "lxml"]
@@ -56,6 +58,18 @@ def _document(subset: str, body: str) -> bytes:
     return f"<!DOCTYPE a [{known}]>{body}".encode()
 
 
+def _told_nodes(finding: Finding) -> list[FoundNode]:
+    return [*finding.nodes, *(node for part in finding.parts for node in _told_nodes(part))]
+
+
+def _check_paths(found: Findings, content: bytes) -> None:
+    """Every path that is told selects the node that it is told of, and no other."""
+    for node in (one for finding in found.values() for one in _told_nodes(finding)):
+        if node.path is not None and not node.path.startswith("namespace::"):
+            (again,) = Matcher({1: node.path}).find(content)[1].nodes
+            assert again == node
+
+
 @THOROUGH
 @given(EXPRESSIONS, st.sampled_from(SUBSETS), st.sampled_from(BODIES))
 def test_every_engine_sees_what_libxml2_sees(xpath: str, subset: str, body: str) -> None:
@@ -64,7 +78,9 @@ def test_every_engine_sees_what_libxml2_sees(xpath: str, subset: str, body: str)
     for engine in ENGINES:
         matcher = Matcher({1: xpath}, engine=engine)
         assert (matcher.match(content) == [1]) is expected
-        assert (1 in matcher.find(content)) is expected
+        found = matcher.find(content)
+        assert (1 in found) is expected
+        _check_paths(found, content)
     assert explain(xpath, content).matches is expected
 
 
@@ -115,6 +131,9 @@ AXES = [
 TESTS_OF_ENTITIES = ["text()", "node()", "*", "b", "c", "comment()", "processing-instruction()"]
 VALUES = ["E", "F", "xE", "Ey", "EF", "1", "c"]
 PIECES = ["E", "F", "1", "<b/>", "<b>E</b>", "<b k='E'>x<c>F</c></b>", "<!--c-->", "<?p c?>"]
+
+_ANY = 10**18
+"""The documents are tiny, and expressions that lead nowhere cost nothing."""
 
 values = st.sampled_from(VALUES)
 value_tests = st.one_of(
@@ -177,9 +196,12 @@ def documents_with_entities(draw: st.DrawFn) -> bytes:
 def test_every_engine_sees_the_entities_that_libxml2_sees(xpath: str, content: bytes) -> None:
     expected = judge(xpath, content)
     for engine in ENGINES:
-        matcher = Matcher({1: xpath}, engine=engine)
+        matcher = Matcher({1: xpath}, engine=engine, residual_cost_max=_ANY, document_cost_max=_ANY)
         assert (matcher.match(content) == [1]) is expected
-    assert explain(xpath, content).matches is expected
+        found = matcher.find(content)
+        assert (1 in found) is expected
+        _check_paths(found, content)
+    assert explain(xpath, content, residual_cost_max=_ANY).matches is expected
 
 
 @THOROUGH
@@ -220,3 +242,47 @@ def test_a_declared_text_is_a_text_of_its_own(xpath: str, engine: str) -> None:
     assert Matcher({1: xpath}, engine=engine).match(DECLARED_TEXT) == [1]
     assert not covers("//text()[. = 'E']", xpath)
     assert covers("//text()", xpath)
+
+
+@pytest.mark.parametrize(
+    ("xpath", "content", "told"),
+    [
+        ("//comment()", "<!DOCTYPE a [<!--x-->]><a/>", [(None, "x")]),
+        ("//comment()", "<!DOCTYPE a [<!--x-->]><!--y--><a/>", [(None, "x"), ("/comment()", "y")]),
+        (
+            "//processing-instruction()",
+            "<!DOCTYPE a [<?t in?>]><?t out?><a><?t deep?></a>",
+            [
+                (None, "in"),
+                ("/processing-instruction()", "out"),
+                ("/a/processing-instruction()", "deep"),
+            ],
+        ),
+        (
+            "//c/preceding::text()",
+            "<!DOCTYPE a [<!ENTITY e 'E'>]><a>x&e;y<c/></a>",
+            [(None, "E"), ("/a/text()", "xEy")],
+        ),
+        (
+            "//c/preceding::node()",
+            "<!DOCTYPE a [<!ENTITY e '<b>E</b>F'>]><a>&e;<c/></a>",
+            [
+                (None, "E"), (None, "E"), (None, "F"),
+                ("/a/b", "E"), ("/a/b/text()", "E"), ("/a/text()", "F"),
+            ],
+        ),
+        (
+            "//c/preceding::b/@k",
+            "<!DOCTYPE a [<!ENTITY e '<b k=\"1\"/>'>]><a>&e;<c/></a>",
+            [(None, "1"), ("/a/b/@k", "1")],
+        ),
+    ],
+)  # fmt: skip
+def test_no_path_is_told_of_what_none_leads_to(
+    xpath: str, content: str, told: list[tuple[str | None, str]]
+) -> None:
+    found = Matcher({1: xpath}).find(content)
+    assert [(node.path, node.text) for node in found[1].nodes] == told
+    _check_paths(found, content.encode())
+    assert "(in the DOCTYPE)" in str(found)
+    assert "(in the DOCTYPE)" in found._repr_html_()

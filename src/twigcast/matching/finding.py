@@ -12,6 +12,8 @@ that matching uses: what would cost more than an expression may is left out and 
 
 A path names a node exactly: names have a number where siblings share one, a namespace is written
 by the subscription's own prefix or in braces, and the whole is an expression of our language.
+Nodes of the internal subset have none: no path leads to a comment there, or into the declaration
+of an entity, though some axes do.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from math import isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
@@ -79,6 +82,9 @@ _BELOW: Final = frozenset(
 )  # fmt: skip
 """The axes that never lead to the document node."""
 
+_DECLARED: Final = "(in the DOCTYPE)"
+"""What stands in the place of a path where there is none."""
+
 Value: TypeAlias = bool | float | str
 
 
@@ -86,8 +92,8 @@ Value: TypeAlias = bool | float | str
 class FoundNode:
     """A node of the document."""
 
-    path: str
-    """The way from the root to it, as an expression."""
+    path: str | None
+    """The way from the root to it, as an expression; None for a node of the internal subset."""
     line: int | None
     """The line it is on, where that is known."""
     text: str
@@ -95,7 +101,8 @@ class FoundNode:
 
     def __str__(self) -> str:
         line = f" (line {self.line})" if self.line is not None else ""
-        return f"{self.path}{line}" + (f": {_one_line(self.text)}" if self.text.strip() else "")
+        text = f": {_one_line(self.text)}" if self.text.strip() else ""
+        return f"{self.path or _DECLARED}{line}{text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +145,7 @@ class Finding:
     def rows(self) -> Iterator[tuple[str, str, int | None, str]]:
         """Rows of a table: expression, path or kind of value, line, text or value."""
         for node in self.nodes:
-            yield self.xpath, node.path, node.line, node.text
+            yield self.xpath, node.path or _DECLARED, node.line, node.text
         if self.more:
             yield self.xpath, "… and more", None, ""
         for part in self.parts:
@@ -263,6 +270,12 @@ class Finder:
         """Whether a rooted expression is true; None if it would cost too much to decide."""
         return self._residuals.verdict(Pattern(document_meaning(expression)), self._document)
 
+    @cached_property
+    def tops(self) -> frozenset[_Element]:
+        """The root element, and the comments and instructions beside it."""
+        root = self._document.tree.getroot()
+        return frozenset((*root.itersiblings(preceding=True), root, *root.itersiblings()))
+
     def number(self, element: _Element) -> tuple[int, bool]:
         """The number of an element among the siblings of its name, and whether it is the only."""
         known = self._numbers.get(element)
@@ -352,22 +365,29 @@ class _Look:
             return FoundNode(self._path(node), cast("int | None", node.sourceline), _text(node))
         owner = node.getparent()
         text = shortened(str(node), TEXT_CHARACTERS_MAX)
+        if owner is None:  # a text that begins what an entity stands for
+            return FoundNode(None, None, text)
         if node.is_attribute:
-            name = self._name(node.attrname)
-            return FoundNode(f"{self._path(owner)}/@{name}", owner.sourceline, text)
-        above = owner.getparent() if node.is_tail else owner
-        numbers = self._finder.text_numbers(above)
-        step = f"text()[{numbers.get((owner, node.is_tail), 1)}]" if len(numbers) > 1 else "text()"
-        return FoundNode(f"{self._path(above)}/{step}", owner.sourceline, text)
+            step, above = f"@{self._name(node.attrname)}", owner
+        else:
+            step, above = "text()", owner.getparent() if node.is_tail else owner
+        path = self._path(above)
+        if path is not None and not node.is_attribute:
+            numbers = self._finder.text_numbers(above)
+            if len(numbers) > 1:
+                step += f"[{numbers.get((owner, node.is_tail), 1)}]"
+        return FoundNode(path and f"{path}/{step}", owner.sourceline, text)
 
-    def _path(self, element: _Element | None) -> str:
+    def _path(self, element: _Element | None) -> str | None:
+        """The path of an element, a comment or an instruction; None if no path leads there."""
         steps: list[str] = []
+        top = None
         while element is not None:
             name = self._step(element)
             number, alone = self._finder.number(element)
             steps.append(name if alone else f"{name}[{number}]")
-            element = element.getparent()
-        return "/" + "/".join(reversed(steps))
+            top, element = element, element.getparent()
+        return "/" + "/".join(reversed(steps)) if top in self._finder.tops else None
 
     def _step(self, element: _Element) -> str:
         tag: object = element.tag
