@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from twigcast.cli import app
+from twigcast.cli.program import app
 
 if TYPE_CHECKING:
     from typer.testing import Result

@@ -13,7 +13,7 @@ import pytest
 from typer.core import TyperCommand
 
 from twigcast import __version__
-from twigcast.cli import app
+from twigcast.cli.program import app
 from twigcast.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
@@ -276,6 +276,25 @@ def test_the_executable_answers_from_standard_input(tmp_path: Path) -> None:
     assert told.stdout == b'{"document": "good.xml", "matches": [1]}\n'
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_while_the_program_starts_is_an_exit_code_and_no_word(
+    tmp_path: Path, number: int, code: int
+) -> None:
+    (tmp_path / "typer.py").write_text("print('starting', flush=True)\ninput()\n")
+    with subprocess.Popen(
+        [EXECUTABLE, "--version"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"starting\n"
+        program.send_signal(number)
+        _, said = program.communicate()
+    assert (program.returncode, said) == (code, b"")
+
+
 def test_output_is_utf_8_whatever_the_locale(tmp_path: Path) -> None:
     (tmp_path / "subs.txt").write_text("//größe\n", encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
@@ -304,7 +323,7 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_program_leaves_without_a_traceback(tmp_path: Path) -> None:
-    command = [str(EXECUTABLE), "generate", "patterns", "--count", "100000000", "--no-distinct"]
+    command = [str(EXECUTABLE), "generate", "patterns", "--count", "10000000", "--no-distinct"]
     with subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as program:

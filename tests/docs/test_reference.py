@@ -22,8 +22,9 @@ import typer
 import twigcast
 from tests.docs.pages import DOCS, blocks_of
 from twigcast import errors
-from twigcast.cli import app, program, speaking
+from twigcast.cli import program, speaking
 from twigcast.cli.interrupts import TERMINATED
+from twigcast.cli.program import app
 from twigcast.files import compile_subscriptions, read_subscriptions
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import LIVE_LIMITS

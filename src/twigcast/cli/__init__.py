@@ -2,11 +2,20 @@
 
 :mod:`~twigcast.cli.program` gathers the verbs and decides how they end;
 :mod:`~twigcast.cli.speaking` says which words go where. Starting up imports nothing that a verb may
-not need: lxml, Spark and the rest are imported inside the verbs.
+not need: lxml, Spark and the rest are imported inside the verbs. The rest takes a moment, too, and
+whoever presses Ctrl-C in it is not told where Python was.
 """
 
 from __future__ import annotations
 
-from twigcast.cli.program import app, main
+from twigcast.cli.interrupts import end_while_starting
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the program and leave with its exit code."""
+    end_while_starting()
+    from twigcast.cli.program import run_program
+
+    run_program()

@@ -6,11 +6,12 @@ SIGTERM, by which service managers ask for an end, is taken like it.
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ __all__ = [
     "asked_to_end",
     "end_in_order",
     "end_on_request",
+    "end_while_starting",
     "interrupt_again",
 ]
 
@@ -91,12 +93,21 @@ class Terminated(KeyboardInterrupt):
     """
 
 
+def end_while_starting() -> None:
+    """Have SIGTERM and Ctrl-C end the program at once: nothing is there that could be left."""
+    _handle(_leave)
+
+
 def end_in_order() -> None:
     """Have SIGTERM end the program as Ctrl-C does, so that nothing is left behind."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _end)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _end)
+    _handle(_end)
+
+
+def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
+    """Take the signals, unless whoever started us has them ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler, _leave}:
+            signal.signal(number, handler)
 
 
 def asked_to_end() -> int | None:
@@ -105,6 +116,10 @@ def asked_to_end() -> int | None:
 
 
 _asked: list[int] = []
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    os._exit(_SIGNALLED + number)
 
 
 def _end(number: int, _frame: FrameType | None) -> None:

@@ -57,7 +57,7 @@ from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "run_program"]
 
 _READER_GONE = 141
 """What a shell reports for a program that wrote into a closed pipe: 128 and SIGPIPE."""
@@ -191,7 +191,7 @@ app.command("about", cls=Verb, epilog=_example(*about.EXAMPLES))(about.about)
 app.command("doctor", cls=Verb, epilog=_example(*doctor.EXAMPLES))(doctor.doctor)
 
 
-def main() -> None:
+def run_program() -> None:
     """Run the program and leave with its exit code."""
     _take_standard_streams()
     for stream in (sys.stdout, sys.stderr):
