@@ -134,6 +134,15 @@ def test_the_value_of_the_node_itself_is_shown_by_name() -> None:
     assert reasons[1:] == ("the value is '5' there",)
 
 
+@pytest.mark.parametrize(
+    "xpath", ["//c//descendant-or-self::node()[b]", "//c//descendant-or-self::node()[not(b)][b]"]
+)
+def test_a_predicate_on_what_two_slashes_stand_for_is_named(xpath: str) -> None:
+    explanation = explain(xpath, b"<a>x<c/></a>")
+    assert explanation.matches is False
+    assert explanation.failed == "[b]"
+
+
 def test_a_canonical_pattern_can_be_explained_too() -> None:
     assert explain(Pattern.parse("//order[@id='1']"), ORDERS).matches
 

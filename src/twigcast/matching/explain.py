@@ -245,7 +245,7 @@ class _Story:
             before = steps[: end - 1]
             for kept in range(len(step.predicates) + 1):
                 tried = Step(step.axis, step.test, step.predicates[:kept])
-                path = Path(absolute, (*before, tried))
+                path = Path(absolute, _with_step(before, tried))
                 found = self.probe.nodes(path, here)
                 # lxml has no object for the document node, so no nodes may still be that one.
                 if not found and not self.probe.holds(path, here):
@@ -283,7 +283,7 @@ class _Story:
         written = f"[{self.written(predicate)}]"
         self.failed = self.failed or written
         last = Step(tried.axis, tried.test, tuple(passed))
-        path = Path(before.absolute, (*before.steps, last))
+        path = Path(before.absolute, _with_step(before.steps, last))
         self.reasons.append(
             f"predicate {written} holds for none of {_counted(reached)} "
             f"reached by {self.written(path)}"
@@ -362,6 +362,12 @@ def _conjuncts(expression: Expression) -> list[Expression]:
     if isinstance(expression, Binary) and expression.operator == "and":
         return _conjuncts(expression.left) + _conjuncts(expression.right)
     return [expression]
+
+
+def _with_step(steps: tuple[Step, ...], last: Step) -> tuple[Step, ...]:
+    """The steps and one more; ``//`` behind ``//`` says nothing, and cannot be written."""
+    idle = last == ANYWHERE_BELOW and steps[-1:] == (ANYWHERE_BELOW,)
+    return steps if idle else (*steps, last)
 
 
 def _counted(found: list[Found]) -> str:
