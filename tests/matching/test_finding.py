@@ -19,7 +19,7 @@ from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.language.text import JudgeWriter
 from twigcast.matching import Matcher, finding, sizes
 from twigcast.matching.finding import NODES_MAX, TEXT_CHARACTERS_MAX, Finding
-from twigcast.matching.residuals import COST_MAX
+from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 
 ORDERS = b"""<orders>
   <order state='open'><total>120</total></order>
@@ -200,6 +200,57 @@ def _evaluated(path: str, document: Document) -> list[str]:
 # Bounds.
 
 
+def test_all_findings_together_cost_no_more_than_they_may() -> None:
+    content = b"<r>" + b"".join(b"<a>%d</a>" % number for number in range(500)) + b"</r>"
+    rules = {number: f"//a[. = '{number}']" for number in range(100)}
+    whole = Matcher(rules).find(content)
+    bounded = Matcher(rules, document_cost_max=1_000_000).find(content)
+    assert list(bounded) == list(whole) == list(range(100))
+    kinds = [finding.kind for finding in bounded.values()]
+    looked = kinds.count("nodes")
+    assert 10 < looked < 40
+    assert kinds == ["nodes"] * looked + ["costly"] * (100 - looked)
+    assert [bounded[one] for one in range(looked)] == [whole[one] for one in range(looked)]
+    assert bounded[99].xpath == "//a[. = '99']"
+
+
+def test_what_is_not_looked_at_is_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(wraps=parse_expression)
+    monkeypatch.setattr(finding, "parse_expression", read)
+    rules = {number: f"//a[{number} or b]" for number in range(1, 200)}
+    told = Matcher(rules, document_cost_max=1_000_000).find(b"<a/>")
+    assert len(told) == 199
+    assert read.call_count == 1_000_000 // finding._LOOKING
+
+
+def test_operands_count_and_equal_expressions_count_once() -> None:
+    content = b"<r>" + b"<a/>" * 2_000 + b"</r>"
+    ors = {number: f"//a[not(x{number})] or //y" for number in range(200)}
+    findings = Matcher(ors, document_cost_max=10_000_000).find(content)
+    assert len(findings) == 200
+    assert [part.kind for part in findings[0].parts] == ["nodes"]
+    assert findings[199].kind == "costly"
+    some = sum(finding.kind != "costly" for finding in findings.values())
+    alone = Matcher({number: one[:-7] for number, one in ors.items()}, document_cost_max=10_000_000)
+    assert 0 < some < sum(one.kind != "costly" for one in alone.find(content).values()) < 200
+    same = Matcher(dict.fromkeys(range(200), "//a"), document_cost_max=1_000_000).find(content)
+    assert {one.kind for one in same.values()} == {"nodes"}
+
+
+def test_siblings_are_numbered_once() -> None:
+    content = b"<r>" + b"".join(b"<a>%d</a>" % number for number in range(50)) + b"<b/></r>"
+    finder = finding.Finder(Document.parse(content), cost_max=10**9, document_cost_max=10**9)
+    (last,) = finder.finding("//a[last()]", {}).nodes
+    assert last.path == "/r/a[50]"
+    numbered = dict(finder._numbers)
+    assert len(numbered) == 52
+    assert [finder.finding(f"//a[{one}]", {}).nodes[0].path for one in (1, 25)] == [
+        "/r/a[1]", "/r/a[25]",
+    ]  # fmt: skip
+    assert finder.finding("//b", {}).nodes[0].path == "/r/b"
+    assert finder._numbers == numbered
+
+
 def test_what_was_too_costly_to_decide_is_undecided_here_as_well() -> None:
     matcher = Matcher(
         {"wide": "//a[count(following::a) > 3]", "sure": "//a"}, residual_cost_max=10_000
@@ -292,7 +343,7 @@ def test_values_are_written_as_xpath_writes_them_and_json_can_hold_them() -> Non
 
 def test_the_texts_of_an_element_are_counted_once() -> None:
     content = Document.parse("<a>" + "x<b/>" * 20 + "</a>")
-    finder = finding.Finder(content, cost_max=COST_MAX)
+    finder = finding.Finder(content, cost_max=COST_MAX, document_cost_max=DOCUMENT_COST_MAX)
     root = content.tree.getroot()
     assert finder.text_numbers(root) is finder.text_numbers(root)
     rules = {number: f"/a/text()[{number}]" for number in range(1, 21)}

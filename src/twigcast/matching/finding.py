@@ -9,6 +9,7 @@ For each subscription that a document satisfies:
 Which subscriptions match is what the matcher decides; here nothing is decided again. Nodes and
 values are libxml2's own, evaluated on the same tree. The work is estimated first, by the estimate
 that matching uses: what would cost more than an expression may is left out and marked as costly.
+So is what is left once all of them together have cost as much as they may on one document.
 
 A path names a node exactly: names have a number where siblings share one, a namespace is written
 by the subscription's own prefix or in braces, and the whole is an expression of our language.
@@ -18,11 +19,12 @@ of an entity, though some axes do.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from math import isinf
+from math import ceil, isinf
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from lxml import etree
@@ -67,6 +69,10 @@ NODES_MAX: Final = 10
 
 TEXT_CHARACTERS_MAX: Final = 200
 """Characters of a node's text, or of a value that is a text."""
+
+_LOOKING: Final = 30_000
+"""What a look at an expression costs whatever it says, in visits: reading it, estimating its cost,
+compiling it, and describing ten nodes take some 300 microseconds."""
 
 _FIRST_NODES: Final = Binary("<=", Call("position", ()), Number(str(NODES_MAX + 1)))
 """One more than is described, to see whether there are more."""
@@ -232,32 +238,40 @@ class Findings(Mapping[AnyId, Finding]):
 class Finder:
     """Finds what made expressions true on one document; equal expressions are looked at once.
 
-    ``cost_max`` bounds the work that one expression may make, as in matching.
+    ``cost_max`` bounds the work that one expression may make, as in matching, and
+    ``document_cost_max`` that of all of them, in the order in which they are asked for.
     """
 
-    def __init__(self, document: Document, *, cost_max: int) -> None:
+    def __init__(self, document: Document, *, cost_max: int, document_cost_max: int) -> None:
         self._document = document
         self._cost_max = cost_max
-        self._residuals = Residuals(cost_max=cost_max)
+        self._left: float = document_cost_max
+        """What all that is still asked for may cost."""
         self._done: dict[tuple[str, tuple[tuple[str, str], ...]], Finding] = {}
         self._numbers: dict[_Element, tuple[int, bool]] = {}
         """Of an element its number among the siblings of its name, and whether it is the only."""
         self._text_numbers: dict[_Element, dict[tuple[_Element, bool], int]] = {}
         """Of an element the numbers of its texts, each by its neighbour and the side of that."""
+        self._texts: dict[_Element, str] = {}
 
     def finding(self, text: str, namespaces: Mapping[str, str]) -> Finding:
         """What made an expression true, which the document is known to satisfy."""
         key = text, tuple(sorted(namespaces.items()))
         done = self._done.get(key)
         if done is None:
+            if self._left < _LOOKING:
+                return Finding(text, "costly")
+            self._left -= _LOOKING
             expression = rooted(parse_expression(text, namespaces, CANONICAL_LIMITS))
             done = self._done[key] = _Look(self, namespaces).at(expression, text)
         return done
 
     def evaluated(self, expression: Expression) -> Any | None:  # noqa: ANN401
         """What libxml2 makes of a rooted expression; None if it would cost too much."""
-        if condition_cost(Residual(expression), sizes_of(self._document)) > self._cost_max:
+        cost = condition_cost(Residual(expression), sizes_of(self._document))
+        if cost > min(self._cost_max, self._left):
             return None
+        self._left -= cost
         writer = JudgeWriter()
         text, _ = writer.expression(expression)
         try:
@@ -268,26 +282,45 @@ class Finder:
 
     def holds(self, expression: Expression) -> bool | None:
         """Whether a rooted expression is true; None if it would cost too much to decide."""
-        return self._residuals.verdict(Pattern(document_meaning(expression)), self._document)
+        pattern = Pattern(document_meaning(expression))
+        cost = condition_cost(pattern.condition, sizes_of(self._document))
+        # What is over the bound may still be decided by walking, for no more than the bound.
+        needed = ceil(min(cost, self._cost_max))
+        if needed > self._left:
+            return None
+        self._left -= needed
+        residuals = Residuals(cost_max=self._cost_max, document_cost_max=needed)
+        return residuals.verdict(pattern, self._document)
+
+    def text(self, element: _Element) -> str:
+        """The front of an element's string-value, which takes reading all of it."""
+        known = self._texts.get(element)
+        if known is None:
+            known = self._texts[element] = _text(element)
+        return known
 
     @cached_property
-    def tops(self) -> frozenset[_Element]:
-        """The root element, and the comments and instructions beside it."""
+    def tops(self) -> Mapping[_Element, None]:
+        """The root element, and the comments and instructions beside it, in their order."""
         root = self._document.tree.getroot()
-        return frozenset((*root.itersiblings(preceding=True), root, *root.itersiblings()))
+        before = list(root.itersiblings(preceding=True))
+        return dict.fromkeys((*reversed(before), root, *root.itersiblings()))
 
     def number(self, element: _Element) -> tuple[int, bool]:
         """The number of an element among the siblings of its name, and whether it is the only."""
         known = self._numbers.get(element)
         if known is None:
-            number = 1
-            for sibling in element.itersiblings(element.tag, preceding=True):
-                if sibling in self._numbers:
-                    number += self._numbers[sibling][0]
-                    break
-                number += 1
-            alone = number == 1 and next(element.itersiblings(element.tag), None) is None
-            known = self._numbers[element] = number, alone
+            # All siblings at once: they would be walked along for each of them.
+            parent = element.getparent()
+            siblings = self.tops if parent is None else list(parent)
+            counts: Counter[object] = Counter()
+            for one in siblings:
+                counts[one.tag] += 1
+                self._numbers[one] = counts[one.tag], False
+            for one in siblings:
+                if counts[one.tag] == 1:
+                    self._numbers[one] = 1, True
+            known = self._numbers[element]
         return known
 
     def text_numbers(self, element: _Element) -> Mapping[tuple[_Element, bool], int]:
@@ -362,32 +395,40 @@ class _Look:
             prefix, uri = node
             return FoundNode(f"namespace::{prefix or '*'}", None, uri or "")
         if isinstance(node, etree._Element):  # noqa: SLF001  # It has no public name.
-            return FoundNode(self._path(node), cast("int | None", node.sourceline), _text(node))
+            return FoundNode(
+                self._path(node), cast("int | None", node.sourceline), self._finder.text(node)
+            )
         owner = node.getparent()
         text = shortened(str(node), TEXT_CHARACTERS_MAX)
-        if owner is None:  # a text that begins what an entity stands for
-            return FoundNode(None, None, text)
+        line = None if owner is None else owner.sourceline
         if node.is_attribute:
-            step, above = f"@{self._name(node.attrname)}", owner
-        else:
-            step, above = "text()", owner.getparent() if node.is_tail else owner
+            path = self._path(owner)
+            return FoundNode(path and f"{path}/@{self._name(node.attrname)}", line, text)
+        above = owner.getparent() if node.is_tail and owner is not None else owner
         path = self._path(above)
-        if path is not None and not node.is_attribute:
-            numbers = self._finder.text_numbers(above)
-            if len(numbers) > 1:
-                step += f"[{numbers.get((owner, node.is_tail), 1)}]"
-        return FoundNode(path and f"{path}/{step}", owner.sourceline, text)
+        if path is None:
+            return FoundNode(None, line, text)
+        numbers = self._finder.text_numbers(above)
+        step = f"text()[{numbers.get((owner, node.is_tail), 1)}]" if len(numbers) > 1 else "text()"
+        return FoundNode(f"{path}/{step}", line, text)
 
     def _path(self, element: _Element | None) -> str | None:
-        """The path of an element, a comment or an instruction; None if no path leads there."""
+        """The path of an element, a comment or an instruction; None if no path leads there.
+
+        Texts of what an entity stands for may have no element around.
+        """
+        if element is None:
+            return None
         steps: list[str] = []
-        top = None
         while element is not None:
-            name = self._step(element)
+            above = element.getparent()
+            if above is None and element not in self._finder.tops:
+                return None
             number, alone = self._finder.number(element)
+            name = self._step(element)
             steps.append(name if alone else f"{name}[{number}]")
-            top, element = element, element.getparent()
-        return "/" + "/".join(reversed(steps)) if top in self._finder.tops else None
+            element = above
+        return "/" + "/".join(reversed(steps))
 
     def _step(self, element: _Element) -> str:
         tag: object = element.tag

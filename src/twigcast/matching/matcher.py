@@ -121,6 +121,7 @@ class Matcher:
         self._limits = limits
         self._pattern_limits = pattern_limits
         self._cost_max = residual_cost_max
+        self._document_cost_max = document_cost_max
         self._texts: dict[int, Written] | None = {} if keep_texts else None
         self._tally = Tally()
         self._changing = Lock()
@@ -193,7 +194,8 @@ class Matcher:
         Of a path its first nodes, with path, line and text; of ``and`` and ``or`` each operand
         that is true; of anything else its value (:mod:`~twigcast.matching.finding`). The nodes are
         those of the expression as it was given to :meth:`add`; a subscription that came as a
-        pattern, or from :meth:`from_buffer`, is known by its canonical text alone.
+        pattern, or from :meth:`from_buffer`, is known by its canonical text alone. Findings cost as
+        much as ``document_cost_max`` says together; those behind are of the kind ``costly``.
 
         >>> found = Matcher({"dear": "price[. > 100]"}).find("<a><price>120</price></a>")
         >>> print(found["dear"].nodes[0])
@@ -202,7 +204,9 @@ class Matcher:
         with self._tally:
             unread = document if isinstance(document, Document) else self._unread(document)
             decision = self._engine.decide(unread, self._codes.skipped(skip))
-            finder = Finder(unread, cost_max=self._cost_max)
+            finder = Finder(
+                unread, cost_max=self._cost_max, document_cost_max=self._document_cost_max
+            )
             found: dict[AnyId, Finding] = {}
             for one in self._codes.ids(decision.matches):
                 written = self._written(one)
