@@ -190,3 +190,94 @@ def test_the_column_of_a_table_is_taken_and_a_list_is_answered(engine: str) -> N
     assert matcher.match_batch(column).column("matches").to_pylist() == [[1], [], [1]]
     with pytest.raises(UsageError, match=r"pyarrow\.array\(documents\)"):
         matcher.match_batch([b"<a/>"])  # type: ignore[arg-type]
+
+
+STRINGS: dict[pa.DataType, pa.DataType] = {
+    pa.string(): pa.binary(),
+    pa.large_string(): pa.large_binary(),
+    pa.string_view(): pa.binary_view(),
+}
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize("kind", STRINGS, ids=str)
+@pytest.mark.parametrize("shape", ["array", "column", "dictionary"])
+def test_a_string_that_is_not_utf8_is_refused_alone(
+    engine: str, kind: pa.DataType, shape: str
+) -> None:
+    contents = [
+        b"<a/>", b"<a>\xe9, and more than twelve bytes</a>", b"<b/>", None, b"\xff\xfe<\x00",
+        b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>", b"<a/>",
+    ]  # fmt: skip
+    array: Any = pa.array(contents, STRINGS[kind]).view(kind)
+    if shape == "column":
+        array = pa.chunked_array([array.slice(0, 3), array.slice(3)])
+    elif shape == "dictionary":
+        array = pa.DictionaryArray.from_arrays(pa.array(range(7)), array, safe=False)
+    matcher = Matcher({1: "//a", 2: "//b[1 or c]"}, engine=engine)
+    rows = matcher.match_batch(array)
+    assert rows.column("matches").to_pylist() == [[1], None, [2], None, None, None, [1]]
+    errors = rows.column("error").to_pylist()
+    assert [errors[row] is None for row in range(7)] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+    assert str(errors[1]).startswith("document: byte 4 of the string is not UTF-8; ")
+    assert "null" in str(errors[3])
+    told = matcher.statistics()
+    assert (told.documents, told.refused, told.internal_errors) == (6, 3, 0)
+
+
+def _offsets(*numbers: int, size: int = 4) -> pa.Buffer:
+    return pa.py_buffer(b"".join(one.to_bytes(size, "little", signed=True) for one in numbers))
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize(
+    ("kind", "offsets"),
+    [
+        (pa.binary(), _offsets(0, 10**9, 5)),
+        (pa.binary(), _offsets(0, -5, 8)),
+        (pa.string(), _offsets(0, -5, 8)),
+        (pa.large_binary(), _offsets(0, 2**62, 8, size=8)),
+        (pa.large_string(), _offsets(0, 2**62, 8, size=8)),
+    ],
+)
+def test_an_array_whose_offsets_lead_astray_is_refused(
+    engine: str, kind: pa.DataType, offsets: pa.Buffer
+) -> None:
+    array: pa.Array[Any] = pa.Array.from_buffers(
+        kind, 2, [None, offsets, pa.py_buffer(b"<a/><b/>")]
+    )
+    for one in (array, pa.chunked_array([array, array])):
+        with pytest.raises(UsageError, match=r"the array of documents is damaged: .*offset"):
+            Matcher(["//a"], engine=engine).match_batch(one)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_a_dictionary_whose_indices_lead_astray_is_refused(engine: str) -> None:
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array([b"<a/>"]), safe=False)
+    with pytest.raises(UsageError, match=r"the array of documents is damaged: .*out of bounds"):
+        Matcher(["//a"], engine=engine).match_batch(array)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_ids_to_skip_are_skipped_in_every_row(engine: str) -> None:
+    array = pa.array([b"<a/>", b"<!DOCTYPE a []><a/>", b"<a/>"])
+    for rules in ({1: "//a", 2: "//*"}, {1: "//a", 2: "//*", "x": "//y"}):
+        matcher = Matcher(rules, engine=engine)
+        expected = matcher.match_batch(array, [1])
+        once: Any = iter([1])
+        assert matcher.match_batch(array, once).equals(expected)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize("threads", [1.5, "2", None, True, -1, 2**63])
+def test_threads_are_a_whole_number(engine: str, threads: Any) -> None:  # noqa: ANN401
+    with pytest.raises(UsageError, match="threads is a whole number"):
+        Matcher(["//a"], engine=engine).match_batch(pa.array([b"<a/>"]), threads=threads)

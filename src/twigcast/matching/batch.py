@@ -16,7 +16,7 @@ from twigcast.matching.ids import IdCodes
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["array_of", "decided_rows", "with_ids"]
+__all__ = ["array_of", "check_buffers", "content_of", "decided_rows", "with_ids"]
 
 
 def array_of(documents: object) -> pa.Array[Any]:
@@ -28,6 +28,8 @@ def array_of(documents: object) -> pa.Array[Any]:
             "match_batch needs pyarrow; install it, or twigcast with the extra 'spark'"
         ) from None
     if isinstance(documents, pa.ChunkedArray):
+        for chunk in documents.chunks:
+            check_buffers(chunk)
         documents = documents.combine_chunks()
     if not isinstance(documents, pa.Array):
         kind = type(documents).__name__
@@ -35,15 +37,68 @@ def array_of(documents: object) -> pa.Array[Any]:
     return documents
 
 
-def decided_rows(documents: pa.Array[Any], decide: Callable[[bytes], Decision]) -> pa.RecordBatch:
-    """A record batch with ``matches``, ``error`` and ``undecided`` for each document."""
+def check_buffers(documents: pa.Array[Any]) -> None:
+    """Raise :class:`UsageError` for an array with offsets or indices that lead out of its buffers.
+
+    Arrow itself trusts them, and would end the process. Strings need not be UTF-8: that is a matter
+    of each row (:func:`content_of`).
+    """
     import pyarrow as pa
 
+    try:
+        _as_binary(documents).validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise UsageError(
+            f"the array of documents is damaged: {error}; make it by pyarrow.array(documents)"
+        ) from None
+
+
+def _as_binary(documents: pa.Array[Any]) -> pa.Array[Any]:
+    """The same array, with bytes in the place of strings."""
+    import pyarrow as pa
+
+    kinds: dict[pa.DataType, pa.DataType] = {
+        pa.string(): pa.binary(),
+        pa.large_string(): pa.large_binary(),
+        pa.string_view(): pa.binary_view(),
+    }
+    if isinstance(documents, pa.DictionaryArray):
+        values = _as_binary(documents.dictionary)
+        return pa.DictionaryArray.from_arrays(documents.indices, values, safe=False)
+    kind = kinds.get(documents.type)
+    return documents if kind is None else documents.view(kind)
+
+
+def content_of(value: pa.Scalar[Any]) -> bytes | None:
+    """The document in a row, None for a null.
+
+    Raises :class:`DocumentError` for a string that is not UTF-8: files and casts can have such.
+    """
+    try:
+        content: Any = value.as_py()
+    except UnicodeDecodeError as error:
+        raise DocumentError(
+            f"byte {error.start + 1:,} of the string is not UTF-8; a document in another encoding "
+            "comes as binary"
+        ) from None
+    return encoded(content) if isinstance(content, str) else content
+
+
+def decided_rows(
+    documents: pa.Array[Any], decide: Callable[[pa.Scalar[Any]], Decision | None]
+) -> pa.RecordBatch:
+    """A record batch with ``matches``, ``error`` and ``undecided`` for each document.
+
+    ``decide`` gives None for a null.
+    """
+    import pyarrow as pa
+
+    check_buffers(documents)
     matches: list[tuple[Any, ...] | None] = []
     errors: list[str | None] = []
     undecided: list[tuple[Any, ...] | None] = []
     for value in documents:
-        row = _decided(value.as_py(), decide)
+        row = _decided(value, decide)
         if isinstance(row, str):
             matches.append(None)
             errors.append(row)
@@ -86,10 +141,10 @@ def with_ids(rows: pa.RecordBatch, codes: IdCodes) -> pa.RecordBatch:
     )
 
 
-def _decided(content: bytes | str | None, decide: Callable[[bytes], Decision]) -> Decision | str:
-    if content is None:
-        return "document: there is no content (null)"
+def _decided(
+    value: pa.Scalar[Any], decide: Callable[[pa.Scalar[Any]], Decision | None]
+) -> Decision | str:
     try:
-        return decide(encoded(content) if isinstance(content, str) else content)
+        return decide(value) or "document: there is no content (null)"
     except (DocumentError, InternalError) as error:
         return str(error)

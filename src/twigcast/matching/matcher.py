@@ -16,7 +16,7 @@ moment: the thread is not there to give back what it had locked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 from twigcast.display import counted, html_table, shown, size
 from twigcast.door import door
 from twigcast.errors import (
+    DocumentError,
     InternalError,
     PatternError,
     UsageError,
@@ -261,13 +262,22 @@ class Matcher:
 
         Columns: ``matches`` (list of ids, null where refused), ``error`` (null where fine) and
         ``undecided`` (list of ids). The ids are of the type int64, or string as soon as one of the
-        matcher's ids is a text. A document that cannot be read never stops the others. The engine
-        ``native`` shares the work among as many ``threads`` as asked for.
+        matcher's ids is a text. A document that cannot be read never stops the others, nor does a
+        string that is not UTF-8. The engine ``native`` shares the work among as many ``threads`` as
+        asked for. Raises :class:`UsageError` for an array whose buffers do not fit together.
         """
+        check_whole(threads, "threads")
+        if isinstance(skip, Iterator):
+            skip = tuple(skip)  # It can be read but once, and each row asks.
 
         @door("matching a document")
-        def decide(content: bytes) -> Decision:
-            return self._decide(content, skip)
+        def decide(value: pa.Scalar[Any]) -> Decision | None:
+            try:
+                content = batch.content_of(value)
+            except DocumentError:
+                self._tally.add(documents=1, refused=1)
+                raise
+            return None if content is None else self._decide(content, skip)
 
         documents = batch.array_of(documents)
         if isinstance(self._engine, NativeEngine):
@@ -286,7 +296,7 @@ class Matcher:
         return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
 
     def _in_turn(
-        self, documents: pa.Array[Any], decide: Callable[[bytes], Decision]
+        self, documents: pa.Array[Any], decide: Callable[[pa.Scalar[Any]], Decision | None]
     ) -> pa.RecordBatch:
         rows = batch.decided_rows(documents, decide)
         return batch.with_ids(rows, self._codes) if self._codes.in_use else rows

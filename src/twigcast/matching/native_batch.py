@@ -26,7 +26,7 @@ __all__ = ["decided_rows"]
 def decided_rows(
     engine: NativeEngine,
     documents: pa.Array[Any],
-    decide: Callable[[bytes], Decision],
+    decide: Callable[[pa.Scalar[Any]], Decision | None],
     *,
     skip: Collection[int],
     threads: int,
@@ -77,11 +77,12 @@ def _with(
     rows: pa.RecordBatch,
     given: pa.Array[Any],
     alone: list[int],
-    decide: Callable[[bytes], Decision],
+    decide: Callable[[pa.Scalar[Any]], Decision | None],
 ) -> pa.RecordBatch:
     """The batch, with some rows decided on their own."""
     import pyarrow as pa
 
+    batch.check_buffers(given)
     others = batch.decided_rows(given.take(pa.array(alone, pa.int64())), decide)
     order = list(range(len(given)))
     for number, row in enumerate(alone):
@@ -101,6 +102,7 @@ def _plain(documents: pa.Array[Any]) -> pa.Array[Any] | None:
     views = {pa.binary_view(): pa.large_binary(), pa.string_view(): pa.large_string()}
     plain = {pa.binary(), pa.large_binary(), pa.string(), pa.large_string()}
     if documents.type in views:
+        batch.check_buffers(documents)
         # Strings stay strings: what a document that was decoded declares is not its encoding.
         return documents.cast(views[documents.type])
     return documents if documents.type in plain else None

@@ -48,8 +48,9 @@ class Tally:
             elif isinstance(error, Exception) and not isinstance(error, TwigcastError | Warning):
                 self.internal_errors += 1
 
-    def add(self, *, documents: int = 0, undecided: int = 0) -> None:
+    def add(self, *, documents: int = 0, refused: int = 0, undecided: int = 0) -> None:
         """Count documents that were dealt with elsewhere, or pairs that were left undecided."""
         with self._lock:
             self.documents += documents
+            self.refused += refused
             self.undecided += undecided
