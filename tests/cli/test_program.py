@@ -230,7 +230,7 @@ def test_streams_that_are_full_or_closed_end_in_a_sentence(
 
 
 def test_starting_up_imports_nothing_heavy() -> None:
-    program = f"import sys, twigcast.cli; print([m for m in {HEAVY} if m in sys.modules])"
+    program = f"import sys, twigcast.cli.program; print([m for m in {HEAVY} if m in sys.modules])"
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert told.stdout.strip() == b"[]"
 

@@ -24,7 +24,6 @@ from twigcast.cli.speaking import say, write_json, write_text
 from twigcast.cli.writing import write_folder, write_zip
 from twigcast.display import counted
 from twigcast.errors import UsageError
-from twigcast.files.new_files import new_file
 
 if TYPE_CHECKING:
     from twigcast.language.schema import Schema
@@ -225,6 +224,8 @@ def _print_patterns(drawn: Iterable[str], *, as_json: bool) -> None:
 
 def _write_patterns(path: Path, drawn: Iterable[str]) -> None:
     """Write a subscriptions file in the form that its name asks for."""
+    from twigcast.files.new_files import new_file
+
     with new_file(path) as binary, io.TextIOWrapper(binary, "utf-8", newline="\n") as file:
         match path.suffix.lower():
             case ".csv":

@@ -28,7 +28,6 @@ from twigcast.cli.speaking import (
 )
 from twigcast.display import counted, one_line
 from twigcast.errors import UsageError
-from twigcast.files.new_files import new_file
 
 if TYPE_CHECKING:
     from twigcast.routing.strategy import Strategy
@@ -399,6 +398,7 @@ def _picture_paths(draw: str | None, strategies: Sequence[Strategy]) -> list[Pat
 
 
 def _draw(path: Path, scenario: Scenario, story: Story, results: Results) -> None:
+    from twigcast.files.new_files import new_file
     from twigcast.simulator import drawn_network
 
     with new_file(path) as file:

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from twigcast.errors import UsageError
-from twigcast.files.new_files import cannot_write, new_file
 
 __all__ = ["write_folder", "write_zip"]
 
@@ -21,6 +20,8 @@ _READABLE = 0o644 << 16
 
 def write_folder(folder: Path, named: Iterable[tuple[str, bytes]]) -> None:
     """Write each document into a folder, which must be empty or new: feeds do not mix."""
+    from twigcast.files.new_files import cannot_write, new_file
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -34,6 +35,8 @@ def write_folder(folder: Path, named: Iterable[tuple[str, bytes]]) -> None:
 
 def write_zip(path: Path, named: Iterable[tuple[str, bytes]]) -> None:
     """Write the documents into a new zip archive."""
+    from twigcast.files.new_files import new_file
+
     with new_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in named:
             member = zipfile.ZipInfo(name)
