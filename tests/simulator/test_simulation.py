@@ -10,7 +10,7 @@ import pytest
 from tests.poisoned import POISONED
 from tests.simulator.stories import A, asks, leaves, lost, publishes, returns, story
 from twigcast.covering import Advertisement
-from twigcast.errors import InternalError
+from twigcast.errors import InternalError, UsageError
 from twigcast.language import Pattern
 from twigcast.routing.events import (
     Advertise,
@@ -371,3 +371,18 @@ def test_poisoned_documents_are_refused_alone_and_the_others_delivered() -> None
     played = _played(documents)
     assert (played.missed, played.unexpected, played.dead_letters) == (0, 0, ())
     assert len(played.refusals) == played.delivered == 2 * len(POISONED)
+
+
+def test_a_simulation_that_was_interrupted_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = story(NORTH_SOUTH, [asks("south", 1, "//b")], [publishes("north", "d")])
+    simulation = Simulation(told, "covering", costs=COSTS)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RouteTable, "subscribe", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            simulation.set_stage()
+    with pytest.raises(UsageError, match="was interrupted, so it cannot go on"):
+        simulation.play(told.then)

@@ -13,6 +13,7 @@ last. When a router wants to be woken, it is, behind what waits already::
 
 The simulator decides nothing: it carries messages and keeps time. Of simulated time, of events and
 of each broker's queue there is a bound; a run that reaches one is stopped, and its results say so.
+A run that was interrupted cannot go on: what was on its way then is lost.
 """
 
 from __future__ import annotations
@@ -159,6 +160,8 @@ class Simulation:
         self._judge = Judge(self._brokers, "auto" if engine == "streaming" else engine)
         self._record = Record(story.network, floods=self.strategy.floods)
         self._stopped: str | None = None
+        self._is_torn = False
+        """Whether it was interrupted, so that brokers and wires may be in any state."""
         self._failures = 0
         """How many failures nobody foresaw were reported so far."""
         self._remedies = Remedies()
@@ -221,6 +224,15 @@ class Simulation:
 
     def _play(self, *, until: float | None = None) -> None:
         """Let things happen until nothing is left, or a time has come, or a bound is reached."""
+        if self._is_torn:
+            raise UsageError("this simulation was interrupted, so it cannot go on; make another")
+        try:
+            self._step(until)
+        except BaseException:
+            self._is_torn = True
+            raise
+
+    def _step(self, until: float | None) -> None:
         agenda, limits = self._agenda, self.limits
         while not self._stopped and (at := agenda.next_at()) is not None:
             if until is not None and at > until:
