@@ -19,12 +19,12 @@ class Failures:
 
     def __init__(self, report: Callable[[InternalError], None] | None = None) -> None:
         self.count = 0
-        self._report = report
+        self.report = report
         self._lock = Lock()
 
     def add(self, error: InternalError) -> None:
         """One more."""
         with self._lock:
             self.count += 1
-        if self._report is not None:
-            self._report(error)
+        if self.report is not None:
+            self.report(error)

@@ -14,13 +14,19 @@ nobody has anything more to say.
 The tree that documents travel along is the minimum spanning tree of the links there are. A link
 that goes is replaced by one that was left out, if there is any; else the network goes on in two
 parts.
+
+A call that does not come to its end (Ctrl-C), or in which something fails at a broker that nobody
+foresaw (memory runs out), may leave routers and messages in any state. So the network keeps books
+of its own, of who asks for what, who promised what, and which links there are; each changes in one
+step. Whatever is called next has all routers made anew from them first. The call that was
+interrupted then has either happened or not.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -148,10 +154,10 @@ class Network:
         self._now = 0.0
         self._mail: deque[tuple[str, Event]] = deque()
         self._joined: set[tuple[str, str]] = set()
-        self._places: dict[int, str] = {}
-        """Of each subscription, its broker."""
-        self._promise_places: dict[int, tuple[str, str]] = {}
-        """Of each advertisement, its broker and its publisher."""
+        self._subscriptions: dict[SubscriptionId, tuple[str, Subscribe]] = {}
+        """Every subscription, with its broker."""
+        self._promises: dict[AdvertisementId, tuple[str, Advertise]] = {}
+        """Every advertisement, with its broker."""
         self._warned_of: set[tuple[str, str]] = set()
         """Publishers whose documents are flooded, which was told."""
         self._next_id = 1
@@ -162,7 +168,9 @@ class Network:
         self._wishes: dict[str, float] = {}
         """When each broker that has something to do wants to be woken."""
         self._broken: str | None = None
-        self._join_by(self.topology.links)
+        self._is_torn = False
+        """Whether routers may be in any state: a call did not come to its end, or one failed."""
+        self._join_by(self.topology)
 
     @property
     def brokers(self) -> tuple[str, ...]:
@@ -173,8 +181,8 @@ class Network:
         parts = (
             counted(len(self.brokers), "broker"),
             counted(len(self.topology.links), "link"),
-            counted(len(self._places), "subscription"),
-            counted(len(self._promise_places), "advertisement"),
+            counted(len(self._subscriptions), "subscription"),
+            counted(len(self._promises), "advertisement"),
             f"strategy {self.strategy.name}",
         )
         return f"<Network: {', '.join(parts)}>"
@@ -199,16 +207,16 @@ class Network:
         pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(xpath, namespaces)
         self._check(broker)
         subscription = SubscriptionId(self._new_id())
-        self._say(broker, Subscribe(subscription, subscriber, pattern))
-        self._places[subscription] = broker
+        self._wholly(partial(self._say, broker, Subscribe(subscription, subscriber, pattern)))
         return subscription
 
     @door("unsubscribing")
     def unsubscribe(self, id: SubscriptionId) -> None:
         """Take a subscription back. Raises UsageError if there is none with that id."""
-        if id not in self._places:
+        if id not in self._subscriptions:
             raise UsageError(f"no subscription with id {shown(id)}, so nothing to unsubscribe")
-        self._say(self._places.pop(id), Unsubscribe(id))
+        broker, _ = self._subscriptions[id]
+        self._wholly(partial(self._say, broker, Unsubscribe(id)))
 
     @door("advertising")
     def advertise(
@@ -233,17 +241,16 @@ class Network:
             )
         promise = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
         made = AdvertisementId(self._new_id())
-        self._say(broker, Advertise(made, publisher or "", promise))
-        self._promise_places[made] = broker, publisher or ""
+        self._wholly(partial(self._say, broker, Advertise(made, publisher or "", promise)))
         return made
 
     @door("taking an advertisement back")
     def unadvertise(self, id: AdvertisementId) -> None:
         """Take an advertisement back. Raises UsageError if there is none with that id."""
-        if id not in self._promise_places:
+        if id not in self._promises:
             raise UsageError(f"no advertisement with id {shown(id)}, so nothing to take back")
-        broker, _ = self._promise_places.pop(id)
-        self._say(broker, Unadvertise(id))
+        broker, _ = self._promises[id]
+        self._wholly(partial(self._say, broker, Unadvertise(id)))
 
     @door("publishing a document")
     def publish(
@@ -265,20 +272,23 @@ class Network:
         self._published += 1
         name = f"p{self._published}"
         publication = Publication(name, BrokerId(broker), publisher, content)
-        self._happened = []
-        self._mail.append((broker, Publish(publication)))
-        self._run()
+        self._wholly(partial(self._send_out, broker, publication))
         outcome = self._outcome(name)
         if outcome.refused is not None:
             Document.parse(content)  # raises, if that is why
         return outcome
 
+    def _send_out(self, broker: str, publication: Publication) -> None:
+        self._happened = []
+        self._mail.append((broker, Publish(publication)))
+        self._run()
+
     def _warn_of_flooding(self, broker: str, publisher: str) -> None:
         """Tell, once for each publisher, that its documents go everywhere."""
-        is_known = (broker, publisher) in self._promise_places.values()
-        if is_known or not self.strategy.needs_advertisements or not self._joined:
+        if not self.strategy.needs_advertisements or not self._joined:
             return
-        if (broker, publisher) in self._warned_of:
+        promised = ((place, each.publisher) for place, each in self._promises.values())
+        if (broker, publisher) in self._warned_of or (broker, publisher) in promised:
             return
         self._warned_of.add((broker, publisher))
         named = f", publisher={publisher!r}" if publisher else ""
@@ -318,7 +328,7 @@ class Network:
         link = self.topology.link(one, other)
         if link is None:
             raise UsageError(f"no link between {one!r} and {other!r}, so nothing to remove")
-        self._join_by(tuple(each for each in self.topology.links if each != link))
+        self._turn_to(tuple(each for each in self.topology.links if each != link))
 
     @door("adding a link")
     def add_link(self, one: str, other: str, *, latency_ms: float = 1.0) -> None:
@@ -329,11 +339,14 @@ class Network:
             raise UsageError(f"{one!r} and {other!r} have a link already")
         if not is_number(latency_ms) or latency_ms < 0:
             raise UsageError(f"latency_ms is a number, 0 or more, not {shown(latency_ms)}")
-        self._join_by((*self.topology.links, Link((one, other), latency_ms)))
+        self._turn_to((*self.topology.links, Link((one, other), latency_ms)))
 
-    def _join_by(self, links: tuple[Link, ...]) -> None:
-        """Take down links that are no longer of the tree, then put up those that are now."""
+    def _turn_to(self, links: tuple[Link, ...]) -> None:
         topology = Topology(self.topology.brokers, links, self.topology.clients)
+        self._wholly(partial(self._join_by, topology))
+
+    def _join_by(self, topology: Topology) -> None:
+        """Take down links that are no longer of the tree, then put up those that are now."""
         wanted = {link.pair for link in topology.forest().links}
         self._check_links(wanted)
         self.topology = topology
@@ -368,17 +381,21 @@ class Network:
             yield
         finally:
             self._batches -= 1
-            self._settle_unless_batch()
+            if not self._batches:
+                self.settle()
 
     @door("letting the network settle")
     def settle(self) -> None:
         """Let every message arrive, and every neighbour be told what it has to know."""
-        self._run()
+        self._wholly(self._run)
 
     @door("merging")
     def merge(self) -> None:
         """Let time pass until every merge tick is over and nobody has anything more to say."""
-        self.settle()
+        self._wholly(self._let_time_pass)
+
+    def _let_time_pass(self) -> None:
+        self._run()
         while (at := min(self._wishes.values(), default=None)) is not None:
             self._now = max(self._now, at)
             self._run()
@@ -399,8 +416,7 @@ class Network:
             while self._mail:
                 broker, event = self._mail.popleft()
                 failures = self._failures
-                effects = self._routers[broker].handle(event, now=self._now)
-                self._note_wish(broker)
+                effects = self._handled(broker, event)
                 if failures == self._failures:
                     self._remedies.after_success(broker, event)
                 elif self._is_set_aside(broker, event):
@@ -425,12 +441,18 @@ class Network:
                 return False
         return True
 
-    def _note_wish(self, broker: str) -> None:
+    def _handled(self, broker: str, event: Event) -> tuple[Effect, ...]:
+        """What a broker says to an event."""
+        failures = self._failures
+        effects = self._routers[broker].handle(event, now=self._now)
+        if failures != self._failures:
+            self._is_torn = True
         at = self._routers[broker].wake_at()
         if at is None:
             self._wishes.pop(broker, None)
         else:
             self._wishes[broker] = at
+        return effects
 
     def _perform(self, broker: str, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
@@ -460,7 +482,7 @@ class Network:
         while not is_final:
             answer = router.decide(question)
             is_final = answer.final
-            self._perform(broker, router.handle(answer, now=self._now))
+            self._perform(broker, self._handled(broker, answer))
 
     # What there is.
 
@@ -468,28 +490,71 @@ class Network:
     def tables(self, broker: str) -> TablesView:
         """The tables of a broker."""
         self._check(broker)
+        self._mend()
         return self._routers[broker].tables()
 
     @door("counting")
     def statistics(self, broker: str) -> RouterStatistics:
         """How large the tables of a broker are, and what has happened there."""
         self._check(broker)
+        self._mend()
         return self._routers[broker].statistics()
 
-    def _say(self, broker: str, event: Event) -> None:
-        """Hand an event to a broker; UsageError if it is refused."""
+    def _wholly(self, change: Callable[[], None]) -> None:
+        """Change something, to the end; else all routers are made anew before anything else."""
+        self._mend()
+        try:
+            change()
+        except UsageError:
+            raise  # It was refused, and nothing has changed.
+        except BaseException:
+            self._is_torn = True
+            raise
+
+    def _mend(self) -> None:
+        """Make all routers anew from the books, if they may be in any state.
+
+        What fails each time fails here, too: then they are as good as they will get.
+        """
+        if not self._is_torn:
+            return
+        self._routers = {name: router.anew() for name, router in self._routers.items()}
+        self._mail, self._wishes, self._remedies = deque(), {}, Remedies()
+        for broker, asked in self._subscriptions.values():
+            self._hand_in(broker, asked)
+        for broker, promised in self._promises.values():
+            self._hand_in(broker, promised)
+        self._joined = set()
+        self._join_by(self.topology)
+        self._is_torn = False
+
+    def _say(self, broker: str, event: Subscribe | Unsubscribe | Advertise | Unadvertise) -> None:
+        """Hand a client's event to a broker, and note it; UsageError if it is refused."""
         self._happened = []
-        effects = self._routers[broker].handle(event, now=self._now)
-        self._note_wish(broker)
+        self._hand_in(broker, event)
+        self._settle_unless_batch()
+        match event:
+            case Subscribe():
+                self._subscriptions[event.subscription] = broker, event
+            case Unsubscribe():
+                del self._subscriptions[event.subscription]
+            case Advertise():
+                self._promises[event.id] = broker, event
+            case Unadvertise():
+                del self._promises[event.id]
+            case _:
+                assert_never(event)
+
+    def _hand_in(self, broker: str, event: Event) -> None:
+        effects = self._handled(broker, event)
         for effect in effects:
             if isinstance(effect, Refuse):
                 raise UsageError(effect.reason)
         self._perform(broker, effects)
-        self._settle_unless_batch()
 
     def _settle_unless_batch(self) -> None:
         if not self._batches:
-            self.settle()
+            self._run()
 
     def _new_id(self) -> int:
         self._next_id += 1

@@ -7,11 +7,27 @@ event comes back as a :class:`~twigcast.routing.events.Refuse` with the sentence
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
+from twigcast.language import Pattern
+from twigcast.routing.events import Change, LinkId
+from twigcast.routing.router_limits import RouterLimits
 from twigcast.routing.wire_forms import NAME_CHARACTERS_MAX
 
-__all__ = ["Refused", "check_difference", "check_length", "check_name", "check_room", "once"]
+__all__ = [
+    "Refused",
+    "check_difference",
+    "check_length",
+    "check_name",
+    "check_pattern",
+    "check_room",
+    "check_table",
+    "once",
+]
+
+_GROWTH_MAX: Final = 2
+"""A merger has no steps that its parts have not; each may have got ``.//`` in front, and has at
+least three characters of its own by then: ``[a]`` and ``[.//a]``."""
 
 _T = TypeVar("_T")
 
@@ -41,6 +57,22 @@ def check_name(name: str, *, what: str) -> None:
         name.encode()
     except UnicodeEncodeError:
         raise Refused(f"{what} with half a character: {name!r}") from None
+
+
+def check_pattern(pattern: Pattern, allowed: int) -> None:
+    """Whether a pattern is short enough."""
+    check_length(pattern.text, allowed, what="a pattern", limit="pattern_characters_max")
+
+
+def check_table(link: LinkId, change: Change, routes: int, limits: RouterLimits) -> None:
+    """Whether a change is taken, after which a link has so many routes."""
+    if routes > limits.routes_max:
+        raise Refused(
+            f"{routes:,} routes over link {link!r} where at most {limits.routes_max:,} "
+            "are allowed (routes_max)"
+        )
+    for pattern in change.routes:
+        check_pattern(pattern, _GROWTH_MAX * limits.pattern_characters_max)
 
 
 def check_difference(

@@ -22,6 +22,10 @@ told the whole table in a new session. A document on which something fails is re
 letter; it holds up no other. Both are counted, and reported to the driver. Should making anew
 fail as well, it is tried again with each event that concerns the tables, which is refused until it
 succeeds; documents go on by the tables as they are, and ``statistics().needs_restart`` tells.
+
+An interrupt (``KeyboardInterrupt``, and whatever else is no ``Exception``) passes through as it is,
+and leaves the tables in any state. The router then answers nothing any more but UsageError; its
+driver goes on with another (:meth:`Router.anew`), and hands it what it knows of clients and links.
 """
 
 from __future__ import annotations
@@ -70,9 +74,10 @@ from twigcast.routing.protocols import AnnotatedJudge
 from twigcast.routing.refusals import (
     Refused,
     check_difference,
-    check_length,
     check_name,
+    check_pattern,
     check_room,
+    check_table,
     once,
 )
 from twigcast.routing.remedies import is_about_a_document
@@ -81,7 +86,7 @@ from twigcast.routing.router_limits import ROUTER_LIMITS, RouterLimits
 from twigcast.routing.sessions import Session
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
-from twigcast.routing.tables_view import RouterStatistics, TablesView, texts_of
+from twigcast.routing.tables_view import RouterStatistics, TablesView, statistics_of, tables_of
 from twigcast.routing.wire import refusal
 from twigcast.routing.wire_texts import pattern_refusal
 
@@ -90,10 +95,6 @@ __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
 _WOKEN_IN_VAIN_MAX: Final = 3
 """After so many failures in a row neighbours are told at the next change of the tables, not at once
 again: what fails each time would keep the driver busy for ever."""
-
-_GROWTH_MAX: Final = 2
-"""A merger has no steps that its parts have not; each may have got ``.//`` in front, and has at
-least three characters of its own by then: ``[a]`` and ``[.//a]``."""
 
 
 class Router:
@@ -114,6 +115,7 @@ class Router:
         self.name = BrokerId(name)
         self.strategy = strategy_of(strategy)
         self.limits = limits
+        self._engine = engine
         self._document_limits = document_limits
         self._routes = RouteTable(
             engine,
@@ -151,6 +153,24 @@ class Router:
         self._tell_at: float | None = None
         self._merge_at: float | None = None
         self._refused = 0
+        self._is_torn = False
+        """Whether an event was interrupted, so that the tables may be in any state."""
+
+    @door("making a router anew")
+    def anew(self) -> Router:
+        """Another router of the same name, without links and clients, that counts on from here."""
+        made = Router(
+            self.name,
+            self.strategy,
+            engine=self._engine,
+            limits=self.limits,
+            document_limits=self._document_limits,
+            report=self._failures.report,
+        )
+        made._failures.count = self._failures.count
+        made._documents.tally = self._documents.tally
+        made._refused = self._refused
+        return made
 
     def _judging(self, piggyback: Piggyback | None, limits: DocumentLimits) -> Judge:
         annotated = None
@@ -163,7 +183,15 @@ class Router:
         """Take in an event; what is to be done now, in order."""
         # The doors in here turn a failure into an answer. The one around them is for whoever is
         # reported to, and may fail as well.
+        self._check_whole()
         self._undo = []
+        try:
+            return self._answered(event, now)
+        except BaseException:
+            self._is_torn = True
+            raise
+
+    def _answered(self, event: Event, now: float) -> tuple[Effect, ...]:
         try:
             with door(f"handling {type(event).__name__}"):
                 return self._taken_in(event, now)
@@ -335,7 +363,7 @@ class Router:
         if event.subscription in self._clients.subscriptions:
             raise Refused(f"subscription {event.subscription} is there already; take another id")
         self._check(len(self._clients.subscriptions), "subscriptions", "subscriptions_max")
-        self._check_length(event.pattern.text, self.limits.pattern_characters_max)
+        check_pattern(event.pattern, self.limits.pattern_characters_max)
         told = pattern_refusal(event.pattern)
         if told is not None:
             raise Refused(f"other brokers could not read the pattern: {told}")
@@ -414,7 +442,7 @@ class Router:
             new, old = once(change.advertisements), once(change.unadvertised)
             check_difference("route", added, withdrawn, routes)
             check_difference("advertisement", new, old, promises)
-        self._check_table(link, change, len(routes) + len(added) - len(withdrawn))
+        check_table(link, change, len(routes) + len(added) - len(withdrawn), self.limits)
         if new:
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
         self._check_hints(change, len(routes) + len(added) - len(withdrawn))
@@ -479,15 +507,6 @@ class Router:
             except ProtocolError as error:
                 raise Refused(str(error)) from None
 
-    def _check_table(self, link: LinkId, change: Change, routes: int) -> None:
-        if routes > self.limits.routes_max:
-            raise Refused(
-                f"{routes:,} routes over link {link!r} where at most {self.limits.routes_max:,} "
-                "are allowed (routes_max)"
-            )
-        for pattern in change.routes:
-            self._check_length(pattern.text, _GROWTH_MAX * self.limits.pattern_characters_max)
-
     # Telling the neighbours.
 
     def _tell_later(self, now: float) -> tuple[Effect, ...]:
@@ -528,6 +547,7 @@ class Router:
         is an answer with an ``error``, so that the document holds up no other; UsageError if no
         such document is open.
         """
+        self._check_whole()
         return self._documents.decide(effect)
 
     # What there is.
@@ -535,53 +555,31 @@ class Router:
     @door("reading tables")
     def tables(self) -> TablesView:
         """The tables as they are now, for people and tests."""
-        return TablesView(
-            routes={link: texts_of(self._routes.routes(link)) for link in self._links},
-            forwarded={link: texts_of(self._forwarding.forwarded(link)) for link in self._links},
-            advertisements={
-                link: tuple(sorted(each.text for each in self._forwarding.advertised_by(link)))
-                for link in self._links
-            },
-            advertised={
-                link: tuple(sorted(each.text for each in self._forwarding.advertised_over(link)))
-                for link in self._links
-            },
-            subscriptions=tuple(
-                sorted(
-                    (each.subscriber, each.pattern.text)
-                    for each in self._clients.subscriptions.values()
-                )
-            ),
-        )
+        self._check_whole()
+        return tables_of(self._links, self._routes, self._forwarding, self._clients)
 
     @door("counting")
     def statistics(self) -> RouterStatistics:
         """How large the tables are, and what has happened so far."""
-        documents = self._documents
-        return RouterStatistics(
-            links=len(self._links),
-            subscriptions=len(self._clients.subscriptions),
-            routes=sum(self._routes.sizes().values()),
-            distinct_routes=self._routes.distinct,
-            forwarded=sum(self._forwarding.sizes().values()),
-            advertisements=sum(len(self._forwarding.advertised_by(link)) for link in self._links),
-            open_documents=documents.waiting,
-            kept_for_snapshots=self._routes.kept_for_snapshots,
-            documents=documents.tally.documents,
-            deliveries=documents.tally.deliveries,
-            dead_letters=documents.tally.dead_letters,
-            refused=self._refused + documents.tally.refused,
-            annotations=documents.tally.annotations,
-            annotation_bytes=documents.tally.annotation_bytes,
-            annotations_ignored=documents.tally.ignored,
-            skipped=documents.tally.skipped,
-            sent_unread=documents.tally.sent_unread,
-            lies=documents.tally.lies,
+        return statistics_of(
+            self._links,
+            self._routes,
+            self._forwarding,
+            self._clients,
+            self._documents,
+            refused=self._refused,
             internal_errors=self._failures.count,
             needs_restart=self._needs_restart,
         )
 
     # Checks.
+
+    def _check_whole(self) -> None:
+        if self._is_torn:
+            raise UsageError(
+                f"router {self.name!r} was interrupted in the middle of an event, so its tables "
+                "may be half changed; go on with another, made by anew()"
+            )
 
     def _known(self, link: LinkId) -> None:
         if link not in self._links:
@@ -595,6 +593,3 @@ class Router:
 
     def _check_advertisements(self, there: int) -> None:
         self._check(there, "advertisements", "advertisements_max")
-
-    def _check_length(self, text: str, allowed: int) -> None:
-        check_length(text, allowed, what="a pattern", limit="pattern_characters_max")

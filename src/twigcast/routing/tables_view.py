@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from twigcast.covering import Advertisement
 from twigcast.display import html_table
 from twigcast.language import Pattern
+from twigcast.routing.clients import Clients
+from twigcast.routing.documents import Documents
+from twigcast.routing.events import LinkId
+from twigcast.routing.forwarding import Forwarding
+from twigcast.routing.route_table import RouteTable
 
-__all__ = ["RouterStatistics", "TablesView", "texts_of"]
+__all__ = ["RouterStatistics", "TablesView", "statistics_of", "tables_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,61 @@ class RouterStatistics(NamedTuple):
         return html_table(("statistic", "value"), self._asdict().items())
 
 
-def texts_of(patterns: Iterable[Pattern]) -> tuple[str, ...]:
-    """The canonical texts of patterns, in order."""
-    return tuple(sorted(each.text for each in patterns))
+def tables_of(
+    links: Collection[LinkId],
+    routes: RouteTable,
+    forwarding: Forwarding,
+    clients: Clients,
+) -> TablesView:
+    """The tables of a broker as they are now."""
+    return TablesView(
+        routes={link: _texts(routes.routes(link)) for link in links},
+        forwarded={link: _texts(forwarding.forwarded(link)) for link in links},
+        advertisements={link: _texts(forwarding.advertised_by(link)) for link in links},
+        advertised={link: _texts(forwarding.advertised_over(link)) for link in links},
+        subscriptions=tuple(
+            sorted((each.subscriber, each.pattern.text) for each in clients.subscriptions.values())
+        ),
+    )
+
+
+def statistics_of(  # noqa: PLR0917 - the parts of a broker, each of which counts something
+    links: Collection[LinkId],
+    routes: RouteTable,
+    forwarding: Forwarding,
+    clients: Clients,
+    documents: Documents,
+    *,
+    refused: int,
+    internal_errors: int,
+    needs_restart: bool,
+) -> RouterStatistics:
+    """What there is now; ``refused`` are events, to which documents are added."""
+    tally = documents.tally
+    return RouterStatistics(
+        links=len(links),
+        subscriptions=len(clients.subscriptions),
+        routes=sum(routes.sizes().values()),
+        distinct_routes=routes.distinct,
+        forwarded=sum(forwarding.sizes().values()),
+        advertisements=sum(len(forwarding.advertised_by(link)) for link in links),
+        open_documents=documents.waiting,
+        kept_for_snapshots=routes.kept_for_snapshots,
+        documents=tally.documents,
+        deliveries=tally.deliveries,
+        dead_letters=tally.dead_letters,
+        refused=refused + tally.refused,
+        annotations=tally.annotations,
+        annotation_bytes=tally.annotation_bytes,
+        annotations_ignored=tally.ignored,
+        skipped=tally.skipped,
+        sent_unread=tally.sent_unread,
+        lies=tally.lies,
+        internal_errors=internal_errors,
+        needs_restart=needs_restart,
+    )
+
+
+def _texts(said: Iterable[Pattern | Advertisement]) -> tuple[str, ...]:
+    """The canonical texts of patterns or advertisements, in order."""
+    return tuple(sorted(each.text for each in said))
