@@ -266,3 +266,15 @@ def test_what_was_taken_up_is_known_by_name_and_digest() -> None:
     standing.take_up([ChangeFile("b.csv", "22", ()), ChangeFile("a.csv", "11", ())])
     standing.take_up([ChangeFile("0.csv", "00", ())])
     assert list(standing.taken.items()) == [("a.csv", "11"), ("b.csv", "22"), ("0.csv", "00")]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    {"\udcff.jsonl": "\\xff.jsonl", "a\n\x1b[2J.jsonl": "a\\n\\x1b[2J.jsonl"}.items(),
+)
+def test_a_reason_names_a_file_in_one_line_that_can_be_written(name: str, told: str) -> None:
+    standing = StandingSubscriptions(FIRST)
+    (aside,) = standing.take_up([_file(name, {"op": "add"}, _add(7, "fine"))])
+    assert aside.reason == f"{told}: no version: a version is a whole number"
+    (late,) = standing.take_up([_file("b.jsonl", _add(1, "late"))])
+    assert late.reason.endswith(f"comes before version 7 of {told}, which counts already")

@@ -39,6 +39,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from twigcast.display import one_line, printable
 from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.files.opening import checked_path, read_regular
@@ -154,7 +155,7 @@ class StandingSubscriptions:
             self.highest = max(self.highest, file.highest)
             self.unversioned |= file.unversioned
         aside.sort(key=lambda pair: (pair[0], pair[1].line))
-        return tuple(replace(item, reason=f"{name}: {item.reason}") for name, item in aside)
+        return tuple(replace(item, reason=f"{_told(name)}: {item.reason}") for name, item in aside)
 
     def _problem(self, change: Change) -> Rejected | None:
         """What is wrong with a change by itself, whatever stands."""
@@ -287,8 +288,8 @@ def version_of(given: object) -> int | None:
 
 
 def _late(change: Change, name: str, mark: _Mark) -> Rejected:
-    told = f"late: version {change.version} of {name} comes before version {mark[0]} of {mark[1]}"
-    return _aside(change, f"{told}, which counts already")
+    told = f"late: version {change.version} of {_told(name)} comes before "
+    return _aside(change, f"{told}version {mark[0]} of {_told(mark[1])}, which counts already")
 
 
 def _rejected(row: Row, reason: str) -> Rejected:
@@ -305,6 +306,11 @@ def _rejected(row: Row, reason: str) -> Rejected:
 def _aside(change: Change, reason: str, column: int | None = None) -> Rejected:
     text = _printable(change.text)
     return Rejected(_named(change.id), change.line, text, _printable(reason), column)
+
+
+def _told(name: str) -> str:
+    """The name of a file as a reason has it: files may be called anything."""
+    return one_line(printable(name))
 
 
 def _named(name: SubscriptionId) -> SubscriptionId:
