@@ -517,3 +517,13 @@ def test_an_output_folder_that_is_taken_away_stops_the_stream(
     finally:
         stream.stop()
     assert whole_batches(local_store(str(place.out))) == ([0] if replaced else [])
+
+
+def test_a_path_may_begin_with_two_slashes(place: Place) -> None:
+    place.publish("x", 7)
+    stream = place.pipeline.stream(
+        f"/{place.documents}", f"file:///{place.out}", checkpoint=f"/{place.checkpoint}"
+    )
+    assert stream.wait()
+    documents = {row["document"] for row in place.table("deliveries")}
+    assert documents == {str(place.documents / "x-07.xml")}

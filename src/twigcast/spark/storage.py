@@ -57,6 +57,7 @@ _REMOVALS_MAX = 8
 """An attempt adds two files at most, and few go on when the others have ended."""
 
 _LOCAL = re.compile(r"file:(?://(?:localhost)?)?(?=/)")
+_SLASHES = re.compile(r"\A/+")
 _PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 
@@ -100,8 +101,13 @@ def local_path(place: str | os.PathLike[str]) -> str | None:
 
     >>> local_path("out"), local_path("file:///tmp/out"), local_path("hdfs://host/out")
     ('out', '/tmp/out', None)
+
+    Slashes in front count as one; to Hadoop, a name behind two is that of a machine.
+
+    >>> local_path("//tmp/out"), local_path("file:////tmp/out")
+    ('/tmp/out', '/tmp/out')
     """
-    text = _LOCAL.sub("", os.fspath(place))
+    text = _SLASHES.sub("/", _LOCAL.sub("", os.fspath(place)))
     return None if _SCHEME.match(text) else text
 
 
