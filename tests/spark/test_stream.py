@@ -527,3 +527,38 @@ def test_a_path_may_begin_with_two_slashes(place: Place) -> None:
     assert stream.wait()
     documents = {row["document"] for row in place.table("deliveries")}
     assert documents == {str(place.documents / "x-07.xml")}
+
+
+def _write_table(path: Path, *documents: str) -> None:
+    table = pa.table({"document": documents, "content": ["<a><b>7</b></a>"] * len(documents)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pyarrow.parquet.write_table(table, path)
+
+
+def test_rows_of_a_table_whose_name_has_brackets_come_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    for number, name in enumerate(("{t}[1]*?", "plain")):
+        place = Place(_made(tmp_path / str(number)), spark)
+        table = tmp_path / f"{name}.parquet"
+        for part in ("one", "two", "{three}[3]"):
+            _write_table(table / f"part-{part}.parquet", part)
+        place.run(table)
+        found = [row["document"] for row in place.table("deliveries")]
+        assert sorted(set(found)) == ["one", "two", "{three}[3]"], name
+        assert len(found) == 3 * 2, name
+
+
+def test_a_table_in_folders_by_column_may_have_brackets(place: Place, tmp_path: Path) -> None:
+    table = tmp_path / "t[1].parquet"
+    for origin in ("south", "pole"):
+        for part in ("1", "[2]"):
+            _write_table(table / f"origin={origin}" / f"part-{part}.parquet", f"{origin} {part}")
+    place.run(table)
+    hops = {
+        row["document"]: row["hops"]
+        for row in place.table("deliveries")
+        if row["subscription"] == "any"
+    }
+    assert hops == {"south 1": 0, "south [2]": 0, "pole 1": 3, "pole [2]": 3}
+    assert len(place.table("deliveries")) == 2 * len(hops)

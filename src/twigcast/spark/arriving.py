@@ -42,6 +42,8 @@ _FILE_OPTIONS = {
 }
 
 
+_TABLES_OF_FILES = frozenset(("avro", "csv", "json", "orc", "parquet", "text", "xml"))
+
 _GLOB = re.compile(r"([\[\]{}*?\\])")
 _ESCAPED = r"\\\1"
 
@@ -118,6 +120,9 @@ def _table(
 ) -> DataFrame:
     options = reading_options(chosen, given)
     place = _place(path)
+    local = local_path(path)
+    if local is not None and chosen in _TABLES_OF_FILES:
+        options = {**_each_once(Path(local)), **options}
     try:
         if chosen == "binaryFile":
             schema, options = _WHOLE_FILES, {**_FILE_OPTIONS, **options}
@@ -128,6 +133,25 @@ def _table(
             f"cannot read a stream of {chosen} from {path}: {cause(error)}"
             + ("" if schema else "; say the schema if there is no file yet")
         ) from error
+
+
+def _each_once(table: Path) -> dict[str, str]:
+    """What makes Spark's streams read each file of a table once, whatever its path looks like.
+
+    Where that looks like a pattern of names, they read all files of its folder, again for each:
+    unless they are to look into all folders below, or know from where on folders are named by
+    columns.
+    """
+    try:
+        items = [item for item in table.iterdir() if not item.name.startswith((".", "_"))]
+    except OSError:  # Spark tells what is wrong with it
+        return {}
+    folders = [item.name for item in items if item.is_dir()]
+    looks_like_pattern = _GLOB.search(_absolute(str(table))) is not None
+    if any("=" in name for name in folders):
+        return {"basePath": f"file://{_absolute(str(table))}"} if looks_like_pattern else {}
+    is_flat = bool(items) and not folders
+    return {"recursiveFileLookup": "true"} if is_flat or looks_like_pattern else {}
 
 
 def _place(path: str) -> str:
