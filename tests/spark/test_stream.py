@@ -562,3 +562,26 @@ def test_a_table_in_folders_by_column_may_have_brackets(place: Place, tmp_path: 
     }
     assert hops == {"south 1": 0, "south [2]": 0, "pole 1": 3, "pole [2]": 3}
     assert len(place.table("deliveries")) == 2 * len(hops)
+
+
+def test_a_stream_started_again_without_a_broker_tells_who_was_there(
+    place: Place, spark: SparkSession
+) -> None:
+    place.change(
+        "1.jsonl",
+        {"op": "add", "version": 1, "id": "cold", "xpath": "//b", "broker": "pole"},
+        {"op": "add", "version": 1, "id": "warm", "xpath": "//b", "broker": "south"},
+    )
+    place.publish("x", 1)
+    place.run()
+    smaller = {"links": [["hub", "north"], ["hub", "south"]]}
+    for name in ("y", "z"):
+        place.pipeline = Pipeline(spark, smaller, SUBSCRIPTIONS, "covering")
+        place.publish(name, 1)
+        place.run()
+    told: dict[int, set[str]] = {}
+    for row in place.table("rejected"):
+        told.setdefault(row["batch"], set()).add(row["id"])
+    assert told == {0: {"bad", "lost"}, 1: {"bad", "lost", "small", "cold"}}
+    served = {row["subscription"] for row in place.table("deliveries") if row["batch"] == 1}
+    assert served == {"any", "warm"}

@@ -18,8 +18,9 @@ A feed can be a table as well. Its new rows, those with a higher version than an
 they counted or not, are then copied into ``_changes`` first, and from there on it is like a feed in
 files. Rows without a version are new if there was none like them before.
 
-A stream may be started again with other subscriptions. The record has a digest of the first ones,
-so the batch that comes next tells what of them is set aside.
+A stream may be started again with other subscriptions, or with other brokers. The record has a
+digest of both, so the batch that comes next tells all that is set aside now, of the first
+subscriptions and of the changes taken up so far.
 
 A record that is damaged, or that leads anywhere but back to an earlier batch that is on record, is
 an error as well (:mod:`~twigcast.spark.sealed`): without it nobody knows what a batch had.
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Row
 
+    from twigcast.files import Rejected
     from twigcast.files.publications import AnyPath
     from twigcast.spark.storage import Store
 
@@ -86,7 +88,7 @@ class VersionRecord:
     matcher_version: str = ""
     """What it is compiled to."""
     first: str = ""
-    """A digest of the subscriptions that stand before the first change."""
+    """A digest of the subscriptions that stand before the first change, and of the brokers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class Choice:
 
     @property
     def has_other_first(self) -> bool:
-        """Whether the batch before, if any, began with other subscriptions."""
+        """Whether the batch before, if any, began with other subscriptions or other brokers."""
         return self.before is None or self.before.first != self.record.first
 
     @property
@@ -151,10 +153,12 @@ class Versions:
     ) -> None:
         self._store = store
         self._first = first
-        self._digest = _digest(first)
+        self._digest = _digest(first, brokers)
         self._feed = feed
         self._brokers = brokers
         self._standing = StandingSubscriptions(first, brokers)
+        self._aside: tuple[Rejected, ...] = ()
+        """What was set aside of the changes that batches before the first one here took up."""
         self._last: VersionRecord | None = None
 
     def choose(self, batch: int) -> Choice:
@@ -173,8 +177,9 @@ class Versions:
         )
         self._last = record
         choice = Choice(record, found is not None, SubscriptionFile(()), last)
-        rejected = (*self._first.rejected, *aside) if choice.has_other_first else aside
-        subscriptions = SubscriptionFile(self._standing.subscriptions, rejected)
+        if choice.has_other_first:
+            aside = (*self._first.rejected, *self._aside, *aside)
+        subscriptions = SubscriptionFile(self._standing.subscriptions, aside)
         return replace(choice, subscriptions=subscriptions)
 
     def settle(self, choice: Choice, matcher_version: str) -> Choice:
@@ -225,8 +230,8 @@ class Versions:
         while record is not None:
             groups.append(record)
             record = None if record.before is None else self._before(record)
-        for group in reversed(groups):
-            self._standing.take_up(self._again(group))
+        taken_up = (self._standing.take_up(self._again(group)) for group in reversed(groups))
+        self._aside = tuple(item for aside in taken_up for item in aside)
 
     def _before(self, record: VersionRecord) -> VersionRecord:
         assert record.before is not None
@@ -360,8 +365,9 @@ def _place(row: Mapping[str, object]) -> tuple[int, bool, str]:
     return NO_VERSION if version is None else version, row.get("op") != "remove", str(row.get("id"))
 
 
-def _digest(first: SubscriptionFile) -> str:
-    digest = sha256(repr(first.rejected).encode("utf-8", "surrogatepass"))
+def _digest(first: SubscriptionFile, brokers: Collection[str] | None) -> str:
+    known = None if brokers is None else sorted(brokers)
+    digest = sha256(repr((first.rejected, known)).encode("utf-8", "surrogatepass"))
     for item in first.subscriptions:
         said = item.id, item.xpath, item.subscriber, item.broker, sorted(item.namespaces.items())
         digest.update(repr(said).encode("utf-8", "surrogatepass"))
