@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -384,3 +386,76 @@ def test_a_copy_of_a_table_that_is_gone_is_an_error(place: Place, spark: SparkSe
     (place.out / "_changes" / "batch=0.jsonl").unlink()
     with pytest.raises(UsageError, match=r"cannot read .*_changes/batch=0\.jsonl"):
         place.versions(table).choose(1)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_version_of_a_table_that_is_no_whole_number_is_set_aside_once(
+    place: Place, spark: SparkSession
+) -> None:
+    schema = "op string, version {}, id string, xpath string"
+
+    def table(kind: str, *rows: tuple[object, ...]) -> Changes:
+        return spark.createDataFrame(rows, schema.format(kind))
+
+    _settled(place.versions(table("int", ("add", 3, "b", "//b"))), 0)
+    for batch, (kind, given) in enumerate(
+        {
+            "double": 3.7,
+            "decimal(5,1)": Decimal("2.5"),
+            "binary": b"3",
+            "date": date(2020, 1, 1),
+            "array<int>": [1],
+            "string": "1.5",
+        }.items()
+    ):
+        changes = table(kind, ("add", given, "c", "//c"))
+        told = _settled(place.versions(changes), 2 * batch + 1)
+        (aside,) = told.subscriptions.rejected
+        assert "is no version: a version is a whole number" in aside.reason, kind
+        again = _settled(place.versions(changes), 2 * batch + 2)
+        assert (again.is_first, again.subscriptions.rejected) == (False, ()), kind
+    for kind, seen in {"string": " 3\u00a0", "decimal(5,0)": Decimal(3), "long": 2}.items():
+        versions = place.versions(table(kind, ("add", seen, "c", "//c")))
+        assert not _settled(versions, 13).is_first, kind
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_rows_of_a_table_that_are_too_long_are_set_aside_once(
+    place: Place, spark: SparkSession
+) -> None:
+    schema = "xpath string, op string, version int, id string"
+    long = f"//a[. = '{'y' * 300_000}']"
+    rows = [(long, "add", 3, "b"), (long, "add", 3, "c")]
+    for batch in range(4):
+        choice = _settled(place.versions(spark.createDataFrame(rows, schema)), batch)
+        told = [item for item in choice.subscriptions.rejected if item not in FIRST.rejected]
+        assert len(told) == {0: 2, 2: 1}.get(batch, 0), batch
+        if batch == 1:
+            rows.append((long, "add", 3, "d"))
+    assert sorted(path.name for path in (place.out / "_changes").iterdir()) == [
+        "batch=0.jsonl",
+        "batch=2.jsonl",
+    ]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_values_of_a_table_that_json_has_not_are_set_aside(
+    place: Place, spark: SparkSession
+) -> None:
+    schema = (
+        "op string, version int, id string, xpath string, subscriber binary, "
+        "namespaces map<date,string>"
+    )
+    rows = [
+        ("add", 1, "bytes", "//b", b"ann", None),
+        ("add", 1, "dates", "//b", None, {date(2020, 1, 1): "urn:u"}),
+        ("add", 1, "fine", "//b", None, None),
+    ]
+    choice = _settled(place.versions(spark.createDataFrame(rows, schema)), 0)
+    assert _ids(choice) == ["a", "fine"]
+    told = {str(item.id): item.reason for item in choice.subscriptions.rejected[1:]}
+    assert "the subscriber is" in told["bytes"]
+    assert "is no prefix" in told["dates"]

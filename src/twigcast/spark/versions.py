@@ -36,6 +36,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from pyspark.sql import DataFrame, functions
+from pyspark.sql.types import BinaryType
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import SubscriptionFile
@@ -48,11 +49,12 @@ from twigcast.files.changes import (
     version_of,
     waiting_files,
 )
+from twigcast.files.subscriptions import DEFAULT_LIMITS
 from twigcast.spark.sealed import sealed, unsealed
 from twigcast.spark.storage import CHANGES, VERSIONS, local_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from pyspark.sql import Row
 
@@ -332,14 +334,13 @@ class _TableFeed:
         self._store = store
 
     def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:
-        version = functions.col("version").try_cast("long")
-        is_new = version.isNull() | (version < 0) | (version > functions.lit(standing.highest))
-        lines = _json_lines(self._table().where(is_new).collect())
-        new = [line for line in lines if line not in standing.unversioned]
+        rows = map(_fields, _maybe_new(self._table(), standing.highest).collect())
+        new = sorted((row for row in rows if _is_new(row, standing)), key=_place)
         if not new:
             return []
         name = f"batch={batch}.jsonl"
-        self._store.write(f"{CHANGES}/{name}", "".join(f"{line}\n" for line in new).encode())
+        lines = "".join(f"{_line(row)}\n" for row in new)
+        self._store.write(f"{CHANGES}/{name}", lines.encode())
         return [self.again(name)]
 
     def again(self, name: str) -> ChangeFile:
@@ -353,14 +354,55 @@ class _TableFeed:
         return change_file(name, content)
 
 
-def _json_lines(rows: Iterable[Row]) -> list[str]:
-    """Rows as lines; a table has no order, so at one version removals come first, then ids."""
-    fields = [row.asDict(recursive=True) for row in rows]
-    fields.sort(key=_place)
-    return [json.dumps(row, default=str) for row in fields]
+def _maybe_new(table: DataFrame, highest: int) -> DataFrame:
+    """The rows of a feed without most of those whose version was seen before."""
+    if isinstance(table.select("version").schema[0].dataType, BinaryType):
+        return table
+    text = functions.col("version").cast("string")
+    is_whole = functions.coalesce(text.rlike(r"^\s*[0-9]+\s*$"), functions.lit(False))  # noqa: FBT003
+    version = functions.when(is_whole, text.try_cast("long"))
+    return table.where(version.isNull() | (version > functions.lit(highest)))
+
+
+def _is_new(row: Mapping[str, object], standing: StandingSubscriptions) -> bool:
+    version = version_of(row.get("version"))
+    if version is not None and version <= standing.highest:
+        return False
+    # Of a line that is too long nobody has read the version, and no more than fits was kept.
+    return _line(row)[: DEFAULT_LIMITS.line_bytes_max] not in standing.unversioned
+
+
+def _fields(row: Row) -> dict[str, object]:
+    return {name: _json_value(value) for name, value in row.asDict(recursive=True).items()}
+
+
+def _json_value(value: object) -> object:
+    """A value of a table as JSON can tell it; bytes are no text, and must not pass for one."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case bytes() | bytearray():
+            return {"bytes": value.hex()}
+        case Mapping():
+            return {str(key): _json_value(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_json_value(each) for each in value]
+    return str(value)
+
+
+def _line(row: Mapping[str, object]) -> str:
+    """A row as a line of ASCII.
+
+    One that is too long begins with a digest, which tells it from others that begin like it.
+    """
+    line = json.dumps(row)
+    if len(line) <= DEFAULT_LIMITS.line_bytes_max:
+        return line
+    return json.dumps({"sha256": sha256(line.encode()).hexdigest()}) + line
 
 
 def _place(row: Mapping[str, object]) -> tuple[int, bool, str]:
+    """A table has no order, so at one version removals come first, then ids."""
     version = version_of(row.get("version"))
     return NO_VERSION if version is None else version, row.get("op") != "remove", str(row.get("id"))
 
