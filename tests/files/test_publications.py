@@ -301,3 +301,29 @@ def test_two_files_whose_names_are_spelled_out_alike_are_both_read(tmp_path: Pat
 def test_a_document_that_is_named_twice_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_bytes(b"<a/>")
     assert len(list(read_documents([tmp_path, tmp_path / "a.xml"]))) == 1
+
+
+def test_files_that_others_have_found_in_a_folder_are_listed_as_in_it(
+    feed: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "x.xml").write_text("<secret/>", encoding="utf-8")
+    (feed / "inside.xml").symlink_to("deep/er/c.xml")
+    (feed / "outside.xml").symlink_to("../elsewhere/x.xml")
+    (feed / "way-out").symlink_to("../elsewhere")
+    (feed / "way-in").symlink_to("deep")
+    ways = ["inside.xml", "outside.xml", "way-out/x.xml", "way-in/er/c.xml", "deep/er/c.xml"]
+    paths = [f"{feed}/{way}" for way in ways]
+    listed = {
+        entry.name.removeprefix(f"{feed}/"): entry.refusal and entry.refusal.reason
+        for entry in list_documents(paths, found_in=[str(feed)])
+    }
+    leads_out = "it is a link that leads out of the folder"
+    assert listed == {
+        "inside.xml": None,
+        "outside.xml": leads_out,
+        "way-out": leads_out,
+        "deep/er/c.xml": None,
+    }
+    by_themselves = list_documents(paths, found_in=[f"{feed}-other", f"{feed}/dee"])
+    assert all(entry.refusal is None for entry in by_themselves), "they were named"

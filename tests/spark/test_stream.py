@@ -585,3 +585,27 @@ def test_a_stream_started_again_without_a_broker_tells_who_was_there(
     assert told == {0: {"bad", "lost"}, 1: {"bad", "lost", "small", "cold"}}
     served = {row["subscription"] for row in place.table("deliveries") if row["batch"] == 1}
     assert served == {"any", "warm"}
+
+
+def test_links_in_a_watched_folder_are_followed_as_in_a_run(place: Place, tmp_path: Path) -> None:
+    _made(tmp_path / "secret")
+    (tmp_path / "secret" / "s.xml").write_text("<a><b>7</b></a>", encoding="utf-8")
+    place.publish("x", 7)
+    _made(place.documents / "below")
+    (place.documents / "below" / "y.xml").write_text("<a><b>7</b></a>", encoding="utf-8")
+    for name, target in {
+        "inside.xml": "below/y.xml",
+        "way-in": "below",
+        "circle": ".",
+        "outside.xml": "../secret/s.xml",
+        "way-out": "../secret",
+    }.items():
+        (place.documents / name).symlink_to(target)
+    place.run()
+    place.pipeline.disseminate(place.documents, tmp_path / "run")
+    for table in ("deliveries", "dead_letters"):
+        assert plain(place.table(table)) == plain(rows_of(tmp_path / "run", table)), table
+    letters = {Path(row["document"]).name: row["reason"] for row in place.table("dead_letters")}
+    assert letters == dict.fromkeys(
+        ("outside.xml", "way-out"), "it is a link that leads out of the folder"
+    )

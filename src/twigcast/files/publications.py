@@ -130,23 +130,29 @@ def list_documents(
     *,
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
+    found_in: Iterable[str] = (),
 ) -> Iterator[Entry]:
     """What there is to read, in the order of the paths; what is named twice is listed once.
 
-    A path that is empty is a :class:`UsageError`, before anything is read.
+    A path that is empty is a :class:`UsageError`, before anything is read. Paths that somebody has
+    found in one of the folders ``found_in`` are held to the rules of links inside a folder.
     """
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
     given = cast("Iterable[object]", paths) if several else [paths]
     checked = [checked_path(path, "a document") for path in given]
-    return _list_paths(checked, Selection(patterns, limits))
+    selection = Selection(patterns, limits)
+    folders = [_Folder(folder, selection) for folder in found_in]
+    return _list_paths(checked, selection, folders)
 
 
 @door("listing documents")
-def _list_paths(paths: Iterable[str], selection: Selection) -> Iterator[Entry]:
+def _list_paths(
+    paths: Iterable[str], selection: Selection, folders: Sequence[_Folder]
+) -> Iterator[Entry]:
     seen: set[tuple[str, int, str]] = set()
     names = UniqueNames()
     for path in paths:
-        listed = _list_path(path, selection)
+        listed = _list_path(path, selection, folders)
         while (entry := _next_entry(listed, path)) is not None:
             place = entry.path, entry.member, entry.name
             if place not in seen:
@@ -263,10 +269,17 @@ def file_name(entry: Entry, name: str) -> str:
     return _NUMBERED.sub(r"\2\1", name)
 
 
-def _list_path(path: str, selection: Selection) -> Iterator[Entry]:
+def _list_path(path: str, selection: Selection, folders: Sequence[_Folder]) -> Iterator[Entry]:
     if path == "-":
         yield Entry(Kind.STDIN, path, path)
         return
+    folder = next((folder for folder in folders if folder.holds(path)), None)
+    if folder is not None and (link := folder.link_on_the_way(path)) is not None:
+        if not folder.leads_inside(link):
+            yield _refused(link, _LEADS_OUT)
+            return
+        if link != path:
+            return
     try:
         status = Path(path).stat()
         if stat.S_ISDIR(status.st_mode):
@@ -324,6 +337,20 @@ class _Folder:
             else:
                 inside.append(self._items(f"{found}/"))
 
+    def holds(self, path: str) -> bool:
+        """Whether a path is one inside, by its name."""
+        return path.startswith(self._full(""))
+
+    def link_on_the_way(self, path: str) -> str | None:
+        """The first link that a path inside goes over, which may be its end."""
+        start = len(self._full(""))
+        ends = [start + end for end, letter in enumerate(path[start:]) if letter == "/"]
+        return next((path[:end] for end in (*ends, None) if Path(path[:end]).is_symlink()), None)
+
+    def leads_inside(self, path: str) -> bool:
+        """Whether a link leads to something inside, where that is read."""
+        return os.path.commonpath([self._real, os.path.realpath(path)]) == self._real
+
     def _items(self, way: str) -> Iterator[Entry | str]:
         """What is in one folder: files as entries, folders by the way to them."""
         try:
@@ -348,20 +375,16 @@ class _Folder:
         path = self._full(way)
         if item.is_dir():
             # A link that leads inside is read where it leads.
-            return None if self._leads_inside(item) else _refused(path, _LEADS_OUT)
+            return None if self.leads_inside(item.path) else _refused(path, _LEADS_OUT)
         if not self._selection.wants(way):
             return None
         status = item.stat()
-        if item.is_symlink() and not self._leads_inside(item):
+        if item.is_symlink() and not self.leads_inside(item.path):
             return _refused(path, _LEADS_OUT)
         if not stat.S_ISREG(status.st_mode):
             # Opening a pipe would wait for ever.
             return _refused(path, "it is no regular file")
         return Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
-
-    def _leads_inside(self, item: os.DirEntry[str]) -> bool:
-        real = os.path.realpath(item.path)
-        return os.path.commonpath([self._real, real]) == self._real
 
     def _full(self, way: str) -> str:
         """The way with the folder in front, as the user wrote it."""

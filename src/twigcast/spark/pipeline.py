@@ -427,7 +427,12 @@ class Batch:
 
     def _listed(self, publications: Publications) -> Iterator[Entry]:
         paths = [local_path(path) or path for path in publications.paths]
-        found = list_documents(paths, patterns=publications.patterns, limits=publications.limits)
+        found = list_documents(
+            paths,
+            patterns=publications.patterns,
+            limits=publications.limits,
+            found_in=publications.folder_names,
+        )
         number, tell = 0, _telling(self._progress)
         for number, entry in enumerate(found, start=1):
             if number % _TOLD_EVERY == 0:
