@@ -609,3 +609,33 @@ def test_links_in_a_watched_folder_are_followed_as_in_a_run(place: Place, tmp_pa
     assert letters == dict.fromkeys(
         ("outside.xml", "way-out"), "it is a link that leads out of the folder"
     )
+
+
+def test_a_file_that_goes_before_it_is_on_record_is_a_dead_letter(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    beside = _made(tmp_path / "beside")
+    places = [place.documents, beside]
+    for number in range(3):
+        place.publish("x", number)
+        place.run(places)
+    place.publish("y", 1, 7)
+    for name in ("gone ü%.xml", "notes.txt", "empty.xml"):
+        (beside / name).write_text("" if name == "empty.xml" else "<a/>", encoding="utf-8")
+    with monkeypatch.context() as patched:
+        patched.setattr("twigcast.spark.stream.kept_paths", full)
+        with pytest.raises(TwigcastError, match="no space left"):
+            place.run(places)
+    for path in (place.documents / "y-01.xml", beside / "gone ü%.xml", beside / "notes.txt"):
+        path.unlink()
+    place.run(places)
+    letters = {row["document"]: row["stage"] for row in place.table("dead_letters")}
+    assert letters == {
+        str(place.documents / "y-01.xml"): "read",
+        str(beside / "gone ü%.xml"): "read",
+    }
+    last = [row for row in place.table("deliveries") if row["batch"] == 3]
+    assert pairs(last) == [("y-07.xml", "any"), ("y-07.xml", "seven")]

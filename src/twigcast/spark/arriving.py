@@ -50,10 +50,11 @@ _ESCAPED = r"\\\1"
 
 @dataclass(frozen=True)
 class Arriving:
-    """Publications that arrive: a streaming DataFrame, and what one batch of it stands for."""
+    """Publications that arrive: a streaming DataFrame, and what its rows stand for."""
 
     frame: DataFrame
-    batch: Callable[[DataFrame], Publications]
+    files: Callable[[Iterable[str]], Publications] | None = None
+    """The documents among files that Spark names; None if the rows of a batch are documents."""
 
 
 def arriving(
@@ -65,23 +66,23 @@ def arriving(
     tell it.
     """
     if isinstance(given, KafkaTopic):
-        return Arriving(documents_from(spark, given), Publications)
+        return Arriving(documents_from(spark, given))
     if isinstance(given.source, DataFrame):
         if not given.source.isStreaming:
             raise UsageError("the table does not stream: read it with spark.readStream")
-        return Arriving(needed_columns(given.source, given), Publications)
+        return Arriving(needed_columns(given.source, given))
     chosen = given.format or format_of(given.paths)
     if chosen is None:
         return _files(spark, given)
     frames = [_table(spark, path, chosen, given, schema=schema) for path in given.paths]
-    return Arriving(needed_columns(reduce(DataFrame.union, frames), given), Publications)
+    return Arriving(needed_columns(reduce(DataFrame.union, frames), given))
 
 
 def _files(spark: SparkSession, given: Publications) -> Arriving:
     folders = sorted(_folders(given.paths), key=len, reverse=True)
     roots = {_absolute(path): path.rstrip("/") for path in folders}
     frames = [_watched(spark, root, given) for root in roots]
-    return Arriving(reduce(DataFrame.union, frames), lambda batch: _paths(batch, roots, given))
+    return Arriving(reduce(DataFrame.union, frames), lambda files: _documents(files, roots, given))
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
@@ -98,19 +99,19 @@ def _watched(spark: SparkSession, root: str, given: Publications) -> DataFrame:
     return reader.load(_place(root)).select("path")
 
 
-def _paths(batch: DataFrame, roots: dict[str, str], given: Publications) -> Publications:
-    """The files of a batch that are documents.
+def _documents(files: Iterable[str], roots: dict[str, str], given: Publications) -> Publications:
+    """The files that are documents by their names.
 
     Whoever does the batch may be in another folder than the caller was, so paths are absolute. The
-    names of documents begin as the caller has named the folder.
+    names of documents begin as the caller has named the folder. Spark follows every link; which of
+    them count, and which lead out of the folder, is seen when the files are listed.
     """
     selection = Selection(given.patterns, given.limits)
     found: list[str] = []
-    for row in batch.collect():
-        path = local_path(row["path"]) or row["path"]
-        root = next(root for root in roots if path.startswith(f"{root}/"))
-        way = path.removeprefix(f"{root}/")
-        if selection.wants(way):
+    for file in files:
+        path = local_path(file) or file
+        root = next((root for root in roots if path.startswith(f"{root}/")), "")
+        if selection.wants(path.removeprefix(f"{root}/")):
             found.append(path)
     return replace(given, source=sorted(found), format=None, options={}, folder_names=roots)
 

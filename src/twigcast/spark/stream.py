@@ -49,6 +49,7 @@ from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
 from twigcast.spark.arriving import arriving
+from twigcast.spark.checkpoint import gone_files
 from twigcast.spark.failures import SPARK_FAILURES, cause, is_java_gone
 from twigcast.spark.job import discard
 from twigcast.spark.kafka import KafkaTopic, send_deliveries
@@ -76,7 +77,7 @@ from twigcast.spark.versions import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
@@ -182,7 +183,9 @@ class Step:
     design: Design
     subscriptions: SubscriptionFile
     out: str
-    publications: Callable[[DataFrame], Publications] = Publications
+    files: Callable[[Iterable[str]], Publications] | None = None
+    """The documents among files that Spark names; None if the rows of a batch are documents."""
+    checkpoint: str | None = None
     changes: Changes | None = None
     deliveries_to: KafkaTopic | None = None
     partitions: int | None = None
@@ -235,9 +238,13 @@ class Step:
 
     def _arrived(self, frame: DataFrame, store: Store, number: int) -> Publications:
         """The documents of a batch; the same ones if it is repeated, though some may be gone."""
-        found = self.publications(frame)
-        if isinstance(found.source, DataFrame):
-            return found
+        if self.files is None:
+            return Publications(frame)
+        named = {row["path"] for row in frame.collect()}
+        if self._versions is None and self.checkpoint is not None:
+            # The first batch may be repeated, from before its files were on record.
+            named |= gone_files(store_of(self.checkpoint, frame.sparkSession), number)
+        found = self.files(named)
         return replace(found, source=kept_paths(store, number, found.paths))
 
     def _made_versions(self, store: Store) -> Versions:
@@ -288,12 +295,18 @@ def start_stream(
     changes = step.changes
     if isinstance(changes, str | os.PathLike):
         changes = _absolute(changes)
-    done = replace(step, publications=source.batch, out=_absolute(step.out), changes=changes)
+    done = replace(
+        step,
+        files=source.files,
+        checkpoint=_absolute(checkpoint),
+        out=_absolute(step.out),
+        changes=changes,
+    )
     out = store_of(done.out, spark)
     feed_of(done.changes, out)
     done.name = bind(out, store_of(checkpoint, spark))
     writer = source.frame.writeStream.foreachBatch(done)
-    writer = writer.option("checkpointLocation", _absolute(checkpoint))
+    writer = writer.option("checkpointLocation", done.checkpoint)
     if trigger is None:
         writer = writer.trigger(availableNow=True)
     else:
