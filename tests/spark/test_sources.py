@@ -15,6 +15,7 @@ from twigcast.spark.sources import (
     format_of,
     gathered,
     needed_columns,
+    table_of,
 )
 
 
@@ -115,3 +116,52 @@ def test_columns_may_have_any_name(spark: SparkSession, name: str) -> None:
     given = Publications(frame, content_column=name, document_column=f"{name}2")
     (row,) = needed_columns(frame, given).collect()
     assert (row["document"], row["content"], row["origin"]) == ("n", "<a/>", None)
+
+
+def _written(spark: SparkSession, folder: Path, names: list[str]) -> None:
+    """A table of documents, each in a file of its own."""
+    made = folder.with_name("made")
+    frame = spark.createDataFrame([("<a/>", name) for name in names], ["content", "document"])
+    frame.repartition(len(names), "document").write.parquet(f"file://{made}")
+    made.rename(folder)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(
+    "name", ["feed[1]", "feed*", "feed?", "feed{1,2}", "feed\\1", "feed[", "{"]
+)
+def test_a_path_means_the_table_of_that_name_alone(
+    tmp_path: Path, spark: SparkSession, name: str
+) -> None:
+    for beside in ("feed1", "feed2"):
+        _written(spark, tmp_path / f"{beside}.parquet", ["another"])
+    _written(spark, tmp_path / f"{name}.parquet", ["one", "two", "three"])
+    for paths in ([f"{name}.parquet"], [f"{name}.parquet", "feed1.parquet"]):
+        found = table_of(spark, Publications([tmp_path / path for path in paths]))
+        assert found is not None
+        documents = sorted(row["document"] for row in found.collect())
+        assert documents == sorted(["one", "two", "three", *["another"] * (len(paths) - 1)])
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_path_means_the_file_of_that_name_alone(tmp_path: Path, spark: SparkSession) -> None:
+    (tmp_path / "feed1.csv").write_text("document,content\nanother,<a/>\n")
+    (tmp_path / "feed[1].csv").write_text("document,content\none,<a/>\n")
+    for place in (str(tmp_path / "feed[1].csv"), f"file://{tmp_path}/feed[1].csv"):
+        found = table_of(spark, Publications(place, format="csv"))
+        assert found is not None
+        assert [row["document"] for row in found.collect()] == ["one"]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_the_folder_above_is_that_behind_a_link(tmp_path: Path, spark: SparkSession) -> None:
+    (tmp_path / "far" / "inside").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "inside")
+    for folder, name in ((tmp_path, "near"), (tmp_path / "far", "far")):
+        (folder / "feed.csv").write_text(f"document,content\n{name},<a/>\n")
+    found = table_of(spark, Publications(tmp_path / "link" / ".." / "feed.csv"))
+    assert found is not None
+    assert [row["document"] for row in found.collect()] == ["far"]

@@ -32,7 +32,7 @@ from twigcast.files import (
 from twigcast.files.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
 from twigcast.files.rows import Row as FileRow
 from twigcast.spark.failures import SPARK_FAILURES, cause
-from twigcast.spark.storage import local_path
+from twigcast.spark.storage import absolute, literally, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -174,9 +174,9 @@ def _format_of_path(path: Path) -> str | None:
 
 
 def _place(path: str) -> str:
-    """A path that means the same to Spark's Java machine, wherever that was started."""
+    """What Spark has to be told to read what is at a path, and nothing else."""
     local = local_path(path)
-    return path if local is None else f"file://{Path(local).absolute()}"
+    return literally(path if local is None else f"file://{absolute(local)}")
 
 
 def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:

@@ -132,6 +132,15 @@ def literally(location: str) -> str:
     return _PATTERN_CHARACTER.sub(r"\\\g<0>", location)
 
 
+def absolute(path: str) -> str:
+    """A path of this machine that means the same to Spark's Java machine.
+
+    That may stand in another folder, and takes ``..`` for the folder above by name, which it is not
+    behind a link.
+    """
+    return str(Path(path).resolve() if ".." in Path(path).parts else Path(path).absolute())
+
+
 def hadoop_store(uri: str, spark: SparkSession) -> Store:
     """A folder in any file system that Hadoop knows, reached through Spark's Java machine."""
     from twigcast.spark.session import is_connected_to
@@ -307,7 +316,7 @@ _LIKE_MANIFEST = re.compile(r"batch=.*\.json", re.DOTALL)
 class _LocalStore:
     def __init__(self, path: str) -> None:
         self._given = path
-        self._path = Path(path).absolute()
+        self._path = Path(absolute(path))
 
     def make(self) -> None:
         """Make the folder if need be, and see whether it can be written to."""
