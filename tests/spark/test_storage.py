@@ -18,6 +18,7 @@ from twigcast.spark.storage import (
     Existing,
     Output,
     Store,
+    batches_of,
     hadoop_store,
     local_path,
     local_store,
@@ -123,6 +124,9 @@ class _Mortal:
 
     def names(self, name: str) -> list[str]:
         return self._store.names(name)
+
+    def sizes(self, name: str) -> dict[str, int]:
+        return self._store.sizes(name)
 
     def read(self, name: str) -> bytes:
         return self._store.read(name)
@@ -231,6 +235,12 @@ def test_places_elsewhere_are_told_from_paths() -> None:
     assert local_path("odd:name") == "odd:name"
 
 
+@pytest.mark.parametrize("place", ["file:out", "file:", "file://host/out", "file://out"])
+def test_an_address_that_names_no_whole_path_is_refused(place: str) -> None:
+    with pytest.raises(UsageError, match=f"'{place}' is no address of a file"):
+        local_path(place)
+
+
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize("kind", ["local", "hadoop"])
@@ -252,6 +262,9 @@ def test_both_kinds_of_store_keep_the_same_promises(
     store.write("deep/er/e", b"e")
     store.write("deep/er/f", b"f")
     assert (store.names("deep/er"), store.names("nowhere")) == (["e", "f"], [])
+    sizes = {name: size for name, size in store.sizes("deep/er").items() if name[0] != "."}
+    assert (sizes, store.sizes("nowhere")) == ({"e": 1, "f": 1}, {})
+    assert store.sizes("deep") == {"er": -1}
     store.move("deep/er/f", "an/other/f")
     assert store.names("an/other") == ["f"]
     (tmp_path / "out" / "c" / "d").mkdir(parents=True)
@@ -475,3 +488,146 @@ def test_what_lies_beside_manifests_does_not_count(tmp_path: Path, name: str) ->
     (tmp_path / "_manifest").mkdir()
     (tmp_path / "_manifest" / name).touch()
     assert whole_batches(readable_store(str(tmp_path))) == []
+
+
+PLACE = Path("deliveries/batch=0")
+PART = PLACE / "part"
+
+
+def _lost(out: Path, other: Path) -> None:
+    (out / PART).unlink()
+
+
+def _lost_with_its_folder(out: Path, other: Path) -> None:
+    (out / PART).unlink()
+    (out / PLACE).rmdir()
+
+
+def _added(out: Path, other: Path) -> None:
+    (out / PLACE / "part").write_text("one deliveries")
+    (out / PLACE / "spare").write_text("one deliveries")
+
+
+def _added_below(out: Path, other: Path) -> None:
+    (out / PLACE / "_x=1").mkdir()
+
+
+def _cut_off(out: Path, other: Path) -> None:
+    (out / PART).write_text("one")
+
+
+def _exchanged(out: Path, other: Path) -> None:
+    (out / PART).unlink()
+    (out / PLACE).rmdir()
+    (other / PLACE).rename(out / PLACE)
+
+
+def _a_folder(out: Path, other: Path) -> None:
+    (out / PART).unlink()
+    (out / PART).mkdir()
+
+
+def _a_link_to_nothing(out: Path, other: Path) -> None:
+    (out / PART).unlink()
+    (out / PART).symlink_to("nothing")
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (_lost, r"deliveries/batch=0/part: it is not there"),
+        (_lost_with_its_folder, r"deliveries/batch=0/part: it is not there"),
+        (_added, r"deliveries/batch=0/spare: the run did not write it"),
+        (_added_below, r"deliveries/batch=0/_x=1: the run did not write it"),
+        (_cut_off, r"deliveries/batch=0/part: it has 3 bytes, and the run wrote 14"),
+        (_exchanged, r"deliveries/batch=0/part: it has 16 bytes, and the run wrote 14"),
+        (_a_folder, r"deliveries/batch=0/part: it is no file"),
+        (_a_link_to_nothing, r"deliveries/batch=0/part: it is no file"),
+    ],
+)
+def test_a_table_is_what_its_run_wrote_or_is_refused(
+    tmp_path: Path, damage: Callable[[Path, Path], None], told: str
+) -> None:
+    out, other = tmp_path / "out", tmp_path / "other"
+    _run(out, "one")
+    _run(other, "other")
+    store = readable_store(str(out))
+    assert batches_of(store, "deliveries") == [0]
+    damage(out, other)
+    with pytest.raises(UsageError, match=f"cannot use .*/{told}.*; put .* overwrite"):
+        batches_of(store, "deliveries")
+    assert batches_of(store, "metrics") == [0], "the other tables are whole"
+
+
+@pytest.mark.parametrize("name", [".part.crc", "_SUCCESS"])
+def test_what_no_reader_takes_for_a_part_may_come_and_go(tmp_path: Path, name: str) -> None:
+    _run(tmp_path, "one")
+    (tmp_path / PLACE / name).touch()
+    assert batches_of(readable_store(str(tmp_path)), "deliveries") == [0]
+
+
+def test_the_parts_of_each_batch_are_its_own(tmp_path: Path) -> None:
+    output = Output(local_store(str(tmp_path)), TABLES, existing="keep")
+    for number, content in ((0, "one"), (1, "three")):
+        _write(output.batch(number), content)
+        output.batch(number).finish({})
+    assert batches_of(output.store, "metrics") == [0, 1]
+    (tmp_path / "metrics/batch=1/part").rename(tmp_path / "metrics/batch=0/part")
+    with pytest.raises(UsageError, match="metrics/batch=0/part: it has 13 bytes"):
+        batches_of(output.store, "metrics")
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _link_to_itself(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+@pytest.mark.parametrize("make", [_pipe, _link_to_itself])
+def test_what_is_no_file_is_no_manifest(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    (tmp_path / "_manifest").mkdir()
+    make(tmp_path / "_manifest/batch=0.json")
+    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*no file"):
+        whole_batches(readable_store(str(tmp_path)))
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file"):
+        readable_store(str(tmp_path)).read("pipe")
+
+
+def test_a_manifest_that_cannot_be_read_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _run(tmp_path, "one")
+    store = readable_store(str(tmp_path))
+
+    def fails(_: str) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(store, "read", fails)
+    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: Input/output error; run"):
+        whole_batches(store)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_manifest_that_hadoop_finds_damaged_is_refused_by_its_name(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    store = hadoop_store(f"file://{tmp_path}", spark)
+    output = Output(store, TABLES).batch(0)
+    _write(output, "one")
+    output.finish({})
+    assert batches_of(store, "deliveries") == [0]
+    manifest = tmp_path / "_manifest/batch=0.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b"manifest", b"Manifest"))
+    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*Checksum error.*; run"):
+        batches_of(store, "deliveries")
+    manifest.unlink()
+    manifest.mkdir()
+    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*no file; run"):
+        batches_of(store, "deliveries")

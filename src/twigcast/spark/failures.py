@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from py4j.protocol import (  # type: ignore[import-untyped]
     Py4JError,
@@ -12,7 +14,11 @@ from py4j.protocol import (  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
 from twigcast.display import one_line
+from twigcast.errors import TwigcastError
 from twigcast.spark.java_process import has_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SPARK_FAILURES = (PySparkException, Py4JError, ConnectionError, EOFError)
 """Everything that Spark raises here: its own errors, those of Java that it did not foresee, and
@@ -54,3 +60,14 @@ def cause(error: BaseException) -> str:
         found = causes[-1] if causes else lines[0] if lines else type(error).__name__
     found = found.removeprefix("Caused by:")
     return one_line(re.sub(r"^\s*(?:\[[A-Z0-9_.]+\] )?|\s*SQLSTATE: \w+$", "", found))
+
+
+@contextmanager
+def told_plainly(failed: str) -> Iterator[None]:
+    """What Spark or a disk fails with, as one sentence that begins with what failed."""
+    try:
+        yield
+    except SPARK_FAILURES as error:
+        raise TwigcastError(f"{failed}: {cause(error)}") from error
+    except OSError as error:
+        raise TwigcastError(f"{failed}: {error}") from error

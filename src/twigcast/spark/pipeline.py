@@ -53,11 +53,11 @@ from pyspark.sql import SparkSession
 from twigcast import __version__
 from twigcast.display import counted, html_table, one_line, printable
 from twigcast.door import door
-from twigcast.errors import TwigcastError, UsageError
+from twigcast.errors import UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.routing.strategy import warn_of_flooding
 from twigcast.spark.chunks import chunk_count, cut
-from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.failures import told_plainly
 from twigcast.spark.hops import hops
 from twigcast.spark.job import documents_in_chunks, documents_in_table
 from twigcast.spark.kafka import KafkaTopic
@@ -136,7 +136,7 @@ class Pipeline:
         advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
         progress: Listener | None = None,
     ) -> None:
-        with told_plainly():
+        with told_plainly("the run did not finish"):
             self.design = design_of(
                 topology,
                 strategy,
@@ -165,7 +165,7 @@ class Pipeline:
         the number of tasks; if not given, it follows the work and the cores. A folder that holds a
         finished run is refused unless ``overwrite``.
         """
-        with door("running a pipeline"), told_plainly():
+        with door("running a pipeline"), told_plainly("the run did not finish"):
             publications = checked(publications, partitions)
             self._warn_of_flooding(publications)
             place = _temporary_folder() if out is None else str(out)
@@ -198,7 +198,7 @@ class Pipeline:
         does what is there, and ends. Deliveries can go to Kafka as well. ``schema`` is that of a
         table, where no file tells it yet.
         """
-        with door("starting a stream"), told_plainly():
+        with door("starting a stream"), told_plainly("the run did not finish"):
             from twigcast.spark.stream import Step, start_stream
 
             if not isinstance(publications, KafkaTopic):
@@ -251,7 +251,7 @@ class Pipeline:
 
     def prepare(self, file: SubscriptionFile) -> Prepared:
         """Compile other subscriptions for the same network."""
-        with door("compiling subscriptions"), told_plainly():
+        with door("compiling subscriptions"), told_plainly("the run did not finish"):
             tell = _telling(self._progress)
             return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
 
@@ -450,7 +450,6 @@ class Batch:
         self._output.finish(
             {
                 "run": run.run,
-                "batch": run.batch,
                 "twigcast": __version__,
                 "matcher_version": run.matcher_version,
                 "rows": rows,
@@ -480,17 +479,6 @@ def store_of(out: AnyPath, spark: SparkSession) -> Store:
     """The folder of tables at a place, wherever that is."""
     local = local_path(out)
     return local_store(local) if local is not None else hadoop_store(str(out), spark)
-
-
-@contextmanager
-def told_plainly() -> Iterator[None]:
-    """What Spark or a disk fails with, as one sentence."""
-    try:
-        yield
-    except SPARK_FAILURES as error:
-        raise TwigcastError(f"the run did not finish: {cause(error)}") from error
-    except OSError as error:
-        raise TwigcastError(f"the run did not finish: {error}") from error
 
 
 def _renamed(entry: Entry, folder_names: Mapping[str, str]) -> Entry:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from twigcast.display import html_table
+from twigcast.display import html_table, one_line, shown
 from twigcast.door import door
-from twigcast.errors import TwigcastError, UsageError
-from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.errors import UsageError
+from twigcast.spark.failures import told_plainly
 from twigcast.spark.session import running_session
-from twigcast.spark.storage import (
-    hadoop_store,
-    literally,
-    local_path,
-    readable_store,
-    whole_batches,
-)
+from twigcast.spark.storage import batches_of, literally, readable_store
 from twigcast.spark.tables import TABLES
 
 if TYPE_CHECKING:
@@ -86,22 +80,27 @@ class Run:
         )
 
 
+@door("reading a table")
 def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
-    """A table of a run or a stream, of whose batches only those count that are finished."""
-    with door("reading a table"):
-        if name not in TABLES:
-            raise UsageError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-        local = local_path(out)
-        store = readable_store(local) if local is not None else hadoop_store(str(out), spark)
-        batches = whole_batches(store)
+    """A table of a run or a stream, of whose batches only those count that are finished.
+
+    Its files are those that were written: a :class:`UsageError` names one that is missing, was
+    added, or has another size. What they hold is compared with its checksums when Spark reads it.
+    """
+    if name not in TABLES:
+        raise UsageError(f"there is no table {shown(name)}; there are {', '.join(TABLES)}")
+    with told_plainly(f"cannot read the table {name} of {one_line(str(out))}"):
+        store = readable_store(str(out), spark)
+        batches = batches_of(store, name)
         if not batches:
             raise UsageError(f"{out} holds no finished run")
         base = store.location(name)
         places = [f"{literally(base)}/batch={number}" for number in batches]
-        try:
-            return spark.read.option("basePath", base).parquet(*places)
-        except SPARK_FAILURES as error:
-            raise TwigcastError(f"cannot read the table {name} of {out}: {cause(error)}") from error
+        return spark.read.options(basePath=base, **_COMPARED).parquet(*places)
+
+
+_COMPARED: Final = {"parquet.page.verify-checksum.enabled": "true"}
+"""Pages are written with checksums, which Spark would not look at."""
 
 
 def _shown(value: object) -> str:

@@ -4,7 +4,8 @@ A run writes one *batch*, number 0; a stream writes many. Each table has a folde
 which Spark and others read as a column ``batch``. The tables of a batch are written into a staging
 folder inside the output folder and moved from there, each by one renaming, when all of them are
 whole. The manifest of the batch is written last, when all that it stands for has been forced to
-disk: a batch without one is not finished, whatever lies in its folders::
+disk: a batch without one is not finished, whatever lies in its folders. It names the parts of each
+table and their sizes, so that what was lost, added or exchanged later is not taken for a table::
 
     deliveries/batch=0/part-…
     traffic/batch=0/part-…
@@ -29,11 +30,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.files.durable import sync_folder, write_whole
+from twigcast.files.opening import read_regular
+from twigcast.spark.failures import cause
 from twigcast.spark.sealed import sealed, unsealed
 
 if TYPE_CHECKING:
@@ -50,13 +58,16 @@ VERSIONS = "_versions"
 CHANGES = "_changes"
 """What batches of a stream are matched with."""
 
+NO_FILE = -1
+"""The size of what is no file."""
+
 Existing: TypeAlias = Literal["refuse", "replace", "keep"]
 """What becomes of finished batches that are there already."""
 
 _REMOVALS_MAX = 8
 """An attempt adds two files at most, and few go on when the others have ended."""
 
-_LOCAL = re.compile(r"file:(?://(?:localhost)?)?(?=/)")
+_LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/)|(?=/(?!/)))")
 _SLASHES = re.compile(r"\A/+")
 _PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
@@ -79,6 +90,9 @@ class Store(Protocol):
 
     def names(self, name: str) -> list[str]:
         """What a folder holds, in the order of names; nothing if it is not there."""
+
+    def sizes(self, name: str) -> dict[str, int]:
+        """The bytes of each file that a folder holds, :data:`NO_FILE` for what is none."""
 
     def read(self, name: str) -> bytes:
         """A small file."""
@@ -108,6 +122,11 @@ def local_path(place: str | os.PathLike[str]) -> str | None:
     ('/tmp/out', '/tmp/out')
     """
     text = _SLASHES.sub("/", _LOCAL.sub("", os.fspath(place)))
+    if text.startswith("file:"):
+        raise UsageError(
+            f"{shown(text)} is no address of a file: behind file:// stands a whole path of this "
+            "machine, as in file:///tmp/out; or give the path alone"
+        )
     return None if _SCHEME.match(text) else text
 
 
@@ -118,9 +137,13 @@ def local_store(path: str) -> Store:
     return store
 
 
-def readable_store(path: str) -> Store:
-    """A folder of this machine, as it is."""
-    return _LocalStore(path)
+def readable_store(place: str, spark: SparkSession | None = None) -> Store:
+    """A folder in any file system, as it is; those of other machines need Spark."""
+    local = local_path(place)
+    if local is not None:
+        return _LocalStore(local)
+    assert spark is not None
+    return _reached(place, spark)
 
 
 def literally(location: str) -> str:
@@ -142,7 +165,14 @@ def absolute(path: str) -> str:
 
 
 def hadoop_store(uri: str, spark: SparkSession) -> Store:
-    """A folder in any file system that Hadoop knows, reached through Spark's Java machine."""
+    """A folder in any file system that Hadoop knows, made if need be."""
+    store = _reached(uri, spark)
+    store.make()
+    return store
+
+
+def _reached(uri: str, spark: SparkSession) -> _HadoopStore:
+    """A folder that is reached through Spark's Java machine."""
     from twigcast.spark.session import is_connected_to
 
     if is_connected_to(spark):
@@ -241,15 +271,18 @@ class BatchOutput:
                 self._store.delete(name)
         # Nothing that a manifest on disk stands for may go before the manifest does.
         self._store.sync("" if replaces else MANIFEST)
+        parts = {}
         for table in self._output.tables:
-            place = f"{table}/{_folder(self.number)}"
+            place = _place(table, self.number)
             self._store.delete(table if replaces else place)
             self._store.move(f"{self._staging}/{table}", place)
             self._store.sync(place)
             self._store.sync(table)
+            parts[table] = _parts(self._store, place)
         self._store.sync("")
         self._placed()
-        self._store.write(_manifest(self.number), sealed(_KIND, manifest))
+        told = {"batch": self.number, **manifest, "parts": parts}
+        self._store.write(_manifest(self.number), sealed(_KIND, told))
         self._store.delete(STAGING if replaces or not self.number else self._staging)
 
 
@@ -279,19 +312,72 @@ def _numbers(store: Store) -> list[int]:
     return sorted(found)
 
 
-def _check_manifest(store: Store, number: int) -> None:
+def batches_of(store: Store, table: str) -> list[int]:
+    """The numbers of the finished batches in a store, of which a table is all there.
+
+    A :class:`UsageError` names what is not as it was written. Names and sizes are compared; what
+    the files hold has checksums of its own, which are compared when they are read.
+    """
+    found = _numbers(store)
+    for number in found:
+        written = _check_manifest(store, number).parts.get(table, {})
+        place = _place(table, number)
+        there = _parts(store, place)
+        for name in sorted(written.keys() | there.keys()):
+            wrong = _difference(written.get(name), there.get(name))
+            if wrong is not None:
+                where = store.location(f"{place}/{name}")
+                raise UsageError(f"cannot use {where}: {wrong}; {_PART_REMEDY}")
+    return found
+
+
+def _difference(written: int | None, there: int | None) -> str | None:
+    """What has become of a part, of which so many bytes were written, and as many are there."""
+    if there is None:
+        return "it is not there, and the run wrote it"
+    if written is None:
+        return "the run did not write it"
+    if there == NO_FILE:
+        return "it is no file"
+    if written != there:
+        return f"it has {there:,} bytes, and the run wrote {written:,}"
+    return None
+
+
+def _parts(store: Store, place: str) -> dict[str, int]:
+    """What a reader takes for the parts of a table, and their sizes."""
+    return {name: size for name, size in store.sizes(place).items() if not _is_hidden(name)}
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether Spark's readers pass it over."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """What of a manifest is read again."""
+
+    batch: int
+    parts: dict[str, dict[str, int]]
+    """The bytes of each part of each table."""
+
+
+def _check_manifest(store: Store, number: int) -> _Manifest:
     name = _manifest(number)
+    place = store.location(name)
     if not store.is_file(name):
-        raise UsageError(
-            f"cannot use {store.location(name)}: it is no manifest, but a folder; {_REMEDY}"
-        )
-    fields = unsealed(
-        _KIND, store.read(name), dict[str, Any], place=store.location(name), remedy=_REMEDY
-    )
-    if fields.get("batch", number) != number:
-        raise UsageError(
-            f"cannot use {store.location(name)}: it is that of batch {fields['batch']}; {_REMEDY}"
-        )
+        raise UsageError(f"cannot use {place}: it is no manifest, for it is no file; {_REMEDY}")
+    try:
+        content = store.read(name)
+    except OSError as error:
+        raise UsageError(f"cannot use {place}: {error.strerror}; {_REMEDY}") from error
+    except Py4JJavaError as error:
+        raise UsageError(f"cannot use {place}: {cause(error)}; {_REMEDY}") from error
+    manifest = unsealed(_KIND, content, _Manifest, place=place, remedy=_REMEDY)
+    if manifest.batch != number:
+        raise UsageError(f"cannot use {place}: it is that of batch {manifest.batch}; {_REMEDY}")
+    return manifest
 
 
 _KIND: Final = "manifest"
@@ -299,6 +385,14 @@ _REMEDY: Final = (
     "run again with overwrite (--overwrite), or, for a stream, delete it, and the batch is done "
     "again if Spark has it still"
 )
+
+_PART_REMEDY: Final = (
+    "put the tables back as they were written, or run again with overwrite (--overwrite)"
+)
+
+
+def _place(table: str, number: int) -> str:
+    return f"{table}/{_folder(number)}"
 
 
 def _folder(number: int) -> str:
@@ -349,8 +443,15 @@ class _LocalStore:
         path = self._path / name
         return sorted(each.name for each in path.iterdir()) if path.is_dir() else []
 
+    def sizes(self, name: str) -> dict[str, int]:
+        path = self._path / name
+        if not path.is_dir():
+            return {}
+        with os.scandir(path) as found:
+            return {each.name: each.stat().st_size if each.is_file() else NO_FILE for each in found}
+
     def read(self, name: str) -> bytes:
-        return (self._path / name).read_bytes()
+        return read_regular(self._path / name, sys.maxsize - 1)
 
     def delete(self, name: str) -> None:
         path = self._path / name
@@ -390,8 +491,11 @@ class _HadoopStore:
         self._jvm: Any = context._jvm  # noqa: SLF001 (there is no other way to Hadoop)
         configuration = context._jsc.hadoopConfiguration()  # noqa: SLF001
         self._files: Any = self._at("").getFileSystem(configuration)
+
+    def make(self) -> None:
+        """Make the folder if need be."""
         if not self._files.mkdirs(self._at("")):
-            raise UsageError(f"cannot make the output folder {uri}")
+            raise UsageError(f"cannot make the output folder {self._uri}")
 
     def location(self, name: str) -> str:
         return f"{self._uri}/{name}"
@@ -411,6 +515,15 @@ class _HadoopStore:
         return sorted(
             str(found.getPath().getName()) for found in self._files.listStatus(self._at(name))
         )
+
+    def sizes(self, name: str) -> dict[str, int]:
+        if not self.exists(name):
+            return {}
+        found = self._files.listStatus(self._at(name))
+        return {
+            str(each.getPath().getName()): int(each.getLen()) if each.isFile() else NO_FILE
+            for each in found
+        }
 
     def read(self, name: str) -> bytes:
         stream = self._files.open(self._at(name))

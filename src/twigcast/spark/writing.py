@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,9 +117,12 @@ class Put:
         self._output = output
 
     def put(self, table: str, rows: pa.Table) -> None:
-        """Write a table; texts may be dictionaries."""
+        """Write a table; texts may be dictionaries.
+
+        Like those of workers, the part has a name that no other has, by which its run is known.
+        """
         schema = arrow_of([], TABLES[table]).schema
-        part = Part(f"{self.folder(table)}/part-00000.snappy.parquet", schema)
+        part = Part(f"{self.folder(table)}/part-00000-{uuid4().hex}.snappy.parquet", schema)
         part.write([column.combine_chunks() for column in rows.columns])
         part.close()
 
