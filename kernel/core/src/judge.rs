@@ -1,5 +1,7 @@
 //! What the marks mean: which twigs match.
 
+use rustc_hash::FxHashMap;
+
 use crate::index::Index;
 use crate::instances::Walked;
 use crate::layer::{JOIN, NEEDS, NONE, Node, Twig, What};
@@ -31,6 +33,18 @@ impl Doubts {
     }
 }
 
+/// What looking at a twig asks of a document: twigs that ask the same have the same answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Question {
+    layer: usize,
+    /// The pattern's clause.
+    clause: u32,
+    /// The joins in doubt with their clauses, unless it is the clause of the pattern that is asked for.
+    joins: Vec<(u32, u32)>,
+    /// The leaves, where it is their places that are joined.
+    leaves: Vec<u32>,
+}
+
 /// Decides twigs of a document that has been walked.
 pub struct Judge<'a> {
     /// The patterns.
@@ -43,6 +57,8 @@ pub struct Judge<'a> {
     pub is_large: bool,
     /// How many twigs it had to look for.
     pub verified: u64,
+    /// What the alternatives of one pattern have asked.
+    pub known: FxHashMap<Question, bool>,
 }
 
 impl Judge<'_> {
@@ -84,6 +100,7 @@ impl Judge<'_> {
 
     /// Forgets what was worked out about the document by looking.
     pub fn forget(&mut self) {
+        self.known.clear();
         self.verifier.remembered.begin();
         for side in self.sides.iter_mut() {
             side.instances.begin();
@@ -107,9 +124,57 @@ impl Judge<'_> {
     }
 
     /// Looks at the elements of the joins in doubt; at the whole document if that is not enough.
+    ///
+    /// The alternatives of a pattern often ask the same, and a long list of values would ask it for each
+    /// of them that is in the document. So they are looked at once. (The first alternative that was
+    /// registered has no sibling: it is looked at as if it were alone.)
     pub fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> Answer {
+        if twig.sibling == NONE || self.joins_places(number, twig) {
+            return self.look_anew(number, twig, doubts);
+        }
+        let question = self.question(number, twig, doubts);
+        if let Some(&known) = self.known.get(&question) {
+            self.verifier.steps.take(1)?;
+            return Ok(known);
+        }
+        let found = self.look_anew(number, twig, doubts)?;
+        self.known.insert(question, found);
+        Ok(found)
+    }
+
+    /// What looking at a twig asks.
+    pub fn question(&self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> Question {
+        let is_whole = self.asks_whole(number, twig);
+        Question {
+            layer: number,
+            clause: self.index.pattern(twig.pattern).clause,
+            joins: if is_whole { Vec::new() } else { doubts.to_vec() },
+            leaves: if self.joins_places(number, twig) {
+                self.index.layers[number].leaves(twig)
+            } else {
+                Vec::new()
+            },
+        }
+    }
+
+    /// Whether the whole pattern is looked for in the whole document.
+    fn asks_whole(&self, number: usize, twig: &Twig) -> bool {
+        twig.verify != 0 || self.sides[number].fresh_from > 0
+    }
+
+    /// Whether the places of a twig's leaves are joined.
+    fn joins_places(&self, number: usize, twig: &Twig) -> bool {
+        self.is_large && twig.tangled == 0 && !self.asks_whole(number, twig)
+    }
+
+    fn look_anew(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> Answer {
         self.verified += 1;
         self.verifier.begin_pattern();
+        if self.asks_whole(number, twig) {
+            let clause = self.index.pattern(twig.pattern).clause;
+            return self.verifier.holds(clause, At::Document);
+        }
+        let joins_places = self.joins_places(number, twig);
         let Side {
             paths,
             marks,
@@ -117,15 +182,10 @@ impl Judge<'_> {
             instances,
             hits,
             postings,
-            fresh_from,
             ..
         } = &mut self.sides[number];
         let (tree, layer) = (self.verifier.tree, &self.index.layers[number]);
-        if twig.verify != 0 || *fresh_from > 0 {
-            let clause = self.index.pattern(twig.pattern).clause;
-            return self.verifier.holds(clause, At::Document);
-        }
-        if self.is_large && twig.tangled == 0 {
+        if joins_places {
             let known = Known {
                 layer,
                 clauses: self.verifier.clauses,

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use rustc_hash::FxHashMap;
+
 use crate::build::Event;
 use crate::classes::Classes;
 use crate::index::Index;
@@ -263,6 +265,7 @@ impl Workspace {
             verifier,
             is_large: self.is_large,
             verified: 0,
+            known: FxHashMap::default(),
         }
     }
 

@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::judge::{Doubts, Judge};
+use crate::judge::{Doubts, Judge, Question};
 use crate::layer::Twig;
 use crate::steps::Answer;
 
@@ -108,7 +108,7 @@ fn decide_in_rounds(judge: &mut Judge, mut open: Vec<Open>, steps_max: u64) -> O
         ..Outcome::default()
     };
     // Equal patterns ask the same, and are looked at once.
-    let mut known: FxHashMap<(u32, Vec<(u32, u32)>), bool> = FxHashMap::default();
+    let mut known: FxHashMap<(u32, Option<Question>), bool> = FxHashMap::default();
     let (mut given, mut next) = (0, FIRST_ROUND);
     while !open.is_empty() {
         let left = steps_max.saturating_sub(judge.verifier.steps.taken() - before);
@@ -119,8 +119,11 @@ fn decide_in_rounds(judge: &mut Judge, mut open: Vec<Open>, steps_max: u64) -> O
         (given, next) = (share, 2 * share);
         open.retain(|pair| {
             let clause = judge.index.pattern(pair.pattern).clause;
-            let joins = pair.twig.map_or(Vec::new(), |it| it.1.joins().to_vec());
-            let key = (clause, joins);
+            let question = pair.twig.map(|(twig, doubts)| {
+                let record = &judge.index.layers[pair.layer].twigs[twig as usize];
+                judge.question(pair.layer, record, doubts.joins())
+            });
+            let key = (clause, question);
             let answer = known.get(&key).copied().map(Ok).unwrap_or_else(|| {
                 judge.verifier.steps.allow(share);
                 look(judge, pair)

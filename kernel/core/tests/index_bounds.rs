@@ -178,6 +178,25 @@ fn equal_patterns_are_charged_once_where_steps_are_short() {
 }
 
 #[test]
+fn alternatives_of_one_pattern_are_told_apart_where_steps_are_short() {
+    let dear = |levels| below(element("a"), Condition::Not(Box::new(chain(levels))));
+    let valued = |value: &str| child(attribute("k"), string(Operator::Equal, value));
+    let either = Condition::Any(vec![valued("1"), valued("2")]);
+    let cheap = below(element("t"), both(either, child(element("p"), always())));
+    let patterns: Vec<Condition> = (20..30).map(dear).chain([cheap]).collect();
+    // Both values are there, and one of them together with what else is asked for.
+    for inside in [["<p/>", ""], ["", "<p/>"]] {
+        let [one, two] = inside;
+        let items = format!("<t k='1'>{one}</t><t k='2'>{two}</t><t><p/></t>").repeat(500);
+        let document = nested(250, &format!("{items}<a><a/></a><b/>"));
+        let (_, whole) = asked(&patterns, &document, STEPS_MAX);
+        let (found, counters) = asked(&patterns, &document, whole.steps / 2);
+        assert_eq!((counters.in_rounds, counters.abandoned), (1, 0));
+        assert!(found[0].contains(&10), "{inside:?}: {found:?}");
+    }
+}
+
+#[test]
 fn all_needles_are_looked_for_in_one_pass() {
     let contains = |it: usize| string(Operator::Contains, &format!("z{it:03}"));
     let starts = |it: usize| string(Operator::StartsWith, &format!("z{it:03}"));
