@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twigcast.errors import UsageError
-from twigcast.files import read_subscriptions, read_topology
+from twigcast.files import notation, read_subscriptions, read_topology
 from twigcast.files.notation import (
     KEY_PARTS_MAX,
     NESTING_MAX,
     NUMBER_CHARACTERS_MAX,
+    TOML_CHARACTERS_MAX,
     _once,
     json_table,
     toml_table,
@@ -38,6 +39,10 @@ HOSTILE_TOML = {
     "one key twice": ("a = 1\na = 2", "not TOML"),
     "a zero byte": ("a = '\0'", "not TOML"),
     "no end": ('a = """', "not TOML"),
+    "a long string": ('x = "' + "a" * 200_000 + '"', "no network|nobody knows"),
+    "a long string of escapes": ('x = "' + "\\n" * 200_000 + '"', "no network|nobody knows"),
+    "a long block": ('x = """' + 'a""b' * 50_000 + '"""', "no network|nobody knows"),
+    "no end of a string": ('x = "' + "a" * 200_000, "not TOML"),
     "no end of many": ('a = """' + '\\"""' * 20_000, "not TOML"),
 }
 
@@ -76,12 +81,43 @@ def test_hostile_toml_is_one_sentence_and_little_memory(
         "x = [" + "1.5, " * 1_000 + "]",
         "x = " + "[" * NESTING_MAX + "]" * NESTING_MAX,
         "x = " + "9" * NUMBER_CHARACTERS_MAX,
+        'x = """a\\"""b""c""""',
         "x = 1979-05-27T07:32:00.999999-07:00",
         'x = "\\"a.b"\ny = "#"',
     ],
 )
 def test_what_people_write_is_read(text: str) -> None:
     assert isinstance(toml_table(text, "x.toml"), dict)
+
+
+@pytest.mark.parametrize(
+    ("text", "tables"),
+    [
+        ("".join(f"[a{n}]\n" for n in range(12)), 12),
+        ("".join(f"[a{n}.b.c]\n" for n in range(4)), 12),
+        ("".join(" [[ 'a' . b . \"c\" ]] # d.e\n" for _ in range(4)), 12),
+        ("".join(f"a{n}.b.c = 1.5\n" for n in range(6)), 12),
+        ("x = [" + "{a.b = 1.5}, " * 12 + "]", 12),
+        ("x = [" + "[1.5, 1979-05-27], " * 20 + "]", 0),
+        ("x = [\n" + "[1.5],\n" * 20 + "]", 0),
+        ("x = 'a.b'\n[a]\nb = 1.5\n" + "".join(f"c{n} = 'a.b'\n" for n in range(20)), 1),
+    ],
+)
+def test_tables_are_counted_and_bounded(
+    text: str, tables: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notation, "TABLES_MAX", tables)
+    assert toml_table(text, "x.toml")
+    monkeypatch.setattr(notation, "TABLES_MAX", tables - 1)
+    with pytest.raises(UsageError, match=r"x\.toml, line \d+: more than -?\d+ tables \(TABLES_MAX"):
+        toml_table(text, "x.toml")
+
+
+def test_a_text_that_is_too_long_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert toml_table("# " + "a" * (TOML_CHARACTERS_MAX - 2), "x.toml") == {}
+    monkeypatch.setattr("tomllib.loads", None)
+    with pytest.raises(UsageError, match=r"4,194,304 characters of TOML \(TOML_CHARACTERS_MAX\)"):
+        toml_table("#" * (TOML_CHARACTERS_MAX + 1), "x.toml")
 
 
 @given(st.text(alphabet="ab.=[]{}\"'\\#\n 19_-", max_size=60))

@@ -130,3 +130,13 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["net.json"]
     with pytest.raises(UsageError, match="JSON or TOML"):
         write_topology(TOPOLOGY, tmp_path / "net.xml")
+
+
+def test_no_toml_is_written_that_could_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(topologies, "TOML_CHARACTERS_MAX", 20)
+    with pytest.raises(UsageError, match=r"TOML_CHARACTERS_MAX\); write it in JSON"):
+        write_topology(TOPOLOGY, tmp_path / "net.toml")
+    assert not list(tmp_path.iterdir())
+    write_topology(TOPOLOGY, tmp_path / "net.json")

@@ -13,7 +13,8 @@ line for each link::
     }
 
 Texts are UTF-8, with or without a byte-order mark. A file has at most 64 MiB, which is more than
-the links that a topology may have need.
+the links that a topology may have need; in TOML, which takes far longer to read, some 4 MiB
+(:data:`~twigcast.files.notation.TOML_CHARACTERS_MAX`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Final, Literal, TypeAlias
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.new_files import new_file
-from twigcast.files.notation import json_table, toml_table
+from twigcast.files.notation import TOML_CHARACTERS_MAX, json_table, toml_table
 from twigcast.files.opening import checked_path, read_regular
 from twigcast.routing.topology import TOPOLOGY_LIMITS, Topology, TopologyLimits
 
@@ -81,7 +82,7 @@ def topology_form(path: str | os.PathLike[str]) -> TopologyForm:
 
 @door("writing a topology")
 def topology_text(topology: Topology, form: TopologyForm = "json") -> str:
-    """What a topology file says, with a line for each link.
+    """What a topology file says, with a line for each link; UsageError if TOML is too long for it.
 
     >>> print(topology_text(Topology.of({"links": [["a", "b"]]}), "toml"), end="")
     brokers = ["a", "b"]
@@ -93,7 +94,13 @@ def topology_text(topology: Topology, form: TopologyForm = "json") -> str:
     brokers = rows_of.pop("brokers")
     if form == "toml":
         lists = [f"{key} = [{_rows(rows, _toml, '  ', ',')}]\n" for key, rows in rows_of.items()]
-        return f"brokers = {_toml(brokers)}\n" + "".join(lists)
+        text = f"brokers = {_toml(brokers)}\n" + "".join(lists)
+        if len(text) > TOML_CHARACTERS_MAX:
+            raise UsageError(
+                f"the topology would have {len(text):,} characters of TOML, of which "
+                f"{TOML_CHARACTERS_MAX:,} can be read (TOML_CHARACTERS_MAX); write it in JSON"
+            )
+        return text
     lists = [f'  "{key}": [{_rows(rows, _json, "    ")}]' for key, rows in rows_of.items()]
     return "{\n" + ",\n".join([f'  "brokers": {_json(brokers)}', *lists]) + "\n}\n"
 
