@@ -47,6 +47,22 @@ def test_a_place_that_cannot_be_is_a_slip(place: Path, name: str) -> None:
         pass
 
 
+@pytest.mark.parametrize("name", [".", "..", "/"])
+def test_a_folder_that_has_no_name_of_its_own_is_a_slip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match="Is a directory"), new_file(Path(name)):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_may_be_as_long_as_the_disk_allows(tmp_path: Path) -> None:
+    with new_file(tmp_path / ("n" * 255)) as file:
+        file.write(b"after")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [255]
+
+
 def test_a_full_disk_is_no_slip(place: Path) -> None:
     with pytest.raises(TwigcastError, match="No space left") as caught:
         _write(place, OSError(28, "No space left on device"))

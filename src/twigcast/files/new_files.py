@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO, Final
 
 from twigcast.errors import TwigcastError, UsageError
@@ -45,8 +46,11 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 
     A pipe that nobody reads any more is a BrokenPipeError.
     """
+    if os.path.isdir(path):  # noqa: PTH112 (of a name that cannot be, Path raises an error)
+        raise cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     special = _is_special(path)
-    written = path if special else path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    # Not made of its name, which may be as long as a name may be.
+    written = path if special else path.with_name(f".twigcast-{token_hex(8)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with written.open("wb") as file:
