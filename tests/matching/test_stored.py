@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+import pickle
+from collections.abc import Callable, Iterator
 from itertools import pairwise, product
 from pathlib import Path
 
 import pytest
 
 from tests.engines import EVERY_ENGINE, NATIVE
-from twigcast.errors import UsageError
+from twigcast import Matcher as LibraryMatcher
+from twigcast.errors import DocumentLimitError, UsageError
 from twigcast.files import read_index
+from twigcast.language import DocumentLimits
 from twigcast.matching import Matcher, stored
 
 DOCUMENTS = (b"<a/>", b"<b/>", b"<a c='1'><b>7</b></a>", b"<c/>")
@@ -164,3 +168,77 @@ def test_texts_are_those_of_the_residual_subscriptions(texts: bytes) -> None:
     head = name + len(texts).to_bytes(8, "little") + stored.sums(texts, index) + texts
     with pytest.raises(UsageError, match="without"):
         Matcher.from_buffer(head + bytes(-len(head) % 64) + index, engine="native")
+
+
+# Copies.
+
+
+def _pickled(matcher: Matcher) -> Matcher:
+    again = pickle.loads(pickle.dumps(matcher))
+    assert isinstance(again, Matcher)
+    return again
+
+
+COPIES = pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, _pickled])
+
+
+@ALL
+@KINDS
+@COPIES
+def test_a_copy_is_a_matcher_of_its_own(
+    copied: Callable[[Matcher], Matcher], engine: str, kind: str
+) -> None:
+    matcher = Matcher(RULES[kind], engine=engine)
+    expected = _answers(matcher)
+    twin = copied(matcher)
+    assert type(twin) is Matcher
+    assert twin.statistics().engine == engine
+    assert twin.statistics().documents == 0
+    assert _answers(twin) == expected
+    twin.add("new", "//*")
+    for one in RULES[kind]:
+        twin.remove(one)
+    assert _answers(twin) == [["new"]] * len(DOCUMENTS)
+    assert _answers(matcher) == expected
+    assert "new" not in matcher
+
+
+@ALL
+@COPIES
+def test_a_copy_keeps_texts_and_limits(copied: Callable[[Matcher], Matcher], engine: str) -> None:
+    limits = DocumentLimits(elements_max=3)
+    rules = {1: "//a[c][b]", "x": ("//p:a", {"p": "urn:p"})}
+    matcher = LibraryMatcher(rules, engine=engine, limits=limits, document_cost_max=7)
+    twin = copied(matcher)
+    assert type(twin) is LibraryMatcher
+    assert twin._document_cost_max == 7
+    for one in (matcher, twin):
+        assert one._written(1) == ("//a[c][b]", {})
+        assert one._written("x") == ("//p:a", {"p": "urn:p"})
+        with pytest.raises(DocumentLimitError):
+            one.match(b"<a><b/><b/><b/></a>")
+    twin.remove(1)
+    assert matcher._written(1) == ("//a[c][b]", {})
+    assert copied(Matcher(["//a"], engine=engine, keep_texts=False))._texts is None
+
+
+@COPIES
+def test_what_a_file_had_rejected_is_copied_too(
+    copied: Callable[[Matcher], Matcher], tmp_path: Path
+) -> None:
+    path = tmp_path / "rules.txt"
+    path.write_text("//a\n//[\n")
+    matcher = LibraryMatcher.from_file(path, errors="skip")
+    twin = copied(matcher)
+    assert isinstance(twin, LibraryMatcher)
+    assert [one.line for one in twin.rejected] == [one.line for one in matcher.rejected] == [2]
+
+
+@COPIES
+def test_a_matcher_that_watches_paths_is_not_copied(copied: Callable[[Matcher], Matcher]) -> None:
+    matcher = Matcher(["//a"], engine="streaming")
+    matcher.watch(1, "/a/b")
+    with pytest.raises(UsageError, match="unwatch"):
+        copied(matcher)
+    matcher.unwatch(1)
+    assert len(copied(matcher)) == 1

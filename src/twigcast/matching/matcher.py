@@ -377,11 +377,14 @@ class Matcher:
     def to_bytes(self) -> bytes:
         """The subscriptions as bytes, for a file or another process."""
         with self._changing:
-            if isinstance(self._engine, NativeEngine):
-                content = self._engine.to_bytes()
-            else:
-                content = stored.to_bytes(self._engine.patterns)
-            return stored.with_ids(self._codes.stored, content)
+            return self._stored()
+
+    def _stored(self) -> bytes:
+        if isinstance(self._engine, NativeEngine):
+            content = self._engine.to_bytes()
+        else:
+            content = stored.to_bytes(self._engine.patterns)
+        return stored.with_ids(self._codes.stored, content)
 
     @classmethod
     @door("reading stored subscriptions")
@@ -429,6 +432,21 @@ class Matcher:
         for code, pattern in patterns.items():
             matcher._engine.add(code, pattern)
         return matcher
+
+    @door("copying a matcher")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: a matcher of its own, with the same subscriptions.
+
+        It has the limits and the texts of this one as well, and counts from zero.
+        """
+        if isinstance(self._engine, StreamingEngine) and self._engine.watches:
+            raise UsageError("a matcher that watches paths cannot be copied; unwatch them first")
+        with self._changing:
+            content = self._stored()
+            state = {name: one for name, one in vars(self).items() if name not in _ITS_OWN}
+            state["_texts"] = None if self._texts is None else dict(self._texts)
+        limits = self._limits, self._pattern_limits, self._cost_max, self._document_cost_max
+        return _restored, (type(self), content, self._engine.name, *limits), state
 
     @door("counting subscriptions")
     def __len__(self) -> int:
@@ -524,6 +542,30 @@ class Matcher:
             return Unread(source, self._limits)
         content, name = content_of(source, bytes_max=self._limits.bytes_max)
         return Unread(content, self._limits, name)
+
+
+_ITS_OWN: Final = frozenset({"_changing", "_codes", "_engine", "_tally"})
+"""What a copy of a matcher makes for itself."""
+
+
+def _restored(  # noqa: PLR0917  # Only pickle calls it.
+    kind: type[Matcher],
+    content: bytes,
+    engine: str,
+    limits: DocumentLimits,
+    pattern_limits: PatternLimits,
+    residual_cost_max: int,
+    document_cost_max: int,
+) -> Matcher:
+    """A copy of a matcher, but for what it keeps beside the subscriptions."""
+    return kind.from_buffer(
+        content,
+        engine=engine,
+        limits=limits,
+        pattern_limits=pattern_limits,
+        residual_cost_max=residual_cost_max,
+        document_cost_max=document_cost_max,
+    )
 
 
 def _view(buffer: object) -> memoryview:

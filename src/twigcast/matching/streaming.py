@@ -229,6 +229,11 @@ class StreamingEngine:
             end=end,
         )
 
+    @property
+    def watches(self) -> bool:
+        """Whether there are paths that it watches."""
+        return bool(self._watched)
+
     def watch(self, id: Id, path: Pattern) -> None:
         """Have :meth:`follow` tell where a path of elements was seen last.
 
