@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,7 @@ from twigcast.language.declarations import (
 )
 from twigcast.language.schema import Schema
 from twigcast.workload import Marker, Vocabulary, generate_document, generate_documents
+from twigcast.workload.start_tags import StartTags
 
 NEWS = shipped_schema("news")
 
@@ -307,3 +309,14 @@ def test_what_cannot_be_made_is_said(dtd: str, settings: dict[str, Any], reason:
 def test_a_marker_outside_of_the_document_is_a_mistake() -> None:
     with pytest.raises(UsageError, match="lies in 0 … 1"):
         Marker(position=1.5)
+
+
+def test_a_large_vocabulary_is_held_once_and_not_for_each_attribute() -> None:
+    schema, vocabulary = shipped_schema("news"), Vocabulary(numbers=5_000)
+    tracemalloc.start()
+    try:
+        StartTags(schema, vocabulary, 0.4)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 << 20

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import TypeAlias
 from xml.sax.saxutils import quoteattr
 
 from twigcast.language.schema import AttributeDeclaration, AttributeType, Presence, Schema
@@ -25,13 +26,19 @@ _REFERRING = {AttributeType.IDREF, AttributeType.IDREFS}
 _OF_ENTITIES = {AttributeType.ENTITY, AttributeType.ENTITIES}
 
 
+_Quoted: TypeAlias = dict[tuple[str, ...], tuple[str, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Attribute:
-    """An attribute ready to be drawn: `` name="value"`` for each of its values; none for an ID."""
+    """An attribute ready to be drawn: each of its values in quotes; none for an ID.
+
+    Attributes that have the same values share them, for there may be a million.
+    """
 
     name: str
     is_required: bool
-    texts: tuple[str, ...]
+    quoted: tuple[str, ...]
 
 
 class StartTags:
@@ -42,8 +49,9 @@ class StartTags:
 
     def __init__(self, schema: Schema, vocabulary: Vocabulary, share: float) -> None:
         self._share = share
+        quoted: _Quoted = {}
         self._attributes = {
-            element.name: tuple(_prepared(element.attributes, vocabulary))
+            element.name: tuple(_prepared(element.attributes, vocabulary, quoted))
             for element in schema.declarations
         }
         self._bindings = "".join(
@@ -84,8 +92,9 @@ class DocumentTags:
         for attribute in self._attributes[name]:
             if not attribute.is_required and random() >= share:
                 continue
-            if attribute.texts:
-                tag += attribute.texts[int(random() * len(attribute.texts))]
+            if attribute.quoted:
+                value = attribute.quoted[int(random() * len(attribute.quoted))]
+                tag += f" {attribute.name}={value}"
             else:
                 self._ids += 1
                 tag += f' {attribute.name}="i{self._ids}"'
@@ -102,7 +111,7 @@ class DocumentTags:
 
 
 def _prepared(
-    attributes: tuple[AttributeDeclaration, ...], vocabulary: Vocabulary
+    attributes: tuple[AttributeDeclaration, ...], vocabulary: Vocabulary, quoted: _Quoted
 ) -> Iterator[_Attribute]:
     for attribute in attributes:
         is_required = attribute.presence is Presence.REQUIRED
@@ -115,7 +124,9 @@ def _prepared(
             values = (_REFERENCE,)
         else:
             values = vocabulary.attribute_values(attribute)
-        texts = tuple(f" {attribute.name}={quoteattr(value)}" for value in values)
+        texts = quoted.get(values)
+        if texts is None:
+            texts = quoted[values] = tuple(map(quoteattr, values))
         yield _Attribute(attribute.name, is_required, texts)
 
 
