@@ -299,3 +299,14 @@ def test_what_links_carried_is_read_from_the_table(tmp_path: Path) -> None:
         ("hub", "east"): Carried(3, 300, 2),
         ("hub", "west"): Carried(1, 100, 0),
     }
+
+
+@pytest.mark.parametrize("option", ["--documents", "--subscriptions"])
+@pytest.mark.parametrize("number", ["1000001", "99999999999999999999"])
+def test_a_demo_that_nobody_could_wait_for_is_refused(
+    twigcast: Twigcast, tmp_path: Path, option: str, number: str
+) -> None:
+    result = twigcast("demo", option, number)
+    assert result.exit_code == 2
+    assert "1000000" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -28,13 +28,20 @@ __all__ = ["EXAMPLES", "demo"]
 
 EXAMPLES = ("twigcast demo", "twigcast demo --out /tmp/demo --documents 500")
 
+_MOST = 1_000_000
+"""Documents, or subscriptions: all of them are made first, and kept."""
+
 
 def demo(
     out: Annotated[
         str, typer.Option(metavar="FOLDER", help="Where everything goes that the demo makes.")
     ] = "demo",
-    documents: Annotated[int, typer.Option(min=20, help="Documents of the feed.")] = 2000,
-    subscriptions: Annotated[int, typer.Option(min=20, help="Subscriptions to it.")] = 3000,
+    documents: Annotated[
+        int, typer.Option(min=20, max=_MOST, help="Documents of the feed.")
+    ] = 2000,
+    subscriptions: Annotated[
+        int, typer.Option(min=20, max=_MOST, help="Subscriptions to it.")
+    ] = 3000,
     seed: Annotated[int, typer.Option(help="Equal seeds give equal feeds.")] = 1,
     as_json: AsJson = False,
 ) -> None:
