@@ -10,7 +10,6 @@ import shutil
 import socket
 import subprocess
 import tarfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,20 +162,3 @@ def test_rules_may_come_from_a_socket(tmp_path: Path) -> None:
         ours.sendall(b"/b\n//a\n")
         ours.shutdown(socket.SHUT_WR)
         assert _matched(tmp_path, theirs.fileno()).stdout == "a.xml\t2\n"
-
-
-def test_rules_may_come_late_where_nobody_is_to_wait_for_them(tmp_path: Path) -> None:
-    (tmp_path / "a.xml").write_text("<a/>")
-    reading, writing = os.pipe()
-    os.set_blocking(reading, False)
-    command = [str(EXECUTABLE), "match", "-", "a.xml"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdin=reading, stdout=subprocess.PIPE, text=True
-    ) as program:
-        while not os.get_blocking(reading):
-            time.sleep(0.01)
-        os.write(writing, b"//a\n")
-        os.close(writing)
-        answer, _ = program.communicate()
-    os.close(reading)
-    assert answer == "a.xml\t1\n"

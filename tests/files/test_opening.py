@@ -14,7 +14,7 @@ import twigcast
 from twigcast import files
 from twigcast.errors import UsageError
 from twigcast.files import arrivals, changes, index, opening, publications, schemas
-from twigcast.files.opening import checked_path, open_regular
+from twigcast.files.opening import checked_path, open_regular, standard_input
 from twigcast.routing.topology import Topology
 from twigcast.simulator import read_scenario
 
@@ -116,6 +116,17 @@ def test_a_document_that_has_nothing_to_read_yet_is_refused() -> None:
     ((_, content),) = files.read_documents("a.xml")
     assert isinstance(content, twigcast.DocumentError)
     assert content.reason == "it cannot be read: Resource temporarily unavailable"
+
+
+def test_standard_input_is_waited_for_whatever_others_have_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    with os.fdopen(reading) as stdin, os.fdopen(writing, "w"):
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert standard_input() is stdin.buffer
+        assert os.get_blocking(reading)
 
 
 @pytest.mark.parametrize("name", ["net.json", "net.toml"])
