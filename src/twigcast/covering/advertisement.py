@@ -101,7 +101,7 @@ class Advertisement:
         SchemaError if no document can be completed, SchemaLimitError if the automaton would be too
         large, UsageError if a root is not declared.
         """
-        return cls(path_automaton(schema_sketch(schema, roots), limits))
+        return cls(path_automaton(schema_sketch(schema, roots, limits), limits))
 
     @classmethod
     @door("reading documents")

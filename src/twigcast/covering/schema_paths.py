@@ -25,10 +25,18 @@ document without the DTD sees the spaces around a value that a validating reader
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
-from twigcast.covering.path_automaton import DOCUMENT_NODE, Sketch, TextKind, Values
+from twigcast.covering.path_automaton import (
+    AUTOMATON_LIMITS,
+    DOCUMENT_NODE,
+    AutomatonLimits,
+    Sketch,
+    TextKind,
+    Values,
+)
 from twigcast.errors import SchemaError
 from twigcast.language.condition import Kind, Label
 from twigcast.language.schema import (
@@ -54,10 +62,15 @@ _PLAIN: Final = re.compile(r"[^\s&<]+(?: [^\s&<]+)*")
 """A value that looks the same in every document: no references, one space between words."""
 
 
-def schema_sketch(schema: Schema, roots: Sequence[str] | None = None) -> Sketch:
+def schema_sketch(
+    schema: Schema,
+    roots: Sequence[str] | None = None,
+    limits: AutomatonLimits = AUTOMATON_LIMITS,
+) -> Sketch:
     """The paths of all documents that are valid by the schema and begin with one of the roots.
 
-    SchemaError if no such document can be completed, UsageError if a root is not declared.
+    SchemaError if no such document can be completed, SchemaLimitError if the automaton would have
+    too many edges, UsageError if a root is not declared.
     """
     chosen = _roots(schema, roots)
     begun = [name for name in chosen if name in schema.heights]
@@ -67,7 +80,7 @@ def schema_sketch(schema: Schema, roots: Sequence[str] | None = None) -> Sketch:
             f"no document can begin with {shown}: it would need itself, or something undeclared, "
             "without end"
         )
-    return _Drawing(schema).drawn(begun)
+    return _Drawing(schema, limits).drawn(begun)
 
 
 def _roots(schema: Schema, roots: Sequence[str] | None) -> tuple[str, ...]:
@@ -77,40 +90,63 @@ def _roots(schema: Schema, roots: Sequence[str] | None) -> tuple[str, ...]:
 
 
 class _Drawing:
-    """A sketch on its way: a state for each element and each namespace it may inherit."""
+    """A sketch on its way: a state for each element and each namespace it may inherit.
 
-    def __init__(self, schema: Schema) -> None:
+    A DTD of 100 elements with 100 namespaces has 10,000 states and millions of edges. So edges are
+    counted while they are drawn (each is looked at again, and counted, when the automaton is made),
+    and whatever is the same for many states is found once.
+    """
+
+    def __init__(self, schema: Schema, limits: AutomatonLimits) -> None:
         self._schema = schema
+        self._limits = limits
+        self._drawn = 0
         self._prefixes = _prefix_namespaces(schema)
         self._anything = tuple(name for name in schema.elements if name in schema.heights)
         self._numbers: dict[tuple[str, str | None], int] = {}
         self._waiting: list[tuple[str, str | None]] = []
         self._sketch = Sketch()
-        self._shared: dict[str | None, tuple[tuple[Label, int], ...]] = {}
+        self._contents: dict[str, tuple[str, ...]] = {}
+        self._steps: dict[tuple[str, str | None], tuple[tuple[Label, int], ...]] = {}
+        self._shared: dict[tuple[tuple[str, ...], str | None], tuple[tuple[Label, int], ...]] = {}
 
     def drawn(self, roots: Sequence[str]) -> Sketch:
-        self._sketch.edges[DOCUMENT_NODE] = list(self._edges(roots, ""))
+        self._sketch.edges[DOCUMENT_NODE] = self._edges(tuple(roots), "")
         while self._waiting:
             name, around = self._waiting.pop()
-            content = self._schema.elements[name].content
-            if isinstance(content, Anything):
-                # Many elements with content ANY share one list of edges, or it would be quadratic.
-                if around not in self._shared:
-                    self._shared[around] = tuple(self._edges(self._anything, around))
-                edges = self._shared[around]
-            else:
-                edges = tuple(self._edges(self._children(content), around))
-            self._sketch.edges[self._numbers[name, around]] = edges
+            if name not in self._contents:
+                self._contents[name] = self._children(self._schema.elements[name].content)
+            self._sketch.edges[self._numbers[name, around]] = self._edges(
+                self._contents[name], around
+            )
         return self._sketch
 
-    def _edges(self, names: Sequence[str], around: str | None) -> Iterator[tuple[Label, int]]:
-        """Edges to elements whose parent is in the namespace ``around``."""
-        for name in names:
+    def _edges(self, names: tuple[str, ...], around: str | None) -> tuple[tuple[Label, int], ...]:
+        """Edges to elements whose parent is in the namespace ``around``.
+
+        States with the same content share one list of them, or ``ANY`` would be quadratic.
+        """
+        key = names, around
+        if key not in self._shared:
+            self._shared[key] = tuple(
+                chain.from_iterable(self._steps_to(name, around) for name in names)
+            )
+        self._drawn += len(self._shared[key])
+        self._limits.check_edges(self._drawn)
+        return self._shared[key]
+
+    def _steps_to(self, name: str, around: str | None) -> tuple[tuple[Label, int], ...]:
+        """Edges to one element."""
+        key = name, around
+        if key not in self._steps:
             declaration = self._schema.elements[name]
-            for inside in _default_namespaces(declaration, around):
-                target = self._state(declaration, inside)
-                for label in self._labels(Kind.ELEMENT, name, inside):
-                    yield label, target
+            self._steps[key] = tuple(
+                (label, target)
+                for inside in _default_namespaces(declaration, around)
+                for target in (self._state(declaration, inside),)
+                for label in self._labels(Kind.ELEMENT, name, inside)
+            )
+        return self._steps[key]
 
     def _state(self, declaration: ElementDeclaration, inside: str | None) -> int:
         key = (declaration.name, inside)
@@ -138,15 +174,17 @@ class _Drawing:
         namespaces = self._prefixes.get(prefix, (None,))
         return [Label(kind, namespace, local) for namespace in namespaces]
 
-    def _children(self, content: Content) -> list[str]:
+    def _children(self, content: Content) -> tuple[str, ...]:
         """The elements that may stand in some complete content, each once."""
+        if isinstance(content, Anything):
+            return self._anything
         if isinstance(content, Mixed):
             names: tuple[str, ...] | None = content.names
-        elif isinstance(content, Empty | Anything):
+        elif isinstance(content, Empty):
             names = ()
         else:
             names = _possible(content, self._schema.heights)
-        return [name for name in dict.fromkeys(names or ()) if name in self._schema.heights]
+        return tuple(name for name in dict.fromkeys(names or ()) if name in self._schema.heights)
 
 
 def _possible(particle: Particle, complete: Mapping[str, int]) -> tuple[str, ...] | None:
