@@ -122,6 +122,9 @@ class _Mortal:
     def is_file(self, name: str) -> bool:
         return self._store.is_file(name)
 
+    def is_link(self, name: str) -> bool:
+        return self._store.is_link(name)
+
     def names(self, name: str) -> list[str]:
         return self._store.names(name)
 
@@ -631,3 +634,31 @@ def test_a_manifest_that_hadoop_finds_damaged_is_refused_by_its_name(
     manifest.mkdir()
     with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*no file; run"):
         batches_of(store, "deliveries")
+
+
+@pytest.mark.parametrize("name", ["deliveries", "_staging", "_manifest", "_versions"])
+@pytest.mark.parametrize("target", ["precious", "nothing"])
+@pytest.mark.parametrize("existing", ["refuse", "keep", "replace"])
+def test_a_link_is_refused_before_anything_is_changed(
+    tmp_path: Path, name: str, target: str, existing: Existing
+) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").touch()
+    out.mkdir()
+    (out / name).symlink_to(tmp_path / target)
+    with pytest.raises(UsageError, match=f"cannot use .*/{name}: it is a link"):
+        Output(local_store(str(out)), TABLES, existing=existing)
+    assert _names(out) == [name]
+    assert _names(tmp_path) == ["out", "precious"]
+    assert _names(tmp_path / "precious") == ["file"]
+
+
+def test_nothing_is_deleted_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "file").touch()
+    store = local_store(str(tmp_path / "out"))
+    (tmp_path / "out" / "link").symlink_to(tmp_path / "precious")
+    store.delete("link")
+    assert _names(tmp_path / "out") == []
+    assert _names(tmp_path / "precious") == ["file"]

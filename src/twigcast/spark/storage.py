@@ -37,10 +37,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from twigcast.display import shown
+from twigcast.display import printable, shown
 from twigcast.errors import UsageError
 from twigcast.files.durable import sync_folder, write_whole
-from twigcast.files.opening import read_regular
+from twigcast.files.opening import checked_path, read_regular
 from twigcast.spark.failures import cause
 from twigcast.spark.sealed import sealed, unsealed
 
@@ -88,6 +88,9 @@ class Store(Protocol):
     def is_file(self, name: str) -> bool:
         """Whether there is a file with this name, and no folder."""
 
+    def is_link(self, name: str) -> bool:
+        """Whether the name leads elsewhere, wherever that is."""
+
     def names(self, name: str) -> list[str]:
         """What a folder holds, in the order of names; nothing if it is not there."""
 
@@ -128,6 +131,19 @@ def local_path(place: str | os.PathLike[str]) -> str | None:
             "machine, as in file:///tmp/out; or give the path alone"
         )
     return None if _SCHEME.match(text) else text
+
+
+def checked_place(place: object, what: str) -> str:
+    """Where tables are, as text; a :class:`UsageError` for what Spark can give no name to."""
+    text = checked_path(place, what)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the path of {what} is no UTF-8, which Spark cannot name: {printable(text)}"
+        ) from None
+    local_path(text)
+    return text
 
 
 def local_store(path: str) -> Store:
@@ -192,6 +208,7 @@ class Output:
         self.store = store
         self.tables = tables
         self.existing: Existing = existing
+        self._check_own()
         if existing == "refuse":
             self._check_free()
 
@@ -202,6 +219,15 @@ class Output:
     def whole_batches(self) -> list[int]:
         """The numbers of the batches that are finished."""
         return whole_batches(self.store)
+
+    def _check_own(self) -> None:
+        """What is behind a link may be somebody else's: it is neither written to nor removed."""
+        for name in (*self.tables, MANIFEST, STAGING, STREAM, VERSIONS, CHANGES):
+            if self.store.is_link(name):
+                raise UsageError(
+                    f"cannot use {self.store.location(name)}: it is a link, and tables stay inside "
+                    "their output folder; remove it, or choose another folder"
+                )
 
     def _check_free(self) -> None:
         place = self.store.location("")
@@ -346,7 +372,8 @@ def _difference(written: int | None, there: int | None) -> str | None:
 
 def _parts(store: Store, place: str) -> dict[str, int]:
     """What a reader takes for the parts of a table, and their sizes."""
-    return {name: size for name, size in store.sizes(place).items() if not _is_hidden(name)}
+    found = sorted(store.sizes(place).items())
+    return {name: size for name, size in found if not _is_hidden(name)}
 
 
 def _is_hidden(name: str) -> bool:
@@ -443,6 +470,9 @@ class _LocalStore:
         path = self._path / name
         return sorted(each.name for each in path.iterdir()) if path.is_dir() else []
 
+    def is_link(self, name: str) -> bool:
+        return (self._path / name).is_symlink()
+
     def sizes(self, name: str) -> dict[str, int]:
         path = self._path / name
         if not path.is_dir():
@@ -455,7 +485,7 @@ class _LocalStore:
 
     def delete(self, name: str) -> None:
         path = self._path / name
-        if path.is_dir():
+        if path.is_dir() and not path.is_symlink():
             _remove(path)
         else:
             path.unlink(missing_ok=True)
@@ -515,6 +545,9 @@ class _HadoopStore:
         return sorted(
             str(found.getPath().getName()) for found in self._files.listStatus(self._at(name))
         )
+
+    def is_link(self, name: str) -> bool:  # noqa: ARG002 (Hadoop's file systems have none)
+        return False
 
     def sizes(self, name: str) -> dict[str, int]:
         if not self.exists(name):
