@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from pyspark.sql import SparkSession
 
 from twigcast.errors import InternalError, TwigcastError
 from twigcast.spark import functions, parameters, pipeline, result, stream
@@ -17,8 +18,9 @@ from twigcast.spark.pipeline import Pipeline, run_batch
 from twigcast.spark.result import read_table
 from twigcast.spark.stream import Step, Stream
 
-NOBODY: Any = SimpleNamespace(udf=SimpleNamespace(register=print), processAllAvailable=lambda: None)
+NOBODY: Any = Mock(spec=SparkSession)
 """A session or a stream that is never asked for anything."""
+NOBODY.processAllAvailable = lambda: None
 
 
 def _disseminate(folder: Path) -> object:

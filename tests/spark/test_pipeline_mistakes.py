@@ -37,6 +37,16 @@ Mistake = Callable[[Path], Run]
         (lambda at: run_batch(["//a"], "s3a://bucket/x", at / "out"), "binaryFile"),
         (lambda at: run_batch(["//a"], at, at / "file"), "cannot make the output folder"),
         (lambda at: run_batch(["//a"], at, at / "out", partitions=0), "0 partitions"),
+        (lambda at: run_batch(["//a"], at, at / "out", partitions=10**10), "give 1 to 100,000"),
+        (lambda at: run_batch(["//a"], at, at / "out", partitions="5"), "partitions are a whole"),  # type: ignore[arg-type]
+        (lambda at: run_batch(["//a"], at, at / "out", partitions=2.5), "partitions are a whole"),  # type: ignore[arg-type]
+        (lambda at: run_batch(["//a"], at, "a\0b"), "it has a zero byte"),
+        (lambda at: run_batch(["//a"], at, "a\ud800b"), "it has half of a pair"),
+        (lambda at: run_batch(["//a"], at, "caf\udce9"), "is no UTF-8"),
+        (lambda at: run_batch(["//a"], at, ""), "is empty"),
+        (lambda at: run_batch(["//a"], at, "file:out"), "is no address of a file"),
+        (lambda at: run_batch(["//a"], 5, at / "out"), "source is .*, not 5"),  # type: ignore[arg-type]
+        (lambda at: run_batch(["//a"], [5], at / "out"), r"source is .*, not \[5\]"),  # type: ignore[list-item]
         (lambda at: run_batch(["//a"], at, at / "done"), "holds a finished run"),
     ],
 )

@@ -1,27 +1,77 @@
-"""Whoever makes a pipeline from odd values is told so, before Spark is started."""
+"""Whoever calls the faces of Spark with odd values is told so, before Spark is started."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
+from tests.spark.sessions import hide_session
 from tests.test_slips import ODD, Raised
-from twigcast.errors import InternalError, TwigcastError
-from twigcast.spark import Pipeline
+from twigcast.errors import InternalError, TwigcastError, UsageError
+from twigcast.spark import Pipeline, grid, matches, pipeline, read_table, register
 
 
-@pytest.mark.parametrize("parameter", [*inspect.signature(Pipeline).parameters])
+def _no_session() -> Any:  # noqa: ANN401
+    """A session that does nothing it is asked for."""
+    made = Mock(spec=SparkSession)
+    made.range.side_effect = made.udf.register.side_effect = PySparkException("no")
+    return made
+
+
+def _pipeline() -> Pipeline:
+    return Pipeline(_no_session(), None, ["//a"])
+
+
+CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
+    "Pipeline": (Pipeline, {"topology": {"links": [["a", "b"]]}}),
+    "disseminate": (_pipeline().disseminate, {"publications": "feed"}),
+    "stream": (
+        _pipeline().stream,
+        {"publications": "feed", "out": "out", "checkpoint": "checkpoint"},
+    ),
+    "read_table": (read_table, {"spark": _no_session(), "out": "out", "name": "metrics"}),
+    "matches": (matches, {"column": "content", "subscriptions": ["//a"]}),
+    "register": (register, {"spark": _no_session(), "subscriptions": ["//a"]}),
+    "grid": (grid, {"spark": _no_session(), "work": lambda a: {"b": a}, "axes": {"a": [1]}}),
+}
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        (call, parameter)
+        for call, (function, _) in CALLS.items()
+        for parameter in inspect.signature(function).parameters
+    ],
+)
 def test_a_slip_is_told_as_one(
-    parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    call: str, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def refuse() -> None:
+        raise TwigcastError("Spark is not started")
+
+    monkeypatch.setattr(pipeline, "start_session", refuse)
+    hide_session(monkeypatch)
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "feed").mkdir()
+    function, needed = CALLS[call]
     for odd, value in ODD.items():
-        arguments: dict[str, Any] = {"topology": {"links": [["a", "b"]]}, parameter: value()}
         try:
-            Pipeline(**arguments)
-        except TwigcastError as error:
-            is_ours = isinstance(error, InternalError) and not isinstance(error.__cause__, Raised)
-            assert not is_ours, odd  # A call that succeeds is right as well.
+            function(**{**needed, parameter: value()})
+        except InternalError as error:
+            if not isinstance(error.__cause__, Raised):
+                pytest.fail(f"{odd}: {error}")
+        except TwigcastError:
+            pass  # It says what is wrong; and a call that succeeds is right as well.
+
+
+def test_the_name_of_a_function_is_text() -> None:
+    with pytest.raises(UsageError, match="the name of a function is text, not 5"):
+        register(_no_session(), ["//a"], 5)  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from pyspark.sql import Row, SparkSession
 
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
+from twigcast.spark import KafkaTopic, run_batch
 from twigcast.spark.sources import (
     Publications,
     Subscriptions,
@@ -165,3 +166,49 @@ def test_the_folder_above_is_that_behind_a_link(tmp_path: Path, spark: SparkSess
     found = table_of(spark, Publications(tmp_path / "link" / ".." / "feed.csv"))
     assert found is not None
     assert [row["document"] for row in found.collect()] == ["far"]
+
+
+def test_a_row_with_two_columns_of_one_name_is_refused() -> None:
+    row = Row("id", "xpath", "xpath")(1, "//a", "//b")
+    with pytest.raises(UsageError, match="subscription 1 has several columns of one name"):
+        gathered([row])
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("names", [("content", "content"), ("content", "Content")])
+@pytest.mark.parametrize("origin", ["document", "origin"])
+def test_columns_that_spark_cannot_tell_apart_are_refused(
+    tmp_path: Path, spark: SparkSession, names: tuple[str, str], origin: str
+) -> None:
+    frame = spark.createDataFrame([("<a/>", "<b/>", "x")], [*names, "origin"])
+    with pytest.raises(UsageError, match=r"several columns .*content.*; rename"):
+        run_batch(["//a"], frame, tmp_path / "out", spark=spark)
+    frame = frame.toDF("content", origin, origin.upper())
+    with pytest.raises(UsageError, match=rf"several columns .*{origin}.*; rename"):
+        run_batch(["//a"], frame, tmp_path / "out", spark=spark)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_table_that_streams_is_no_batch(tmp_path: Path, spark: SparkSession) -> None:
+    frame = spark.readStream.schema("content string").json(f"file://{tmp_path}")
+    with pytest.raises(UsageError, match=r"streams, .*Pipeline\.stream"):
+        run_batch(["//a"], frame, tmp_path / "out", spark=spark)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "field", ["format", "options", "content_column", "patterns", "limits", "folder_names"]
+)
+def test_publications_are_described_by_what_they_ask_for(field: str) -> None:
+    with pytest.raises(UsageError, match=f"Publications: {field} is .*, not 5"):
+        Publications("feed", **{field: 5})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("field", ["servers", "topic", "options", "origin_header"])
+def test_a_topic_is_described_by_what_it_asks_for(field: str) -> None:
+    given = {"servers": "host:9092", "topic": "feed", field: 5}
+    with pytest.raises(UsageError, match=f"KafkaTopic: {field} is .*, not 5"):
+        KafkaTopic(**given)  # type: ignore[arg-type]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import compile_subscriptions
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from twigcast.spark.sources import Subscriptions
 
 
+@door("making a column")
 def matches(column: Column | str, subscriptions: Subscriptions) -> Column:
     """A column with the ids of the subscriptions that each document of a column satisfies.
 
@@ -48,18 +50,21 @@ def matches(column: Column | str, subscriptions: Subscriptions) -> Column:
     file, a list of expressions, a mapping from id to expression, or rows or a DataFrame with
     ``id`` and ``xpath``. The column is called ``matches``.
     """
-    with door("making a column"), _told_plainly():
+    with _told_plainly():
         spark = running_session()
         if spark is None:
             raise UsageError("there is no Spark session yet: start one, then call matches")
         return _function(spark, subscriptions)(column).alias("matches")
 
 
+@door("registering a function")
 def register(
     spark: SparkSession, subscriptions: Subscriptions, name: str = "twigcast_match"
 ) -> None:
     """Make ``NAME(content)`` known to SQL; registering again replaces the subscriptions."""
-    with door("registering a function"), _told_plainly():
+    if not isinstance(name, str):
+        raise UsageError(f"the name of a function is text, not {shown(name)}")
+    with _told_plainly():
         spark.udf.register(name, _function(spark, subscriptions))
 
 

@@ -27,6 +27,7 @@ import pyspark
 from pyspark.sql import functions
 
 from twigcast.errors import UsageError
+from twigcast.slips import check_fields
 from twigcast.spark.failures import SPARK_FAILURES, cause
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class KafkaTopic:
     topic: str
     options: Mapping[str, str] = field(default_factory=dict)
     origin_header: str = "origin"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def documents_from(spark: SparkSession, topic: KafkaTopic) -> DataFrame:

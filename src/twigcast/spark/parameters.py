@@ -37,7 +37,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 from pyspark.errors import PySparkPicklingError
+from pyspark.sql import SparkSession
 
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
@@ -45,7 +47,7 @@ from twigcast.spark.failures import SPARK_FAILURES, cause
 if TYPE_CHECKING:
     from typing import Any
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     Column: TypeAlias = pa.Array[Any]
 
@@ -62,6 +64,7 @@ _ANSWERS = "point long, seconds double, answer string, error string"
 _INTEGER_MAX = 2**63 - 1
 
 
+@door("computing a grid")
 def grid(
     spark: SparkSession,
     work: Callable[..., Mapping[str, Plain]],
@@ -78,30 +81,29 @@ def grid(
 
     A :class:`UsageError` says what is wrong with the grid itself, before anything is started.
     """
-    with door("computing a grid"):
-        given = {name: tuple(values) for name, values in axes.items()}
-        seeded = _takes_seed(work, given)
-        count = _checked_count(given, repeats, partitions)
-        tasks = max(1, min(count, partitions or TASKS_MAX))
+    given = {name: tuple(values) for name, values in axes.items()}
+    seeded = _takes_seed(work, given)
+    count = _checked_count(given, repeats, partitions)
+    tasks = max(1, min(count, partitions or TASKS_MAX))
 
-        def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            for batch in batches:
-                for first in batch.column("id").to_pylist():
-                    for number in range(int(first or 0), count, tasks):
-                        point, repeat = point_at(given, repeats, number)
-                        arguments = {
-                            **point,
-                            **({"seed": seed_of(point, repeat)} if seeded else {}),
-                        }
-                        yield _row(number, *attempt(work, arguments, taken=(*given, *_OWN_COLUMNS)))
+    def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for first in batch.column("id").to_pylist():
+                for number in range(int(first or 0), count, tasks):
+                    point, repeat = point_at(given, repeats, number)
+                    arguments = {
+                        **point,
+                        **({"seed": seed_of(point, repeat)} if seeded else {}),
+                    }
+                    yield _row(number, *attempt(work, arguments, taken=(*given, *_OWN_COLUMNS)))
 
-        try:
-            rows = spark.range(0, tasks, 1, tasks).mapInArrow(answer, _ANSWERS).toArrow()
-        except (PicklingError, PySparkPicklingError) as error:
-            raise UsageError(f"the function cannot be sent to workers: {cause(error)}") from error
-        except SPARK_FAILURES as error:
-            raise TwigcastError(f"the grid did not finish: {cause(error)}") from error
-        return spark.createDataFrame(table_of_points(given, repeats, rows.sort_by("point")))
+    try:
+        rows = spark.range(0, tasks, 1, tasks).mapInArrow(answer, _ANSWERS).toArrow()
+    except (PicklingError, PySparkPicklingError) as error:
+        raise UsageError(f"the function cannot be sent to workers: {cause(error)}") from error
+    except SPARK_FAILURES as error:
+        raise TwigcastError(f"the grid did not finish: {cause(error)}") from error
+    return spark.createDataFrame(table_of_points(given, repeats, rows.sort_by("point")))
 
 
 def point_at(
@@ -191,6 +193,8 @@ def _checked_count(
         raise UsageError("two axes differ by capitals only, which Spark does not tell apart")
     if repeats < 1 or (partitions is not None and partitions < 1):
         raise UsageError("repeats and partitions count from 1")
+    if repeats > POINTS_MAX:
+        raise UsageError(f"repeats are at most {POINTS_MAX:,}, not {shown(repeats)}")
     count = prod(map(len, axes.values())) * repeats
     if count > POINTS_MAX:
         raise UsageError(f"the grid has {count:,} points, and POINTS_MAX is {POINTS_MAX:,}")

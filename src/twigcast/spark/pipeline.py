@@ -48,13 +48,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import __version__
-from twigcast.display import counted, html_table, one_line, printable
+from twigcast.display import counted, html_table, one_line, printable, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
+from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import told_plainly
@@ -71,9 +72,10 @@ from twigcast.spark.session import (
     start_session,
 )
 from twigcast.spark.sharding import sharded
-from twigcast.spark.sources import Publications, gathered, table_of
+from twigcast.spark.sources import Publications, gathered, needed_columns, table_of
 from twigcast.spark.storage import (
     Output,
+    checked_place,
     hadoop_store,
     local_path,
     local_store,
@@ -84,8 +86,6 @@ from twigcast.spark.writing import fused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
-
-    from pyspark.sql import DataFrame
 
     from twigcast.files import Entry
     from twigcast.files.publications import AnyPath
@@ -100,6 +100,11 @@ if TYPE_CHECKING:
     from twigcast.spark.writing import Sums, Writing
 
 _LOG = logging.getLogger("twigcast.spark")
+
+PARTITIONS_MAX = 100_000
+"""A task costs Spark some ten milliseconds, and each leaves files of its own."""
+
+_OUT = "an output folder"
 
 _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
@@ -151,6 +156,7 @@ class Pipeline:
         self._progress = progress
         self._prepared: Prepared | None = None
 
+    @door("running a pipeline")
     def disseminate(
         self,
         publications: Publications | AnyPath | Sequence[AnyPath] | DataFrame,
@@ -165,10 +171,15 @@ class Pipeline:
         the number of tasks; if not given, it follows the work and the cores. A folder that holds a
         finished run is refused unless ``overwrite``.
         """
-        with door("running a pipeline"), told_plainly("the run did not finish"):
+        with told_plainly("the run did not finish"):
             publications = checked(publications, partitions)
+            if isinstance(publications.source, DataFrame) and publications.source.isStreaming:
+                raise UsageError(
+                    "the table streams, and a run has an end: use Pipeline.stream, or read the "
+                    "table with spark.read"
+                )
+            place = _temporary_folder() if out is None else checked_place(out, _OUT)
             self._warn_of_flooding(publications)
-            place = _temporary_folder() if out is None else str(out)
             existing: Existing = "replace" if overwrite else "refuse"
             # What can be refused without Spark is refused before it is started.
             local = local_path(place)
@@ -178,6 +189,7 @@ class Pipeline:
             batch = Batch(spark, output.batch(0), place, progress=self._progress)
             return batch.run(self.prepared, publications, partitions=partitions)
 
+    @door("starting a stream")
     def stream(
         self,
         publications: Publications | KafkaTopic | AnyPath | Sequence[AnyPath] | DataFrame,
@@ -198,16 +210,23 @@ class Pipeline:
         does what is there, and ends. Deliveries can go to Kafka as well. ``schema`` is that of a
         table, where no file tells it yet.
         """
-        with door("starting a stream"), told_plainly("the run did not finish"):
+        with told_plainly("the run did not finish"):
             from twigcast.spark.stream import Step, start_stream
 
+            place = checked_place(out, _OUT)
+            checkpoint = checked_place(checkpoint, "a checkpoint")
+            check_partitions(partitions)
             if not isinstance(publications, KafkaTopic):
-                publications = checked(publications, partitions)
+                publications = checked(publications)
+                if not isinstance(publications.source, DataFrame) and not publications.paths:
+                    raise UsageError("there is no place where documents could arrive; name one")
+            if not (changes is None or callable(changes) or isinstance(changes, DataFrame)):
+                changes = checked_path(changes, "a change feed")
             self._warn_of_flooding(publications)
             step = Step(
                 design=self.design,
                 subscriptions=self._file,
-                out=str(out),
+                out=place,
                 changes=changes,
                 deliveries_to=deliveries_to,
                 partitions=partitions,
@@ -508,10 +527,9 @@ def checked(
 ) -> Publications:
     """The publications, if they can be there at all; a :class:`UsageError` if not."""
     publications = given if isinstance(given, Publications) else Publications(given)
-    if partitions is not None and partitions < 1:
-        raise UsageError(
-            f"the work cannot be shared out to {partitions} partitions; give 1 or more"
-        )
+    check_partitions(partitions)
+    if isinstance(publications.source, DataFrame):
+        needed_columns(publications.source, publications)
     for path in publications.paths:
         local = local_path(path)
         if path == "-":
@@ -524,6 +542,19 @@ def checked(
         if publications.format is None and local is not None and not Path(local).exists():
             raise UsageError(f"there are no publications at {path}")
     return publications
+
+
+def check_partitions(partitions: object) -> None:
+    """A :class:`UsageError` for what is no number of tasks."""
+    if partitions is None:
+        return
+    if isinstance(partitions, bool) or not isinstance(partitions, int):
+        raise UsageError(f"partitions are a whole number, not {shown(partitions)}")
+    if not 1 <= partitions <= PARTITIONS_MAX:
+        raise UsageError(
+            f"the work cannot be shared out to {shown(partitions)} partitions; "
+            f"give 1 to {PARTITIONS_MAX:,}"
+        )
 
 
 def unambiguous(file: SubscriptionFile) -> SubscriptionFile:

@@ -10,7 +10,7 @@ from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.spark.failures import told_plainly
 from twigcast.spark.session import running_session
-from twigcast.spark.storage import batches_of, literally, readable_store
+from twigcast.spark.storage import batches_of, checked_place, literally, readable_store
 from twigcast.spark.tables import TABLES
 
 if TYPE_CHECKING:
@@ -89,11 +89,12 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     """
     if name not in TABLES:
         raise UsageError(f"there is no table {shown(name)}; there are {', '.join(TABLES)}")
-    with told_plainly(f"cannot read the table {name} of {one_line(str(out))}"):
-        store = readable_store(str(out), spark)
+    place = checked_place(out, "an output folder")
+    with told_plainly(f"cannot read the table {name} of {one_line(place)}"):
+        store = readable_store(place, spark)
         batches = batches_of(store, name)
         if not batches:
-            raise UsageError(f"{out} holds no finished run")
+            raise UsageError(f"{place} holds no finished run")
         base = store.location(name)
         places = [f"{literally(base)}/batch={number}" for number in batches]
         return spark.read.options(basePath=base, **_COMPARED).parquet(*places)

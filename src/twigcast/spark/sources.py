@@ -29,8 +29,10 @@ from twigcast.files import (
     gather_subscriptions,
     read_subscriptions,
 )
+from twigcast.files.opening import checked_path
 from twigcast.files.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
 from twigcast.files.rows import Row as FileRow
+from twigcast.slips import check_fields
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage import absolute, literally, local_path
 
@@ -79,14 +81,17 @@ class Publications:
     limits: PublicationLimits = DEFAULT_LIMITS
     folder_names: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @property
     def paths(self) -> list[str]:
         """The paths of the source, of which a DataFrame has none."""
         if isinstance(self.source, DataFrame):
             return []
         if isinstance(self.source, str | os.PathLike):
-            return [os.fspath(self.source)]
-        return [os.fspath(path) for path in self.source]
+            return [checked_path(self.source, "publications")]
+        return [checked_path(path, "publications") for path in self.source]
 
     @property
     def are_files(self) -> bool:
@@ -146,6 +151,10 @@ def _rows(given: Iterable[object]) -> Iterator[FileRow]:
                 "give expressions, or rows with id and xpath"
             )
         fields = item.asDict(recursive=True) if isinstance(item, Row) else dict(item)
+        if len(fields) < len(item):
+            raise UsageError(
+                f"subscription {number} has several columns of one name; rename all but one"
+            )
         if "id" not in fields and "subscription" in fields:
             fields["id"] = fields["subscription"]
         xpath = fields.get("xpath") or ""
@@ -190,11 +199,25 @@ def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:
     origin = publications.origin_column or ("origin" if "origin" in frame.columns else None)
     if origin is not None and origin not in frame.columns:
         raise UsageError(f"there is no column {origin!r} for the origins: {_has(frame)}")
+    for name in (content, document, origin):
+        _check_unique(frame, name)
     return frame.select(
         _text_or_null(document).alias("document"),
         _column(content).alias("content"),
         _text_or_null(origin).alias("origin"),
     )
+
+
+def _check_unique(frame: DataFrame, name: str | None) -> None:
+    """A :class:`UsageError` if a name stands for several columns of a table."""
+    if name is None:
+        return
+    capitals_count = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    names = frame.columns if capitals_count else [each.lower() for each in frame.columns]
+    if names.count(name if capitals_count else name.lower()) > 1:
+        raise UsageError(
+            f"there are several columns {name!r} to Spark: {_has(frame)}; rename all but one"
+        )
 
 
 def _text_or_null(column: str | None) -> Column:

@@ -45,6 +45,7 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
@@ -289,7 +290,9 @@ def start_stream(
     the end. ``schema`` is that of a table.
     """
     if trigger is not None and not 0 <= trigger <= _TRIGGER_SECONDS_MAX:
-        raise UsageError(f"a trigger of {trigger} s cannot be meant; give the seconds, 0 or more")
+        raise UsageError(
+            f"a trigger of {shown(trigger)} s cannot be meant; give the seconds, 0 or more"
+        )
     source = arriving(spark, publications, schema=schema)
     # Batches are done by somebody who may be in another folder by then.
     changes = step.changes
