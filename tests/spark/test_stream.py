@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,16 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from tests.spark.streams import (
+    SUBSCRIPTIONS,
+    TOPOLOGY,
+    Place,
+    Rows,
+    made,
+    pairs,
+    plain,
+    rows_of,
+)
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Subscription, SubscriptionFile
 from twigcast.spark import Pipeline, Publications
@@ -30,73 +40,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
-TOPOLOGY = {
-    "brokers": ["hub", "north", "south", "pole"],
-    "links": [["hub", "north"], ["hub", "south"], ["north", "pole"]],
-}
-SUBSCRIPTIONS = [
-    {"id": "small", "xpath": "//b[. < 5]", "broker": "pole", "subscriber": "ann"},
-    {"id": "any", "xpath": "/a/b", "broker": "south"},
-    {"id": "seven", "xpath": "//b[. = 7]"},
-    {"id": "never", "xpath": "//c", "broker": "north"},
-    {"id": "bad", "xpath": "//["},
-    {"id": "lost", "xpath": "//b", "broker": "nowhere"},
-]
 FEW = {"maxFilesPerTrigger": "7"}
-
-Rows = list[dict[str, Any]]
-
-
-class Place:
-    """Folders for documents, changes, tables and a checkpoint."""
-
-    def __init__(self, folder: Path, spark: SparkSession) -> None:
-        self.documents, self.changes = folder / "documents", folder / "changes"
-        self.out, self.checkpoint = folder / "out", folder / "checkpoint"
-        self.documents.mkdir()
-        self.changes.mkdir()
-        self.pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "covering")
-
-    def publish(self, name: str, *numbers: int) -> None:
-        for number in numbers:
-            path = self.documents / f"{name}-{number:02}.xml"
-            path.write_text(f"<a><b>{number}</b></a>", encoding="utf-8")
-
-    def change(self, name: str, *rows: Mapping[str, object]) -> None:
-        path = self.changes / name
-        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-
-    def start(self, publications: object = None, **more: Any) -> Stream:  # noqa: ANN401
-        given = {"checkpoint": self.checkpoint, "changes": self.changes, **more}
-        return self.pipeline.stream(publications or self.documents, self.out, **given)  # type: ignore[arg-type]
-
-    def run(self, publications: object = None, **more: Any) -> None:  # noqa: ANN401
-        """Do what is there."""
-        assert self.start(publications, **more).wait()
-
-    def table(self, name: str) -> Rows:
-        return rows_of(self.out, name)
-
-    def forget_commit(self, batch: int) -> None:
-        """What Spark has on disk when it dies before it notes that the batch is done."""
-        (self.checkpoint / "commits" / str(batch)).unlink()
-        (self.checkpoint / "commits" / f".{batch}.crc").unlink(missing_ok=True)
-
-
-def rows_of(out: Path, name: str) -> Rows:
-    """The rows of finished batches, with their numbers."""
-    found: Rows = []
-    for batch in whole_batches(local_store(str(out))):
-        table = pyarrow.parquet.read_table(out / name / f"batch={batch}", partitioning=None)
-        found += [{**row, "batch": batch} for row in table.to_pylist()]
-    return found
-
-
-def plain(rows: Rows) -> list[str]:
-    """Rows without the number of the batch, in an order that can be compared."""
-    return sorted(
-        repr({name: value for name, value in row.items() if name != "batch"}) for row in rows
-    )
 
 
 def crossings(rows: Rows) -> dict[tuple[str, str], Counter[str]]:
@@ -106,10 +50,6 @@ def crossings(rows: Rows) -> dict[tuple[str, str], Counter[str]]:
         counted = {name: row[name] for name in ("documents", "bytes", "needless", "needless_bytes")}
         found.setdefault((row["broker"], row["neighbour"]), Counter()).update(counted)
     return found
-
-
-def pairs(rows: Rows) -> list[tuple[str, str]]:
-    return sorted((Path(row["document"]).name, row["subscription"]) for row in rows)
 
 
 @pytest.fixture
@@ -141,7 +81,7 @@ def test_a_stream_of_another_plan_gives_the_same_rows(
 ) -> None:
     place.publish("x", *range(10))
     place.run(Publications(place.documents, options=FEW))
-    other = Place(_made(place.out / "_other"), spark)
+    other = Place(made(place.out / "_other"), spark)
     other.pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "covering", **how)
     other.run(Publications(place.documents, options=FEW))
     assert plain(other.table("deliveries")) == plain(place.table("deliveries"))
@@ -209,14 +149,9 @@ def test_rows_of_a_table_stream_and_bad_ones_are_dead_letters(
     frame = spark.readStream.schema("document string, content string").parquet(
         (tmp_path / "table").as_uri()
     )
-    other = Place(_made(tmp_path / "other"), spark)
+    other = Place(made(tmp_path / "other"), spark)
     other.run(frame)
     assert {row["document"] for row in other.table("deliveries")} == {"fine", "astray", "elsewhere"}
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 def test_subscriptions_come_and_go_between_batches_and_across_restarts(place: Place) -> None:
@@ -402,36 +337,6 @@ def test_a_name_given_before_the_first_batch_is_kept(place: Place) -> None:
     assert set(TABLES) <= {path.name for path in place.out.iterdir()}
 
 
-def test_a_path_may_have_brackets(tmp_path: Path, spark: SparkSession) -> None:
-    place = Place(_made(tmp_path / "{a}[1]"), spark)
-    place.publish("x", 1)
-    place.run()
-    assert pairs(place.table("deliveries")) == [("x-01.xml", "any"), ("x-01.xml", "small")]
-
-
-def test_relative_paths_mean_the_folder_in_which_the_stream_was_started(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = Place(tmp_path, spark)
-    _made(tmp_path / "beside")
-    elsewhere = _made(tmp_path / "elsewhere")
-    monkeypatch.chdir(tmp_path / "beside")
-    stream = place.pipeline.stream(
-        "../documents", "../out", checkpoint="../checkpoint", changes="../changes", trigger=0
-    )
-    monkeypatch.chdir(elsewhere)
-    place.change("1.jsonl", {"op": "remove", "version": 1, "id": "small"})
-    place.publish("x", 1)
-    stream.catch_up()
-    assert not stream.wait(0)
-    assert stream.is_active
-    stream.stop()
-    assert stream.wait(0)
-    (row,) = place.table("deliveries")
-    assert (row["document"], row["subscription"]) == ("../documents/x-01.xml", "any")
-    assert list(elsewhere.iterdir()) == []
-
-
 def test_a_stream_started_again_with_edited_subscriptions_tells_routes_and_rejected(
     place: Place, spark: SparkSession
 ) -> None:
@@ -519,51 +424,6 @@ def test_an_output_folder_that_is_taken_away_stops_the_stream(
     assert whole_batches(local_store(str(place.out))) == ([0] if replaced else [])
 
 
-def test_a_path_may_begin_with_two_slashes(place: Place) -> None:
-    place.publish("x", 7)
-    stream = place.pipeline.stream(
-        f"/{place.documents}", f"file:///{place.out}", checkpoint=f"/{place.checkpoint}"
-    )
-    assert stream.wait()
-    documents = {row["document"] for row in place.table("deliveries")}
-    assert documents == {str(place.documents / "x-07.xml")}
-
-
-def _write_table(path: Path, *documents: str) -> None:
-    table = pa.table({"document": documents, "content": ["<a><b>7</b></a>"] * len(documents)})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pyarrow.parquet.write_table(table, path)
-
-
-def test_rows_of_a_table_whose_name_has_brackets_come_once(
-    spark: SparkSession, tmp_path: Path
-) -> None:
-    for number, name in enumerate(("{t}[1]*?", "plain")):
-        place = Place(_made(tmp_path / str(number)), spark)
-        table = tmp_path / f"{name}.parquet"
-        for part in ("one", "two", "{three}[3]"):
-            _write_table(table / f"part-{part}.parquet", part)
-        place.run(table)
-        found = [row["document"] for row in place.table("deliveries")]
-        assert sorted(set(found)) == ["one", "two", "{three}[3]"], name
-        assert len(found) == 3 * 2, name
-
-
-def test_a_table_in_folders_by_column_may_have_brackets(place: Place, tmp_path: Path) -> None:
-    table = tmp_path / "t[1].parquet"
-    for origin in ("south", "pole"):
-        for part in ("1", "[2]"):
-            _write_table(table / f"origin={origin}" / f"part-{part}.parquet", f"{origin} {part}")
-    place.run(table)
-    hops = {
-        row["document"]: row["hops"]
-        for row in place.table("deliveries")
-        if row["subscription"] == "any"
-    }
-    assert hops == {"south 1": 0, "south [2]": 0, "pole 1": 3, "pole [2]": 3}
-    assert len(place.table("deliveries")) == 2 * len(hops)
-
-
 def test_a_stream_started_again_without_a_broker_tells_who_was_there(
     place: Place, spark: SparkSession
 ) -> None:
@@ -587,37 +447,13 @@ def test_a_stream_started_again_without_a_broker_tells_who_was_there(
     assert served == {"any", "warm"}
 
 
-def test_links_in_a_watched_folder_are_followed_as_in_a_run(place: Place, tmp_path: Path) -> None:
-    _made(tmp_path / "secret")
-    (tmp_path / "secret" / "s.xml").write_text("<a><b>7</b></a>", encoding="utf-8")
-    place.publish("x", 7)
-    _made(place.documents / "below")
-    (place.documents / "below" / "y.xml").write_text("<a><b>7</b></a>", encoding="utf-8")
-    for name, target in {
-        "inside.xml": "below/y.xml",
-        "way-in": "below",
-        "circle": ".",
-        "outside.xml": "../secret/s.xml",
-        "way-out": "../secret",
-    }.items():
-        (place.documents / name).symlink_to(target)
-    place.run()
-    place.pipeline.disseminate(place.documents, tmp_path / "run")
-    for table in ("deliveries", "dead_letters"):
-        assert plain(place.table(table)) == plain(rows_of(tmp_path / "run", table)), table
-    letters = {Path(row["document"]).name: row["reason"] for row in place.table("dead_letters")}
-    assert letters == dict.fromkeys(
-        ("outside.xml", "way-out"), "it is a link that leads out of the folder"
-    )
-
-
 def test_a_file_that_goes_before_it_is_on_record_is_a_dead_letter(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError("no space left")
 
-    beside = _made(tmp_path / "beside")
+    beside = made(tmp_path / "beside")
     places = [place.documents, beside]
     for number in range(3):
         place.publish("x", number)

@@ -1,0 +1,94 @@
+"""What tests of streams share: folders for one, and the rows that it leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet
+
+from twigcast.spark import Pipeline
+from twigcast.spark.storage import local_store, whole_batches
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from twigcast.spark.stream import Stream
+
+TOPOLOGY = {
+    "brokers": ["hub", "north", "south", "pole"],
+    "links": [["hub", "north"], ["hub", "south"], ["north", "pole"]],
+}
+SUBSCRIPTIONS = [
+    {"id": "small", "xpath": "//b[. < 5]", "broker": "pole", "subscriber": "ann"},
+    {"id": "any", "xpath": "/a/b", "broker": "south"},
+    {"id": "seven", "xpath": "//b[. = 7]"},
+    {"id": "never", "xpath": "//c", "broker": "north"},
+    {"id": "bad", "xpath": "//["},
+    {"id": "lost", "xpath": "//b", "broker": "nowhere"},
+]
+
+Rows = list[dict[str, Any]]
+
+
+class Place:
+    """Folders for documents, changes, tables and a checkpoint."""
+
+    def __init__(self, folder: Path, spark: SparkSession) -> None:
+        self.documents, self.changes = folder / "documents", folder / "changes"
+        self.out, self.checkpoint = folder / "out", folder / "checkpoint"
+        self.documents.mkdir()
+        self.changes.mkdir()
+        self.pipeline = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, "covering")
+
+    def publish(self, name: str, *numbers: int) -> None:
+        for number in numbers:
+            path = self.documents / f"{name}-{number:02}.xml"
+            path.write_text(f"<a><b>{number}</b></a>", encoding="utf-8")
+
+    def change(self, name: str, *rows: Mapping[str, object]) -> None:
+        path = self.changes / name
+        path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+    def start(self, publications: object = None, **more: Any) -> Stream:  # noqa: ANN401
+        given = {"checkpoint": self.checkpoint, "changes": self.changes, **more}
+        return self.pipeline.stream(publications or self.documents, self.out, **given)  # type: ignore[arg-type]
+
+    def run(self, publications: object = None, **more: Any) -> None:  # noqa: ANN401
+        """Do what is there."""
+        assert self.start(publications, **more).wait()
+
+    def table(self, name: str) -> Rows:
+        return rows_of(self.out, name)
+
+    def forget_commit(self, batch: int) -> None:
+        """What Spark has on disk when it dies before it notes that the batch is done."""
+        (self.checkpoint / "commits" / str(batch)).unlink()
+        (self.checkpoint / "commits" / f".{batch}.crc").unlink(missing_ok=True)
+
+
+def rows_of(out: Path, name: str) -> Rows:
+    """The rows of finished batches, with their numbers."""
+    found: Rows = []
+    for batch in whole_batches(local_store(str(out))):
+        table = pyarrow.parquet.read_table(out / name / f"batch={batch}", partitioning=None)
+        found += [{**row, "batch": batch} for row in table.to_pylist()]
+    return found
+
+
+def plain(rows: Rows) -> list[str]:
+    """Rows without the number of the batch, in an order that can be compared."""
+    return sorted(
+        repr({name: value for name, value in row.items() if name != "batch"}) for row in rows
+    )
+
+
+def pairs(rows: Rows) -> list[tuple[str, str]]:
+    return sorted((Path(row["document"]).name, row["subscription"]) for row in rows)
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
