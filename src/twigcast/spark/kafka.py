@@ -48,7 +48,7 @@ class KafkaTopic:
 
     servers: str
     topic: str
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str | bool | float] = field(default_factory=dict)
     origin_header: str = "origin"
 
     def __post_init__(self) -> None:

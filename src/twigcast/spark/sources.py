@@ -73,7 +73,7 @@ class Publications:
 
     source: AnyPath | Sequence[AnyPath] | DataFrame
     format: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str | bool | float] = field(default_factory=dict)
     content_column: str | None = None
     document_column: str | None = None
     origin_column: str | None = None
@@ -135,7 +135,7 @@ def table_of(spark: SparkSession, publications: Publications) -> DataFrame | Non
     return needed_columns(frame, publications)
 
 
-def reading_options(format: str, publications: Publications) -> dict[str, str]:
+def reading_options(format: str, publications: Publications) -> dict[str, str | bool | float]:
     """What Spark's reader is told about a table of some format."""
     return {**_OPTIONS.get(format, {}), **publications.options}
 
