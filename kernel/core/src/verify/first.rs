@@ -6,24 +6,28 @@ use crate::pattern::Kind;
 use crate::steps::{Answer, Spent};
 use crate::tree::NONE;
 
+/// So many attributes or texts are looked at in one step: most of an outer element's are others'.
+const LEAVES_PER_STEP: u64 = 4;
+
 impl Verifier<'_> {
     /// Whether the first node in document order that a chain of steps leads to passes its test.
     ///
     /// One pass over what is below. Of each open element two sets of numbers are known, as bits: how
     /// many of the steps lead exactly here (`at`), and how many lead here or to an element above.
     pub(super) fn first(&mut self, clause: u32, chain: u32, at: At) -> Answer {
+        if let Form::Value(test) = self.clauses.form(chain) {
+            return self.passes(at, test);
+        }
         let element = match at {
             At::Document => NONE,
             At::Element(element) => element,
-            At::Attribute(_) | At::Text(_) => {
-                return match self.clauses.form(chain) {
-                    Form::Value(test) => self.passes(at, test),
-                    _ => Ok(false),
-                };
-            }
+            At::Attribute(_) | At::Text(_) => return Ok(false),
         };
+        if let Some(known) = self.tabled_first(clause, chain, element)? {
+            return Ok(known);
+        }
         let (start, end) = self.below(element);
-        let remembers = end - start >= REMEMBERED_MIN || self.is_long();
+        let remembers = end - start >= REMEMBERED_MIN;
         if remembers && let Some(known) = self.remembered.answer(clause, element) {
             return Ok(known);
         }
@@ -32,13 +36,13 @@ impl Verifier<'_> {
             Some(node) => self.passes(node, test)?,
             None => false,
         };
-        if remembers || self.is_long() {
+        if remembers {
             self.remembered.keep_answer(clause, element, found);
         }
         Ok(found)
     }
 
-    fn strides(&self, chain: u32) -> (Vec<Stride>, u32) {
+    pub(super) fn strides(&self, chain: u32) -> (Vec<Stride>, u32) {
         let (mut chain, mut steps) = (chain, Vec::new());
         loop {
             match self.clauses.form(chain) {
@@ -64,14 +68,6 @@ impl Verifier<'_> {
     }
 
     fn first_node(&mut self, steps: &[Stride], element: u32) -> Result<Option<At>, Spent> {
-        if steps.is_empty() {
-            let itself = if element == NONE {
-                At::Document
-            } else {
-                At::Element(element)
-            };
-            return Ok(Some(itself));
-        }
         let mut best: Option<u32> = None; // a text, which one further down may precede
         let (start, end) = self.below(element);
         let mut open: Vec<(u32, Bitset, Bitset)> = vec![(end, Bitset::of(0), Bitset::of(0))];
@@ -82,7 +78,7 @@ impl Verifier<'_> {
             }
         }
         for next in start..end {
-            self.steps.take(1 + steps.len() as u64 / 4)?;
+            self.steps.take(steps_of(steps))?;
             while open.last().is_some_and(|it| it.0 <= next) {
                 open.pop();
             }
@@ -156,26 +152,36 @@ impl Verifier<'_> {
             Kind::Attribute => self.attributes(element, false),
             Kind::Text => self.texts(element),
         };
+        let mut seen = 0;
         for it in start..end {
-            self.steps.take(1)?;
+            seen += 1;
             let (at, is_own) = match step.kind {
                 Kind::Text => (At::Text(it), self.tree.texts[it as usize].owner == element),
                 _ => (At::Attribute(it), self.has(At::Attribute(it), step.label)),
             };
             if is_own && self.holds(step.then, at)? {
-                return Ok(Some(at));
+                return self
+                    .steps
+                    .take(1 + seen / LEAVES_PER_STEP)
+                    .map(|()| Some(at));
             }
         }
-        Ok(None)
+        self.steps.take(1 + seen / LEAVES_PER_STEP).map(|()| None)
     }
 }
 
+/// One step of a chain.
 #[derive(Clone, Copy)]
-struct Stride {
-    far: bool,
-    label: u32,
-    then: u32,
-    kind: Kind,
+pub(super) struct Stride {
+    pub(super) far: bool,
+    pub(super) label: u32,
+    pub(super) then: u32,
+    pub(super) kind: Kind,
+}
+
+/// What it takes to try a chain of steps at one element, apart from what they ask for there.
+pub(super) fn steps_of(chain: &[Stride]) -> u64 {
+    2 + chain.len() as u64
 }
 
 /// A small set of small numbers; patterns have at most 64 steps, and one more number than steps.

@@ -3,12 +3,14 @@
 //!
 //! The table of `.//a[…]` is the list of all `a` with that property, in document order: an element has
 //! one below it if the list has a place between the element and its end. The table of `a[…]`, asked of
-//! parents, is the list of these parents. Both are looked into in a few steps.
+//! parents, is the list of these parents. Both are looked into in a few steps. So is the table of a
+//! clause about the first node that a chain of steps leads to: the list of all elements it holds at.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::first::{Stride, steps_of};
 use super::{At, Verifier};
 use crate::clause::Form;
 use crate::pattern::Kind;
@@ -30,6 +32,8 @@ pub struct Remembered {
     places: Vec<u32>,
     /// The elements that clauses about an attribute, a text or a child hold at.
     owners_of: FxHashMap<u32, Range<usize>>,
+    /// The elements that clauses about a first node hold at.
+    firsts_of: FxHashMap<u32, Range<usize>>,
     /// The nodes that clauses about a descendant ask for.
     nodes_of: FxHashMap<u32, Range<usize>>,
     answers: FxHashMap<u64, bool>,
@@ -49,6 +53,7 @@ impl Remembered {
         }
         self.places.clear();
         self.owners_of.clear();
+        self.firsts_of.clear();
         self.nodes_of.clear();
         self.needles.clear();
         self.constants.clear();
@@ -220,6 +225,139 @@ impl Verifier<'_> {
         Ok(range)
     }
 
+    /// Whether the first node that a chain leads to from an element (or the document node) passes a
+    /// test, by its table. `None` as in [`Verifier::tabled`].
+    pub(super) fn tabled_first(
+        &mut self,
+        clause: u32,
+        chain: u32,
+        element: u32,
+    ) -> Result<Option<bool>, Spent> {
+        let known = self.remembered.firsts_of.get(&clause).cloned();
+        let table = match known {
+            Some(table) => Some(table),
+            None if !self.is_long() => None,
+            None => {
+                let (strides, test) = self.strides(chain);
+                let found = self.leading(&strides, test)?;
+                let range = self.remembered.keep(found);
+                if let Some(range) = &range {
+                    self.remembered.firsts_of.insert(clause, range.clone());
+                }
+                range
+            }
+        };
+        let places = table.map(|it| &self.remembered.places[it]);
+        Ok(places.map(|it| it.binary_search(&element).is_ok()))
+    }
+
+    /// The elements from which the first node that a chain leads to passes a test, and the document node
+    /// as the last.
+    ///
+    /// One pass from the last element to the first, so that all below an element is known when its turn
+    /// comes. For each element that has some below it, and each step, the first node is kept that the
+    /// chain leads to from there on, beginning with this step.
+    fn leading(&mut self, chain: &[Stride], test: u32) -> Result<Vec<u32>, Spent> {
+        let Some((last, _)) = chain.split_last() else {
+            return Ok(Vec::new());
+        };
+        let ends = self.first_ends(last)?;
+        let (mut found, mut passed) = (Vec::new(), None);
+        let mut firsts = vec![NONE; chain.len()];
+        // Those that have turns to come and something below: each is inside the one before.
+        let mut open: Vec<(u32, Vec<u32>)> = vec![(NONE, vec![NONE; chain.len()])];
+        for element in (0..self.tree.elements.len() as u32).rev() {
+            self.steps.take(steps_of(chain))?;
+            match open.pop_if(|it| it.0 == element) {
+                Some(below) => firsts = below.1,
+                None => firsts.fill(NONE),
+            }
+            if last.kind != Kind::Element {
+                let end = &mut firsts[chain.len() - 1];
+                *end = (*end).min(ends[element as usize]);
+            }
+            if self.first_passes(firsts[0], last.kind, test, &mut passed)? {
+                found.push(element);
+            }
+            let parent = self.tree.elements[element as usize].parent;
+            if open.last().is_none_or(|it| it.0 != parent) {
+                open.push((parent, vec![NONE; chain.len()]));
+            }
+            for (number, step) in chain.iter().enumerate() {
+                let mut first = if step.far { firsts[number] } else { NONE };
+                let next = match firsts.get(number + 1) {
+                    Some(&next) => next,
+                    None => element,
+                };
+                if next < first
+                    && step.kind == Kind::Element
+                    && self.has(At::Element(element), step.label)
+                    && self.holds(step.then, At::Element(element))?
+                {
+                    first = next;
+                }
+                if let Some((_, above)) = open.last_mut() {
+                    above[number] = above[number].min(first);
+                }
+            }
+        }
+        found.reverse();
+        let first = open.first().map_or(NONE, |it| it.1[0]);
+        if self.first_passes(first, last.kind, test, &mut passed)? {
+            found.push(NONE);
+        }
+        Ok(found)
+    }
+
+    /// For each element the first of its own attributes or texts that a step asks for; none if it asks
+    /// for elements.
+    fn first_ends(&mut self, step: &Stride) -> Result<Vec<u32>, Spent> {
+        let mut ends = Vec::new();
+        if step.kind != Kind::Element {
+            ends = vec![NONE; self.tree.elements.len()];
+        }
+        if step.kind == Kind::Text {
+            for it in self.satisfying(step.label, step.then)?.into_iter().rev() {
+                if let Some(end) = ends.get_mut(self.tree.texts[it as usize].owner as usize) {
+                    *end = it;
+                }
+            }
+        }
+        if step.kind == Kind::Attribute {
+            for element in 0..self.tree.elements.len() as u32 {
+                ends[element as usize] = self.carried(element, step.label, step.then)?;
+            }
+        }
+        Ok(ends)
+    }
+
+    /// Whether a node that a chain leads to is there and passes a test. Elements inside each other often
+    /// have the same, so the last answer is kept.
+    fn first_passes(
+        &mut self,
+        node: u32,
+        kind: Kind,
+        test: u32,
+        last: &mut Option<(u32, bool)>,
+    ) -> Answer {
+        if node == NONE {
+            return Ok(false);
+        }
+        if let Some((known, answer)) = *last
+            && known == node
+        {
+            return Ok(answer);
+        }
+        let at = match kind {
+            Kind::Element => At::Element(node),
+            Kind::Attribute => At::Attribute(node),
+            Kind::Text => At::Text(node),
+        };
+        let answer = self.passes(at, test)?;
+        *last = Some((node, answer));
+        Ok(answer)
+    }
+
     /// Makes the table of a clause about a descendant: the nodes it asks for.
     fn nodes(&mut self, clause: u32, label: u32, then: u32) -> Result<Option<Range<usize>>, Spent> {
         let found = self.satisfying(label, then)?;
@@ -259,17 +397,24 @@ impl Verifier<'_> {
     fn carriers(&mut self, label: u32, then: u32) -> Result<Vec<u32>, Spent> {
         let mut found = Vec::new();
         for element in 0..self.tree.elements.len() as u32 {
-            let (start, end) = self.attributes(element, false);
-            self.steps.take(1 + u64::from(end - start))?;
-            for attribute in start..end {
-                let class = self.attribute_classes[attribute as usize];
-                if self.classes.has(class, label) && self.holds(then, At::Attribute(attribute))? {
-                    found.push(element);
-                    break;
-                }
+            if self.carried(element, label, then)? != NONE {
+                found.push(element);
             }
         }
         Ok(found)
+    }
+
+    /// The first attribute of an element with this label at which a clause holds, or NONE.
+    fn carried(&mut self, element: u32, label: u32, then: u32) -> Result<u32, Spent> {
+        let (start, end) = self.attributes(element, false);
+        self.steps.take(1 + u64::from(end - start))?;
+        for attribute in start..end {
+            let class = self.attribute_classes[attribute as usize];
+            if self.classes.has(class, label) && self.holds(then, At::Attribute(attribute))? {
+                return Ok(attribute);
+            }
+        }
+        Ok(NONE)
     }
 
     /// Whether a clause must hold, or cannot, because of the labels that the document does not have.
