@@ -141,6 +141,11 @@ impl Spare {
         self.limbo.len()
     }
 
+    /// How many numbers are not in use.
+    pub fn unused(&self) -> usize {
+        self.free.len() + self.limbo.len()
+    }
+
     /// All numbers that are not in use, for storing.
     pub fn all(&self) -> Vec<u32> {
         self.free.iter().chain(&self.limbo).copied().collect()

@@ -21,7 +21,11 @@ use crate::table::{Table, hash_of};
 /// it out takes a few milliseconds.
 pub const FRESH_MAX: usize = 2048;
 
-/// Freed numbers wait until so many do, or a quarter of the patterns.
+/// The same in entries, of which each alternative has one or two: a pattern may be a long list.
+const FRESH_ENTRIES_MAX: usize = 16 * FRESH_MAX;
+
+/// Freed numbers wait until there are more than this and a quarter of the patterns, or of their
+/// alternatives (which have an entry or two each).
 const WAITING_MIN: usize = 1024;
 
 /// The index is built afresh when so small a part of the most it ever held is left.
@@ -110,7 +114,8 @@ impl Index {
         if layer == 1 {
             self.scattered = true;
             self.layers[1].generation += 1;
-            if self.layers[1].patterns >= FRESH_MAX {
+            let fresh = &self.layers[1];
+            if fresh.patterns >= FRESH_MAX || fresh.entry_count() >= FRESH_ENTRIES_MAX {
                 self.settle();
             }
         }
@@ -139,7 +144,7 @@ impl Index {
         self.scattered = true;
         if self.len() * SHRINK < self.most && self.most > SHRINK_MIN {
             self.rebuild();
-        } else if self.waiting() > WAITING_MIN + self.len() / 4 {
+        } else if self.waiting() > WAITING_MIN + self.len().max(self.entry_count() / 2) / 4 {
             self.settle();
         }
         true
@@ -283,6 +288,10 @@ impl Index {
         let record = &mut self.patterns.edit()[pattern as usize];
         record.place = place;
         record.layer = layer as u32;
+    }
+
+    fn entry_count(&self) -> usize {
+        self.layers.iter().map(Layer::entry_count).sum()
     }
 
     fn waiting(&self) -> usize {

@@ -148,7 +148,11 @@ impl Judge<'_> {
         Question {
             layer: number,
             clause: self.index.pattern(twig.pattern).clause,
-            joins: if is_whole { Vec::new() } else { doubts.to_vec() },
+            joins: if is_whole {
+                Vec::new()
+            } else {
+                doubts.to_vec()
+            },
             leaves: if self.joins_places(number, twig) {
                 self.index.layers[number].leaves(twig)
             } else {

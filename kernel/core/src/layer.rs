@@ -273,6 +273,11 @@ impl Layer {
             + self.spare.iter().map(Spare::held).sum::<usize>()
     }
 
+    /// The entries in use: one for each alternative of a pattern, and for each test at a node.
+    pub fn entry_count(&self) -> usize {
+        self.entries.len() - self.spare[ENTRIES].unused()
+    }
+
     /// The nodes of the trie in use.
     pub fn node_count(&self) -> usize {
         self.edges.len() + 1

@@ -1,16 +1,19 @@
 //! How a pattern is taken apart: alternatives, each a conjunction of leaves.
 //!
-//! `a[b or c]/d` is two twigs, `a[b]/d` and `a[c]/d`; a pattern with few alternatives is registered
-//! once for each. The leaves of an alternative are *necessary* for it; `verify` says that they are
-//! not sufficient even where every join is unique.
+//! `a[b or c]/d` is two twigs, `a[b]/d` and `a[c]/d`; a pattern is registered once for each of its
+//! alternatives. A single `or` has as many as it has parts, which is no more than the pattern says, so
+//! that a list of a thousand values is a thousand entries. Several `or`s that must hold together
+//! multiply, and only that is bounded. The leaves of an alternative are *necessary* for it; `verify`
+//! says that they are not sufficient even where every join is unique.
 
 use crate::clause::{Clauses, Form};
 use crate::layer::{Layer, NONE, ROOT, edge};
 use crate::pattern::Kind;
 
-/// A pattern with more alternatives than this is verified instead: the product of many `or`s grows
-/// fast, and each alternative takes memory.
-const ALTERNATIVES_MAX: usize = 16;
+/// `or`s that must hold together are multiplied into at most so many alternatives; beyond, one of them
+/// selects candidates, which are verified. Products grow fast, and each alternative takes memory. Thirty
+/// values and either of two kinds are 60.
+const PRODUCT_MAX: usize = 64;
 
 /// A node of the trie where something is asked for, and the test of its value, or NONE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +138,8 @@ impl Planner<'_> {
             Form::All(a, b) => {
                 let left = self.alternatives(a, node);
                 let right = self.alternatives(b, node);
-                if left.len() * right.len() > ALTERNATIVES_MAX {
+                let is_product = left.len() > 1 && right.len() > 1;
+                if is_product && left.len() * right.len() > PRODUCT_MAX {
                     return narrower(left, right);
                 }
                 let join = Join { node, clause };
@@ -155,14 +159,14 @@ impl Planner<'_> {
                 }
                 both
             }
-            Form::Any(a, b) => {
-                let mut found = self.alternatives(a, node);
-                found.extend(self.alternatives(b, node));
-                if found.len() > ALTERNATIVES_MAX {
-                    Alternative::unsaid()
-                } else {
-                    found
+            Form::Any(..) => {
+                let (mut found, mut rest) = (Vec::new(), clause);
+                while let Form::Any(part, others) = self.clauses.form(rest) {
+                    found.append(&mut self.alternatives(part, node));
+                    rest = others;
                 }
+                found.append(&mut self.alternatives(rest, node));
+                found
             }
             Form::AtDocument(part) => {
                 let mut found = self.alternatives(part, ROOT);
@@ -220,9 +224,12 @@ impl Planner<'_> {
     }
 }
 
-/// Of two conjuncts with too many alternatives together, the one with fewer selects candidates.
+/// Of two conjuncts with too many alternatives together, the one that is met less often selects
+/// candidates: one that always asks for a value, which is seldom passed, or else the one with fewer.
 fn narrower(left: Vec<Alternative>, right: Vec<Alternative>) -> Vec<Alternative> {
-    let mut kept = if left.len() <= right.len() {
+    let is_tested = |it: &Alternative| it.leaves.iter().any(|leaf| leaf.test != NONE);
+    let often = |side: &[Alternative]| (!side.iter().all(is_tested), side.len());
+    let mut kept = if often(&left) <= often(&right) {
         left
     } else {
         right
@@ -331,15 +338,33 @@ mod tests {
     }
 
     #[test]
-    fn each_choice_is_an_alternative_until_there_are_too_many() {
+    fn each_choice_is_an_alternative_until_they_multiply() {
         let choice =
             |size: usize| Condition::Any((0..size).map(|it| named(&format!("n{it}"))).collect());
-        assert_eq!(sizes(&choice(16)), [(1, 0, false); 16]);
-        assert_eq!(sizes(&choice(17)), [(0, 0, true)]);
-        assert_eq!(sizes(&all([choice(4), choice(4)])).len(), 16);
-        assert_eq!(sizes(&all([choice(6), choice(3)])), [(1, 0, true); 3]);
+        assert_eq!(sizes(&choice(1000)), [(1, 0, false); 1000]);
+        let many = element("a", all([choice(1000), named("b")]));
+        assert_eq!(sizes(&many), [(2, 1, false); 1000]);
+        assert_eq!(sizes(&all([choice(8), choice(8)])).len(), 64);
+        assert_eq!(sizes(&all([choice(13), choice(5)])), [(1, 0, true); 5]);
         assert_eq!(sizes(&choice(0)), []);
         assert_eq!(sizes(&all([choice(0), choice(17)])), []);
+    }
+
+    #[test]
+    fn of_too_many_together_those_with_values_select() {
+        let names = |size: usize| (0..size).map(|it| named(&format!("n{it}"))).collect();
+        let values = |size: usize| (0..size).map(|it| element("v", value(&it.to_string())));
+        let parts = [
+            Condition::Any(names(2)),
+            Condition::Any(values(100).collect()),
+        ];
+        let found = plan(&all(parts));
+        assert_eq!(found.len(), 100);
+        assert!(
+            found
+                .iter()
+                .all(|it| it.verify && it.leaves[0].test != NONE)
+        );
     }
 
     #[test]

@@ -142,11 +142,19 @@ fn twig_along(chance: &mut Chance, trunk: &[(bool, Label)]) -> Condition {
     then.unwrap_or_else(always)
 }
 
+/// Several `or`s at once: mostly short ones, now and then one as long as a watch list, or with parts
+/// that are no paths.
 fn many_alternatives(chance: &mut Chance) -> Condition {
     let count = 1 + chance.below(4);
     let options = |chance: &mut Chance| {
-        let size = 1 + chance.below(5);
-        Condition::Any((0..size).map(|_| path(chance, 2)).collect())
+        let most = if chance.one_in(4) { 80 } else { 5 };
+        let size = 1 + chance.below(most);
+        let plain = !chance.one_in(4);
+        let option = |chance: &mut Chance| match plain {
+            true => path(chance, 2),
+            false => condition(chance, 2, Some(Kind::Element)),
+        };
+        Condition::Any((0..size).map(|_| option(chance)).collect())
     };
     let all = Condition::All((0..count).map(|_| options(chance)).collect());
     if chance.one_in(2) {
