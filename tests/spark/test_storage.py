@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from tests.spark.finished_runs import TABLES, finish_run, names_of, replacing, write_tables
 from twigcast.errors import UsageError
 from twigcast.spark.parts import Part
 from twigcast.spark.storage import (
@@ -18,7 +19,6 @@ from twigcast.spark.storage import (
     Existing,
     Output,
     Store,
-    batches_of,
     hadoop_store,
     local_path,
     local_store,
@@ -29,63 +29,38 @@ from twigcast.spark.storage import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TABLES = ("deliveries", "metrics")
-
-
-def _write(output: BatchOutput, content: str) -> None:
-    """What Spark does: a folder for each table."""
-    output.begin()
-    for table in TABLES:
-        folder = Path(output.location(table).removeprefix("file://"))
-        folder.mkdir(parents=True)
-        (folder / "part").write_text(f"{content} {table}")
-
-
-def _run(out: Path, content: str, *, overwrite: bool = False) -> None:
-    output = _replacing(out) if overwrite else Output(local_store(str(out)), TABLES).batch(0)
-    _write(output, content)
-    output.finish({"run": content})
-
-
-def _replacing(out: Path) -> BatchOutput:
-    return Output(local_store(str(out)), TABLES, existing="replace").batch(0)
-
-
-def _names(out: Path) -> list[str]:
-    return sorted(item.name for item in out.iterdir())
-
 
 def test_a_finished_run_has_its_tables_and_a_manifest(tmp_path: Path) -> None:
-    _run(tmp_path / "new" / "out", "one")
-    assert _names(tmp_path / "new" / "out") == ["_manifest", "deliveries", "metrics"]
+    finish_run(tmp_path / "new" / "out", "one")
+    assert names_of(tmp_path / "new" / "out") == ["_manifest", "deliveries", "metrics"]
     assert json.loads((tmp_path / "new/out/_manifest/batch=0.json").read_text())["run"] == "one"
     assert (tmp_path / "new/out/deliveries/batch=0/part").read_text() == "one deliveries"
 
 
 def test_a_finished_run_is_not_overwritten_unless_asked(tmp_path: Path) -> None:
-    _run(tmp_path, "one")
+    finish_run(tmp_path, "one")
     with pytest.raises(UsageError, match="holds a finished run"):
-        _run(tmp_path, "two")
+        finish_run(tmp_path, "two")
     assert (tmp_path / "metrics/batch=0/part").read_text() == "one metrics"
-    _run(tmp_path, "two", overwrite=True)
+    finish_run(tmp_path, "two", overwrite=True)
     assert (tmp_path / "metrics/batch=0/part").read_text() == "two metrics"
     assert json.loads((tmp_path / "_manifest/batch=0.json").read_text())["run"] == "two"
 
 
 def test_until_the_end_the_old_run_stays_as_it_is(tmp_path: Path) -> None:
-    _run(tmp_path, "one")
-    output = _replacing(tmp_path)
-    _write(output, "two")
+    finish_run(tmp_path, "one")
+    output = replacing(tmp_path)
+    write_tables(output, "two")
     assert (tmp_path / "deliveries/batch=0/part").read_text() == "one deliveries"
     assert (tmp_path / "_manifest").exists()
 
 
 def test_a_run_that_dies_while_writing_leaves_no_table(tmp_path: Path) -> None:
     output = Output(local_store(str(tmp_path)), TABLES).batch(0)
-    _write(output, "dead")
-    assert _names(tmp_path) == ["_staging"]
-    _run(tmp_path, "alive")
-    assert _names(tmp_path) == ["_manifest", "deliveries", "metrics"]
+    write_tables(output, "dead")
+    assert names_of(tmp_path) == ["_staging"]
+    finish_run(tmp_path, "alive")
+    assert names_of(tmp_path) == ["_manifest", "deliveries", "metrics"]
 
 
 @pytest.mark.parametrize("moves", [1, 2])
@@ -94,11 +69,11 @@ def test_a_run_that_dies_while_putting_in_place_has_no_manifest_and_is_cleared_u
 ) -> None:
     store = _Mortal(local_store(str(tmp_path)), moves)
     output = Output(store, TABLES).batch(0)
-    _write(output, "dead")
+    write_tables(output, "dead")
     with pytest.raises(KeyboardInterrupt):
         output.finish({"run": "dead"})
     assert not (tmp_path / "_manifest").exists()
-    _run(tmp_path, "alive")
+    finish_run(tmp_path, "alive")
     assert (tmp_path / "deliveries/batch=0/part").read_text() == "alive deliveries"
     assert (tmp_path / "metrics/batch=0/part").read_text() == "alive metrics"
 
@@ -161,11 +136,11 @@ def test_only_the_files_that_count_become_part_of_a_table(tmp_path: Path) -> Non
         for name in ("good", "failed"):
             (attempts / name).write_text(name)
         output.keep(table, "good")
-    assert _names(tmp_path) == ["_staging"]
+    assert names_of(tmp_path) == ["_staging"]
     output.finish({})
-    assert _names(tmp_path) == ["_manifest", *TABLES]
+    assert names_of(tmp_path) == ["_manifest", *TABLES]
     for table in TABLES:
-        assert _names(tmp_path / table / "batch=0") == ["good"]
+        assert names_of(tmp_path / table / "batch=0") == ["good"]
 
 
 def test_a_worker_that_goes_on_writing_does_not_stop_the_removal(
@@ -183,7 +158,7 @@ def test_a_worker_that_goes_on_writing_does_not_stop_the_removal(
 
     monkeypatch.setattr(os, "rmdir", rmdir_too_late)
     store.delete("staging")
-    assert _names(tmp_path) == []
+    assert names_of(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_removed_is_an_error(
@@ -204,13 +179,13 @@ def test_tables_of_another_origin_are_not_touched(tmp_path: Path) -> None:
     (tmp_path / "metrics").mkdir()
     (tmp_path / "metrics" / "mine").write_text("precious")
     with pytest.raises(UsageError, match="has metrics of another origin"):
-        _run(tmp_path, "one")
+        finish_run(tmp_path, "one")
     assert (tmp_path / "metrics" / "mine").read_text() == "precious"
 
 
 def test_other_files_in_the_folder_stay(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("precious")
-    _run(tmp_path, "one", overwrite=True)
+    finish_run(tmp_path, "one", overwrite=True)
     assert (tmp_path / "notes.txt").read_text() == "precious"
 
 
@@ -284,12 +259,12 @@ def test_batches_lie_side_by_side_and_each_has_its_manifest(tmp_path: Path) -> N
     for number, content in ((0, "one"), (10, "two"), (9, "three")):
         batch = output.batch(number)
         assert not batch.is_whole
-        _write(batch, content)
+        write_tables(batch, content)
         batch.finish({"run": content})
         assert batch.is_whole
     assert output.whole_batches() == [0, 9, 10]
     assert (tmp_path / "metrics/batch=9/part").read_text() == "three metrics"
-    _write(output.batch(9), "again")
+    write_tables(output.batch(9), "again")
     assert output.whole_batches() == [0, 9, 10], "until it is finished again"
     assert (tmp_path / "metrics/batch=9/part").read_text() == "three metrics"
     output.batch(9).finish({"run": "again"})
@@ -310,28 +285,28 @@ def test_a_run_that_dies_while_it_writes_its_manifest_is_not_finished(
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", refuse)
         with pytest.raises(OSError, match="No space"):
-            _run(tmp_path, "dead")
+            finish_run(tmp_path, "dead")
     assert list((tmp_path / "_manifest").iterdir()) == []
-    _run(tmp_path, "alive")
+    finish_run(tmp_path, "alive")
     assert (tmp_path / "deliveries/batch=0/part").read_text() == "alive deliveries"
 
 
 def test_the_folder_of_a_stream_is_not_for_runs(tmp_path: Path) -> None:
     (tmp_path / "_stream.json").write_text("{}")
     with pytest.raises(UsageError, match="belongs to a stream"):
-        _run(tmp_path, "one")
-    _run(tmp_path, "one", overwrite=True)
-    assert _names(tmp_path) == ["_manifest", *TABLES]
+        finish_run(tmp_path, "one")
+    finish_run(tmp_path, "one", overwrite=True)
+    assert names_of(tmp_path) == ["_manifest", *TABLES]
 
 
 def test_a_store_that_is_only_read_is_neither_made_nor_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _run(tmp_path / "there", "one")
+    finish_run(tmp_path / "there", "one")
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert whole_batches(readable_store(str(tmp_path / "there"))) == [0]
     assert whole_batches(readable_store(str(tmp_path / "absent"))) == []
-    assert _names(tmp_path) == ["there"]
+    assert names_of(tmp_path) == ["there"]
 
 
 class _Disk:
@@ -452,213 +427,3 @@ def test_what_cannot_be_forced_to_disk_is_told_and_not_committed(
     _with_parts(again)
     again.finish({"run": "alive"})
     assert whole_batches(local_store(str(out))) == [0]
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b"{}", b"[]", b"\xff", b'{"run": "one"}'])
-def test_a_damaged_manifest_is_refused_by_its_name(tmp_path: Path, content: bytes) -> None:
-    _run(tmp_path, "one")
-    (tmp_path / "_manifest/batch=0.json").write_bytes(content)
-    store = local_store(str(tmp_path))
-    with pytest.raises(UsageError, match=r"cannot use .*_manifest/batch=0\.json: .*overwrite"):
-        whole_batches(store)
-    with pytest.raises(UsageError, match=r"cannot use .*_manifest/batch=0\.json"):
-        assert Output(store, TABLES, existing="keep").batch(0).is_whole
-    with pytest.raises(UsageError, match="holds a finished run"):
-        Output(store, TABLES)
-    _run(tmp_path, "two", overwrite=True)
-    assert whole_batches(store) == [0]
-
-
-def test_the_manifest_of_another_batch_is_refused(tmp_path: Path) -> None:
-    output = Output(local_store(str(tmp_path)), TABLES, existing="keep").batch(4)
-    _write(output, "one")
-    output.finish({"run": "one", "batch": 4})
-    assert output.is_whole
-    (tmp_path / "_manifest/batch=4.json").rename(tmp_path / "_manifest/batch=5.json")
-    with pytest.raises(UsageError, match="it is that of batch 4"):
-        whole_batches(local_store(str(tmp_path)))
-
-
-@pytest.mark.parametrize("name", ["batch=5.json", "batch=007.json", "batch=x.json"])
-def test_what_only_looks_like_a_manifest_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
-    (tmp_path / "_manifest" / name).mkdir(parents=True)
-    with pytest.raises(UsageError, match=rf"cannot use .*/_manifest/{name}: it is no manifest"):
-        whole_batches(readable_store(str(tmp_path)))
-
-
-@pytest.mark.parametrize("name", ["batch=5.json.3f.tmp", ".batch=5.json.crc", "notes.txt"])
-def test_what_lies_beside_manifests_does_not_count(tmp_path: Path, name: str) -> None:
-    (tmp_path / "_manifest").mkdir()
-    (tmp_path / "_manifest" / name).touch()
-    assert whole_batches(readable_store(str(tmp_path))) == []
-
-
-PLACE = Path("deliveries/batch=0")
-PART = PLACE / "part"
-
-
-def _lost(out: Path, other: Path) -> None:
-    (out / PART).unlink()
-
-
-def _lost_with_its_folder(out: Path, other: Path) -> None:
-    (out / PART).unlink()
-    (out / PLACE).rmdir()
-
-
-def _added(out: Path, other: Path) -> None:
-    (out / PLACE / "part").write_text("one deliveries")
-    (out / PLACE / "spare").write_text("one deliveries")
-
-
-def _added_below(out: Path, other: Path) -> None:
-    (out / PLACE / "_x=1").mkdir()
-
-
-def _cut_off(out: Path, other: Path) -> None:
-    (out / PART).write_text("one")
-
-
-def _exchanged(out: Path, other: Path) -> None:
-    (out / PART).unlink()
-    (out / PLACE).rmdir()
-    (other / PLACE).rename(out / PLACE)
-
-
-def _a_folder(out: Path, other: Path) -> None:
-    (out / PART).unlink()
-    (out / PART).mkdir()
-
-
-def _a_link_to_nothing(out: Path, other: Path) -> None:
-    (out / PART).unlink()
-    (out / PART).symlink_to("nothing")
-
-
-@pytest.mark.parametrize(
-    ("damage", "told"),
-    [
-        (_lost, r"deliveries/batch=0/part: it is not there"),
-        (_lost_with_its_folder, r"deliveries/batch=0/part: it is not there"),
-        (_added, r"deliveries/batch=0/spare: the run did not write it"),
-        (_added_below, r"deliveries/batch=0/_x=1: the run did not write it"),
-        (_cut_off, r"deliveries/batch=0/part: it has 3 bytes, and the run wrote 14"),
-        (_exchanged, r"deliveries/batch=0/part: it has 16 bytes, and the run wrote 14"),
-        (_a_folder, r"deliveries/batch=0/part: it is no file"),
-        (_a_link_to_nothing, r"deliveries/batch=0/part: it is no file"),
-    ],
-)
-def test_a_table_is_what_its_run_wrote_or_is_refused(
-    tmp_path: Path, damage: Callable[[Path, Path], None], told: str
-) -> None:
-    out, other = tmp_path / "out", tmp_path / "other"
-    _run(out, "one")
-    _run(other, "other")
-    store = readable_store(str(out))
-    assert batches_of(store, "deliveries") == [0]
-    damage(out, other)
-    with pytest.raises(UsageError, match=f"cannot use .*/{told}.*; put .* overwrite"):
-        batches_of(store, "deliveries")
-    assert batches_of(store, "metrics") == [0], "the other tables are whole"
-
-
-@pytest.mark.parametrize("name", [".part.crc", "_SUCCESS"])
-def test_what_no_reader_takes_for_a_part_may_come_and_go(tmp_path: Path, name: str) -> None:
-    _run(tmp_path, "one")
-    (tmp_path / PLACE / name).touch()
-    assert batches_of(readable_store(str(tmp_path)), "deliveries") == [0]
-
-
-def test_the_parts_of_each_batch_are_its_own(tmp_path: Path) -> None:
-    output = Output(local_store(str(tmp_path)), TABLES, existing="keep")
-    for number, content in ((0, "one"), (1, "three")):
-        _write(output.batch(number), content)
-        output.batch(number).finish({})
-    assert batches_of(output.store, "metrics") == [0, 1]
-    (tmp_path / "metrics/batch=1/part").rename(tmp_path / "metrics/batch=0/part")
-    with pytest.raises(UsageError, match="metrics/batch=0/part: it has 13 bytes"):
-        batches_of(output.store, "metrics")
-
-
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def _link_to_itself(path: Path) -> None:
-    path.symlink_to(path.name)
-
-
-@pytest.mark.parametrize("make", [_pipe, _link_to_itself])
-def test_what_is_no_file_is_no_manifest(tmp_path: Path, make: Callable[[Path], None]) -> None:
-    (tmp_path / "_manifest").mkdir()
-    make(tmp_path / "_manifest/batch=0.json")
-    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*no file"):
-        whole_batches(readable_store(str(tmp_path)))
-
-
-def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError, match="no regular file"):
-        readable_store(str(tmp_path)).read("pipe")
-
-
-def test_a_manifest_that_cannot_be_read_is_refused_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _run(tmp_path, "one")
-    store = readable_store(str(tmp_path))
-
-    def fails(_: str) -> bytes:
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(store, "read", fails)
-    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: Input/output error; run"):
-        whole_batches(store)
-
-
-@pytest.mark.spark
-@pytest.mark.xdist_group("spark")
-def test_a_manifest_that_hadoop_finds_damaged_is_refused_by_its_name(
-    tmp_path: Path, spark: SparkSession
-) -> None:
-    store = hadoop_store(f"file://{tmp_path}", spark)
-    output = Output(store, TABLES).batch(0)
-    _write(output, "one")
-    output.finish({})
-    assert batches_of(store, "deliveries") == [0]
-    manifest = tmp_path / "_manifest/batch=0.json"
-    manifest.write_bytes(manifest.read_bytes().replace(b"manifest", b"Manifest"))
-    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*Checksum error.*; run"):
-        batches_of(store, "deliveries")
-    manifest.unlink()
-    manifest.mkdir()
-    with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*no file; run"):
-        batches_of(store, "deliveries")
-
-
-@pytest.mark.parametrize("name", ["deliveries", "_staging", "_manifest", "_versions"])
-@pytest.mark.parametrize("target", ["precious", "nothing"])
-@pytest.mark.parametrize("existing", ["refuse", "keep", "replace"])
-def test_a_link_is_refused_before_anything_is_changed(
-    tmp_path: Path, name: str, target: str, existing: Existing
-) -> None:
-    out = tmp_path / "out"
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "file").touch()
-    out.mkdir()
-    (out / name).symlink_to(tmp_path / target)
-    with pytest.raises(UsageError, match=f"cannot use .*/{name}: it is a link"):
-        Output(local_store(str(out)), TABLES, existing=existing)
-    assert _names(out) == [name]
-    assert _names(tmp_path) == ["out", "precious"]
-    assert _names(tmp_path / "precious") == ["file"]
-
-
-def test_nothing_is_deleted_through_a_link(tmp_path: Path) -> None:
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "file").touch()
-    store = local_store(str(tmp_path / "out"))
-    (tmp_path / "out" / "link").symlink_to(tmp_path / "precious")
-    store.delete("link")
-    assert _names(tmp_path / "out") == []
-    assert _names(tmp_path / "precious") == ["file"]

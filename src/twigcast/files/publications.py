@@ -141,7 +141,8 @@ def list_documents(
     given = cast("Iterable[object]", paths) if several else [paths]
     checked = [checked_path(path, "a document") for path in given]
     selection = Selection(patterns, limits)
-    folders = [_Folder(folder, selection) for folder in found_in]
+    inside = each_of(found_in, str, "folders are texts")
+    folders = [_Folder(checked_path(folder, "a folder"), selection) for folder in inside]
     return _list_paths(checked, selection, folders)
 
 
