@@ -9,7 +9,9 @@ the candidates.
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from collections.abc import Iterator
+from itertools import count
+from typing import assert_never
 
 from twigcast.language.build import all_of, any_of, exists, negation, on_document
 from twigcast.language.condition import (
@@ -29,9 +31,6 @@ from twigcast.language.syntax import Literal
 
 __all__ = ["softened"]
 
-_UNKNOWN: Final = Residual(Literal(""))
-"""Stands for what cannot be decided on the way; nothing follows from it."""
-
 
 def softened(condition: Condition) -> Condition:
     """The weakest condition decidable on the way that must hold; itself if it is decidable.
@@ -40,7 +39,7 @@ def softened(condition: Condition) -> Condition:
     """
     if _is_decidable(condition, at_document=True):
         return condition
-    return on_document(weakened(_marked(condition, at_document=True)))
+    return on_document(weakened(_marked(condition, count(), at_document=True)))
 
 
 def _is_decidable(condition: Condition, *, at_document: bool) -> bool:
@@ -61,23 +60,33 @@ def _is_decidable(condition: Condition, *, at_document: bool) -> bool:
             assert_never(condition)
 
 
-def _marked(condition: Condition, *, at_document: bool) -> Condition:
-    """The condition with whatever is not decidable marked as such."""
+def _marked(condition: Condition, numbers: Iterator[int], *, at_document: bool) -> Condition:
+    """The condition with whatever is not decidable marked as such.
+
+    A mark is a residual condition, from which nothing follows. Each has a number of its own, or one
+    of them and the negation of another would contradict each other.
+    """
     if _is_decidable(condition, at_document=at_document):
         return condition
     match condition:
         case Exists(reach, label, where):
-            return exists(reach, label, _marked(where, at_document=False))
+            return exists(reach, label, _marked(where, numbers, at_document=False))
         case AllOf(parts):
-            return all_of(_marked(part, at_document=at_document) for part in parts)
+            return all_of(_marked(part, numbers, at_document=at_document) for part in parts)
         case AnyOf(parts):
-            return any_of(_marked(part, at_document=at_document) for part in parts)
+            return any_of(_marked(part, numbers, at_document=at_document) for part in parts)
         case Not(part):
-            return negation(_marked(part, at_document=at_document))
+            return negation(_marked(part, numbers, at_document=at_document))
         case FirstValue(steps):
             path: Condition = all_of(())
             for reach, label, where in reversed(steps):
-                path = exists(reach, label, all_of((_marked(where, at_document=False), path)))
-            return all_of((path, _UNKNOWN))
+                path = exists(
+                    reach, label, all_of((_marked(where, numbers, at_document=False), path))
+                )
+            return all_of((path, _mark(numbers)))
         case _:
-            return _UNKNOWN
+            return _mark(numbers)
+
+
+def _mark(numbers: Iterator[int]) -> Residual:
+    return Residual(Literal(str(next(numbers))))
