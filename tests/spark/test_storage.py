@@ -254,6 +254,11 @@ def test_both_kinds_of_store_keep_the_same_promises(
     assert store.location("b").endswith(f"{tmp_path}/out/b")
 
 
+@pytest.mark.parametrize("place", ["/x/profile:/feed", "out/myfile:/t", "in/file:/b.xml"])
+def test_an_address_begins_where_a_place_begins(place: str) -> None:
+    assert local_path(place) == place
+
+
 def test_batches_lie_side_by_side_and_each_has_its_manifest(tmp_path: Path) -> None:
     output = Output(local_store(str(tmp_path)), TABLES, existing="keep")
     for number, content in ((0, "one"), (10, "two"), (9, "three")):

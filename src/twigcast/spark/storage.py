@@ -67,7 +67,7 @@ Existing: TypeAlias = Literal["refuse", "replace", "keep"]
 _REMOVALS_MAX = 8
 """An attempt adds two files at most, and few go on when the others have ended."""
 
-_LOCAL = re.compile(r"file:(?://(?:localhost)?(?=/)|(?=/(?!/)))")
+_LOCAL = re.compile(r"\Afile:(?://(?:localhost)?(?=/)|(?=/(?!/)))")
 _SLASHES = re.compile(r"\A/+")
 _PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
