@@ -242,3 +242,20 @@ def test_a_matcher_that_watches_paths_is_not_copied(copied: Callable[[Matcher], 
         copied(matcher)
     matcher.unwatch(1)
     assert len(copied(matcher)) == 1
+
+
+@ALL
+def test_what_an_interrupted_change_leaves_is_not_stored(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matcher = Matcher({"a": "//a"}, engine=engine)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(matcher._engine), "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            matcher.add("b", "//b")
+    again = Matcher.from_buffer(matcher.to_bytes(), engine=engine)
+    assert again.match(b"<a><b/></a>") == matcher.match(b"<a><b/></a>") == ["a"]

@@ -384,7 +384,9 @@ class Matcher:
             content = self._engine.to_bytes()
         else:
             content = stored.to_bytes(self._engine.patterns)
-        return stored.with_ids(self._codes.stored, content)
+        there = self._engine.patterns  # An interrupt may have left a code that stands for nothing.
+        ids = [pair for pair in self._codes.stored if pair[0] in there]
+        return stored.with_ids(ids, content)
 
     @classmethod
     @door("reading stored subscriptions")
