@@ -26,6 +26,13 @@ def test_a_file_is_handed_out_once_when_two_looks_found_it_the_same(tmp_path: Pa
     assert _names(arrivals, tmp_path) == []
 
 
+def test_a_file_in_two_of_the_folders_is_handed_out_once(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.xml").write_text("<a/>")
+    arrivals = Arrivals([tmp_path, tmp_path / "in"])
+    assert [_names(arrivals, tmp_path) for _ in range(3)] == [[], ["in/a.xml"], []]
+
+
 def test_a_file_that_is_still_being_written_waits(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     arrivals = Arrivals([tmp_path])

@@ -68,7 +68,7 @@ class Arrivals:
         settled: list[Entry] = []
         for each in islice(found, WATCHED_FILES_MAX):
             sight = _sight(each)
-            if sight is None:
+            if sight is None or each.path in self._seen:  # in two of the folders
                 continue
             last, handed_out = before.get(each.path, (None, False))
             fresh = last == sight and not handed_out

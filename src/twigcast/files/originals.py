@@ -145,9 +145,18 @@ def _put_back(moved: Path, place: Path) -> None:
         # Unlike a rename, this replaces nothing.
         os.link(moved, place, follow_symlinks=False)
     except OSError as error:
+        if _is_one_file(moved, place):  # Somebody was killed behind the link.
+            moved.unlink()
+            return
         reason = reason_of(error)
         raise LeftAsideError(f"{moved} cannot be put back as {place}: {reason}") from error
     moved.unlink()
+
+
+def _is_one_file(one: Path, other: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(one.lstat(), other.lstat())
+    return False
 
 
 def _opened(folder: Path) -> int:
