@@ -12,7 +12,6 @@ that is named, a topic of Kafka, or a DataFrame that the caller has.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -26,7 +25,7 @@ from twigcast.files.archives import Selection
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.kafka import KafkaTopic, documents_from
 from twigcast.spark.sources import Publications, format_of, needed_columns, reading_options
-from twigcast.spark.storage import local_path
+from twigcast.spark.storage import absolute, literally, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,9 +42,6 @@ _FILE_OPTIONS = {
 
 
 _TABLES_OF_FILES = frozenset(("avro", "csv", "json", "orc", "parquet", "text", "xml"))
-
-_GLOB = re.compile(r"([\[\]{}*?\\])")
-_ESCAPED = r"\\\1"
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def arriving(
 
 def _files(spark: SparkSession, given: Publications) -> Arriving:
     folders = sorted(_folders(given.paths), key=len, reverse=True)
-    roots = {_absolute(path): path.rstrip("/") for path in folders}
+    roots = {absolute(path): path.rstrip("/") for path in folders}
     frames = [_watched(spark, root, given) for root in roots]
     return Arriving(reduce(DataFrame.union, frames), lambda files: _documents(files, roots, given))
 
@@ -148,9 +144,10 @@ def _each_once(table: Path) -> dict[str, str]:
     except OSError:  # Spark tells what is wrong with it
         return {}
     folders = [item.name for item in items if item.is_dir()]
-    looks_like_pattern = _GLOB.search(_absolute(str(table))) is not None
+    place = absolute(str(table))
+    looks_like_pattern = literally(place) != place
     if any("=" in name for name in folders):
-        return {"basePath": f"file://{_absolute(str(table))}"} if looks_like_pattern else {}
+        return {"basePath": f"file://{place}"} if looks_like_pattern else {}
     is_flat = bool(items) and not folders
     return {"recursiveFileLookup": "true"} if is_flat or looks_like_pattern else {}
 
@@ -160,9 +157,4 @@ def _place(path: str) -> str:
     local = local_path(path)
     if local is None:
         return path
-    return f"file://{_GLOB.sub(_ESCAPED, _absolute(local))}"
-
-
-def _absolute(path: str) -> str:
-    # Spark takes `..` for the folder above by name, which it is not behind a link.
-    return str(Path(path).resolve() if ".." in Path(path).parts else Path(path).absolute())
+    return f"file://{literally(absolute(local))}"

@@ -38,7 +38,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -63,6 +62,7 @@ from twigcast.spark.storage import (
     STREAM,
     Output,
     Store,
+    absolute,
     has_batches,
     literally,
     local_path,
@@ -345,7 +345,7 @@ def bind(out: Store, checkpoint: Store) -> str:
 
 def _absolute(place: AnyPath) -> str:
     local = local_path(place)
-    return os.fspath(place) if local is None else str(Path(local).absolute())
+    return os.fspath(place) if local is None else absolute(local)
 
 
 def _partitions(publications: Publications) -> int | None:
