@@ -3,6 +3,11 @@
 A case is taken apart as JSON. From each list some items are left out, from each text some
 characters: first halves, then quarters, down to single ones. Nothing is known about what they
 mean, so this works for every target.
+
+One thing must be known: an expression may stand in a case twice, as a subscriber writes it
+(``text``) and as libxml2 reads it (``oracle``). With one of the two shortened, they would ask for
+different things, and the case would fail for that reason. Where both are the same text they are
+shortened together, and where they differ both stay whole.
 """
 
 from __future__ import annotations
@@ -15,6 +20,8 @@ import msgspec
 __all__ = ["shrunk"]
 
 _Key = str | int
+
+_TEXT, _ORACLE = "text", "oracle"
 
 
 def shrunk(
@@ -52,11 +59,11 @@ def _smaller(value: Any) -> Iterator[Any]:  # noqa: ANN401  # whatever JSON hold
             whole = _at(value, place)
             if len(whole) >= size:
                 for start in range(0, len(whole), size):
-                    yield _with(value, place, whole[:start] + whole[start + size :])
+                    yield _replaced(value, place, whole[:start] + whole[start + size :])
         size //= 2
     for place in places:
         if len(_at(value, place)) == 1:
-            yield _with(value, place, _at(value, place)[:0])
+            yield _replaced(value, place, _at(value, place)[:0])
 
 
 def _places(value: Any, place: tuple[_Key, ...] = ()) -> Iterator[tuple[_Key, ...]]:  # noqa: ANN401
@@ -64,8 +71,10 @@ def _places(value: Any, place: tuple[_Key, ...] = ()) -> Iterator[tuple[_Key, ..
     if isinstance(value, str | list) and value:
         yield place
     if isinstance(value, dict):
+        left_alone = (_ORACLE,) if value.get(_TEXT) == value.get(_ORACLE) else (_TEXT, _ORACLE)
         for key, item in value.items():
-            yield from _places(item, (*place, key))
+            if not (value.get(_ORACLE) and key in left_alone):
+                yield from _places(item, (*place, key))
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from _places(item, (*place, number))
@@ -75,6 +84,14 @@ def _at(value: Any, place: tuple[_Key, ...]) -> Any:  # noqa: ANN401
     for key in place:
         value = value[key]
     return value
+
+
+def _replaced(value: Any, place: tuple[_Key, ...], part: Any) -> Any:  # noqa: ANN401
+    """The value with another part in that place, and in that of the oracle if it said the same."""
+    copy = _with(value, place, part)
+    if place and place[-1] == _TEXT and _at(value, place[:-1]).get(_ORACLE):
+        copy = _with(copy, (*place[:-1], _ORACLE), part)
+    return copy
 
 
 def _with(value: Any, place: tuple[_Key, ...], part: Any) -> Any:  # noqa: ANN401
