@@ -237,6 +237,58 @@ def test_operands_count_and_equal_expressions_count_once() -> None:
     assert {one.kind for one in same.values()} == {"nodes"}
 
 
+def _nested(inside: bytes, levels: int = 100) -> bytes:
+    """Elements ``a0``, ``a1`` and so on inside each other."""
+    opened = b"".join(b"<a%d>" % number for number in range(levels))
+    return opened + inside + b"".join(b"</a%d>" % number for number in reversed(range(levels)))
+
+
+@pytest.mark.parametrize("inside", [b"<b/>" * 5_000 + b"x", b"x" * 200_000])
+def test_reading_texts_counts(inside: bytes) -> None:
+    rules = {number: f"//a{number}" for number in range(100)}
+    content = _nested(inside)
+    ample = Matcher(rules).find(content)
+    assert {one.kind for one in ample.values()} == {"nodes"}
+    assert {one.nodes[0].text[0] for one in ample.values()} == {"x"}
+    # The elements alone would be found for this: the same without the texts.
+    document = Document.parse(content)
+    bounded = finding.Finder(document, cost_max=COST_MAX, document_cost_max=3_700_000)
+    kinds = [bounded.finding(xpath, {}).kind for xpath in rules.values()]
+    looked = kinds.count("nodes")
+    assert 10 < looked < 90
+    assert kinds == ["nodes"] * looked + ["costly"] * (100 - looked)
+
+
+@pytest.mark.parametrize("xpath", ["//a0", "//a0/text()", "//a0/@b", "//a0/comment()", "//a0/.."])
+def test_one_expression_reads_no_more_than_it_may(xpath: str) -> None:
+    long = b"x" * 100_000
+    content = b"<r><a0 b='%b'>%b<!--%b--></a0></r>" % (long, long, long)
+    for cost_max, kind in ((100_000, "nodes"), (3_000, "costly")):
+        finder = finding.Finder(
+            Document.parse(content), cost_max=cost_max, document_cost_max=DOCUMENT_COST_MAX
+        )
+        assert finder.finding(xpath, {}).kind == kind
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        b"one<b>two<!-- no --></b>three<?no no?>four",
+        b"<b/>" * 2_000 + b"far",
+        b"<b>" * 200 + b"deep" + b"</b>" * 200 + b"x" * 500,
+        b"<b>1</b>\n" * 3_000,
+        b"&e;<b>&e;</b>&e;",
+        b"before&unknown;<b>behind</b>",
+        b"",
+    ],
+)
+def test_the_front_of_a_text_is_the_front_of_the_string_value(inside: bytes) -> None:
+    content = b"<!DOCTYPE r SYSTEM 'r.dtd' [<!ENTITY e 'x<c>y</c>'>]><r>%b</r>" % inside
+    (node,) = found("/r", content).nodes
+    expected = str(Document.parse(content).tree.xpath("string(/r)"))
+    assert node.text == expected[:200] + "…" * (len(expected) > 200)
+
+
 def test_siblings_are_numbered_once() -> None:
     content = b"<r>" + b"".join(b"<a>%d</a>" % number for number in range(50)) + b"<b/></r>"
     finder = finding.Finder(Document.parse(content), cost_max=10**9, document_cost_max=10**9)

@@ -9,7 +9,8 @@ For each subscription that a document satisfies:
 Which subscriptions match is what the matcher decides; here nothing is decided again. Nodes and
 values are libxml2's own, evaluated on the same tree. The work is estimated first, by the estimate
 that matching uses: what would cost more than an expression may is left out and marked as costly.
-So is what is left once all of them together have cost as much as they may on one document.
+So is what is left once all of them together have cost as much as they may on one document. Reading
+the texts of nodes counts as well: only their fronts are read, but one may begin behind much else.
 
 A path names a node exactly: names have a number where siblings share one, a namespace is written
 by the subscription's own prefix or in braces, and the whole is an expression of our language.
@@ -73,6 +74,15 @@ TEXT_CHARACTERS_MAX: Final = 200
 _LOOKING: Final = 30_000
 """What a look at an expression costs whatever it says, in visits: reading it, estimating its cost,
 compiling it, and describing ten nodes take some 300 microseconds."""
+
+_WALKED: Final = 25
+"""What coming by one tag on the way to a text costs, in visits; lxml takes 250 nanoseconds."""
+
+_TAGS_MAX: Final = 1_000
+"""So many tags are walked along to a text; then libxml2 had better read all of it."""
+
+_COPIED: Final = 0.05
+"""What a character of a text costs, in visits, where all of it has to be copied."""
 
 _FIRST_NODES: Final = Binary("<=", Call("position", ()), Number(str(NODES_MAX + 1)))
 """One more than is described, to see whether there are more."""
@@ -253,6 +263,8 @@ class Finder:
         self._text_numbers: dict[_Element, dict[tuple[_Element, bool], int]] = {}
         """Of an element the numbers of its texts, each by its neighbour and the side of that."""
         self._texts: dict[_Element, str] = {}
+        self._reading: float = 0
+        """What the texts of the nodes that were found last may still cost."""
 
     def finding(self, text: str, namespaces: Mapping[str, str]) -> Finding:
         """What made an expression true, which the document is known to satisfy."""
@@ -272,6 +284,7 @@ class Finder:
         if cost > min(self._cost_max, self._left):
             return None
         self._left -= cost
+        self._reading = self._cost_max
         writer = JudgeWriter()
         text, _ = writer.expression(expression)
         try:
@@ -292,12 +305,48 @@ class Finder:
         residuals = Residuals(cost_max=self._cost_max, document_cost_max=needed)
         return residuals.verdict(pattern, self._document)
 
-    def text(self, element: _Element) -> str:
-        """The front of an element's string-value, which takes reading all of it."""
+    def affords(self, cost: float) -> bool:
+        """Count what reading a text costs; whether that is still allowed."""
+        self._left -= cost
+        self._reading -= cost
+        return min(self._left, self._reading) >= 0
+
+    def text(self, element: _Element) -> str | None:
+        """The front of an element's string-value; None if it would cost too much to come to it."""
         known = self._texts.get(element)
         if known is None:
-            known = self._texts[element] = _text(element)
+            known = self._front(element)
+            if known is not None:
+                self._texts[element] = known
         return known
+
+    def _front(self, element: _Element) -> str | None:
+        tag: object = element.tag
+        if not isinstance(tag, str):
+            # A comment or an instruction has a text; lxml would give it the string-value "".
+            whole = element.text or ""
+            return _shown_text(whole) if self.affords(len(whole) * _COPIED) else None
+        # Only libxml2 follows references to entities.
+        simple = self._is_in_tree(element) and not self._has_references
+        front, tags, copied = _walked(element) if simple else (None, 0, 0)
+        affordable = self.affords(tags * _WALKED + copied * _COPIED)
+        if front is None and affordable:
+            sizes = sizes_of(self._document)
+            affordable = self.affords(sizes.nodes + sizes.characters * _COPIED)
+            front = str(_whole_read(element)) if affordable else None
+        return _shown_text(front) if front is not None and affordable else None
+
+    def _is_in_tree(self, element: _Element) -> bool:
+        """Whether it is below the document node, and not in the declaration of an entity."""
+        top = element
+        for top in element.iterancestors():  # noqa: B007  # The last of them.
+            pass
+        return top in self.tops
+
+    @cached_property
+    def _has_references(self) -> bool:
+        """Whether references to entities stand in the tree, of which lxml's walk knows nothing."""
+        return next(self._document.tree.iter(etree.Entity), None) is not None
 
     @cached_property
     def tops(self) -> Mapping[_Element, None]:
@@ -355,7 +404,7 @@ class _Look:
                 if value is None:
                     return Finding(written, "costly")
                 if isinstance(value, str):
-                    value = shortened(str(value), TEXT_CHARACTERS_MAX)
+                    value = _shown_text(str(value))
                 return Finding(written, "value", value=value)
 
     def _parts(self, expression: Binary, operator: str) -> Iterator[Finding]:
@@ -374,7 +423,12 @@ class _Look:
         found = self._finder.evaluated(Filter(expression, (_FIRST_NODES,)))
         if found is None:
             return Finding(written, "costly")
-        nodes = [self._described(node) for node in found[:NODES_MAX]]
+        nodes: list[FoundNode] = []
+        for one in found[:NODES_MAX]:
+            node = self._described(one)
+            if node is None:
+                return Finding(written, "costly")
+            nodes.append(node)
         if _may_give_document(expression) and self._gives_document(expression):
             nodes.insert(0, self._whole())
         more = len(found) > NODES_MAX or len(nodes) > NODES_MAX
@@ -387,19 +441,23 @@ class _Look:
 
     def _whole(self) -> FoundNode:
         text = self._finder.evaluated(Call("string", (Path.rooted(()),)))
-        return FoundNode("/", 1, shortened(str(text or ""), TEXT_CHARACTERS_MAX))
+        return FoundNode("/", 1, _shown_text(str(text or "")))
 
-    def _described(self, node: Any) -> FoundNode:  # noqa: ANN401
-        """An element, or for any other kind of node what lxml makes of it."""
+    def _described(self, node: Any) -> FoundNode | None:  # noqa: ANN401
+        """An element, or for any other kind of node what lxml makes of it; None if costly."""
         if isinstance(node, tuple):  # a namespace: lxml does not tell where it was found
             prefix, uri = node
-            return FoundNode(f"namespace::{prefix or '*'}", None, uri or "")
+            affordable = self._finder.affords(len(uri or "") * _COPIED)
+            return FoundNode(f"namespace::{prefix or '*'}", None, uri or "") if affordable else None
         if isinstance(node, etree._Element):  # noqa: SLF001  # It has no public name.
-            return FoundNode(
-                self._path(node), cast("int | None", node.sourceline), self._finder.text(node)
-            )
+            text = self._finder.text(node)
+            if text is None:
+                return None
+            return FoundNode(self._path(node), cast("int | None", node.sourceline), text)
+        if not self._finder.affords(len(node) * _COPIED):
+            return None
         owner = node.getparent()
-        text = shortened(str(node), TEXT_CHARACTERS_MAX)
+        text = _shown_text(str(node))
         line = None if owner is None else owner.sourceline
         if node.is_attribute:
             path = self._path(owner)
@@ -462,12 +520,30 @@ def _may_give_document(expression: Expression) -> bool:
             return False
 
 
-def _text(element: _Element) -> str:
-    """The front of a string-value."""
-    tag: object = element.tag
-    # A comment or processing instruction has a text; lxml would give it the string-value "".
-    text = _front(element) if isinstance(tag, str) else element.text
-    return shortened(str(text or ""), TEXT_CHARACTERS_MAX)
+def _walked(element: _Element) -> tuple[str | None, int, int]:
+    """The front of a string-value, the tags before its end, and the characters of the texts.
+
+    No text if that is not the end of it.
+    """
+    texts: list[str] = []
+    tags = length = 0
+    for event, one in etree.iterwalk(element, events=("start", "end", "comment", "pi")):
+        if event == "end" and one is element:
+            break
+        if tags == _TAGS_MAX:
+            return None, tags, length
+        text = (one.text if event == "start" else one.tail) or ""
+        texts.append(text)
+        tags += 1
+        length += len(text)
+        if length > TEXT_CHARACTERS_MAX:
+            break
+    return "".join(texts), tags, length
+
+
+def _shown_text(text: str) -> str:
+    """The front of a text."""
+    return shortened(text, TEXT_CHARACTERS_MAX)
 
 
 def _value_text(value: Value | None) -> str:
@@ -494,6 +570,6 @@ def _one_line(text: str) -> str:
 
 
 _XML: Final = "http://www.w3.org/XML/1998/namespace"
-_front: Final = etree.XPath(
+_whole_read: Final = etree.XPath(
     f"substring(string(), 1, {TEXT_CHARACTERS_MAX + 1})", smart_strings=False
 )
