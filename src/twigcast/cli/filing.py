@@ -67,8 +67,7 @@ def _put_back_left_aside(documents: Sequence[str]) -> None:
     """What a killed process was about to delete is a document again."""
     from twigcast.files.originals import put_back_left_aside
 
-    paths = (Path(each) for each in documents if each != "-")
-    for told in put_back_left_aside({each if each.is_dir() else each.parent for each in paths}):
+    for told in put_back_left_aside(Path(each) for each in documents if each != "-"):
         say(told)
 
 

@@ -52,7 +52,11 @@ def remove_original(path: Path, content: bytes) -> bool:
 
 
 def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
-    """Put back what killed processes have left aside, in folders and below; tells of each file."""
+    """Put back what killed processes have left aside; tells of each file.
+
+    Of a folder it is everything in it and below. Of a file it is that file: all others beside it
+    are somebody else's.
+    """
     for folder in _folders_aside(places):
         try:
             held = _opened(folder)
@@ -86,20 +90,40 @@ def _put_back_all(folder: Path) -> Iterator[str]:
 
 
 def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
-    """The hidden folders of this kind in these folders and below, as far as they can be read.
+    """The hidden folders of this kind that hold what belongs to these places, each once."""
+    told: set[Path] = set()
+    for place in places:
+        if os.path.isdir(place):  # noqa: PTH112 (of a name that cannot be, Path raises an error)
+            found = _hidden_below(place)
+        else:
+            beside = filter(_is_hidden_folder, _folders_in(place.parent))
+            found = (each for each in beside if os.path.lexists(each / place.name))
+        for each in found:
+            if each not in told:
+                told.add(each)
+                yield each
 
-    A list, for a recursion would end before the folders do.
-    """
-    waiting = list(places)
+
+def _hidden_below(place: Path) -> Iterator[Path]:
+    """Those in a folder and below, in a list, for a recursion would end before the folders do."""
+    waiting = [place]
     while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as found:
-            for each in found:
-                if not each.is_dir(follow_symlinks=False):
-                    continue
-                if _ASIDE.fullmatch(each.name):
-                    yield Path(each.path)
-                elif not each.name.startswith("."):
-                    waiting.append(Path(each.path))
+        for each in _folders_in(waiting.pop()):
+            if _is_hidden_folder(each):
+                yield each
+            elif not each.name.startswith("."):
+                waiting.append(each)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder, as far as it can be read."""
+    with suppress(OSError), os.scandir(folder) as found:
+        return [Path(each.path) for each in found if each.is_dir(follow_symlinks=False)]
+    return []
+
+
+def _is_hidden_folder(folder: Path) -> bool:
+    return _ASIDE.fullmatch(folder.name) is not None
 
 
 @contextmanager
