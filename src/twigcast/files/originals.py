@@ -60,8 +60,10 @@ def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
     for folder in _folders_aside(places):
         try:
             held = _opened(folder)
+        except FileNotFoundError:
+            continue  # Its process has come to its end.
         except OSError as error:
-            yield f"{folder} was left by a killed process and cannot be read: {reason_of(error)}"
+            yield _unreadable(folder, error)
             continue
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,16 +79,29 @@ def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
 
 
 def _put_back_all(folder: Path) -> Iterator[str]:
-    for moved in sorted(folder.iterdir()):
+    """Put back what is in a folder; its process may have taken it away before it was locked."""
+    try:
+        left = sorted(folder.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield _unreadable(folder, error)
+        return
+    for moved in left:
         place = folder.parent / moved.name
         try:
             _put_back(moved, place)
         except LeftAsideError as error:
-            yield str(error)
+            if os.path.lexists(moved):
+                yield str(error)
         else:
             yield f"{place}: it was left aside by a killed process, and is back"
     with suppress(OSError):
         folder.rmdir()
+
+
+def _unreadable(folder: Path, error: OSError) -> str:
+    return f"{folder} may be left by a killed process, and cannot be read: {reason_of(error)}"
 
 
 def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
@@ -164,17 +179,21 @@ def _hidden_folder(beside: Path) -> Iterator[Path]:
 
 
 def _put_back(moved: Path, place: Path) -> None:
-    """Give a file its name again; LeftAsideError if there is another of that name."""
+    """Give a file its name again; LeftAsideError if there is another of that name.
+
+    Or if the system says no: Linux has nobody link what belongs to somebody else.
+    """
     try:
-        # Unlike a rename, this replaces nothing.
-        os.link(moved, place, follow_symlinks=False)
+        try:
+            # Unlike a rename, this replaces nothing.
+            os.link(moved, place, follow_symlinks=False)
+        except OSError:
+            if not _is_one_file(moved, place):  # Somebody was killed behind the link.
+                raise
+        moved.unlink(missing_ok=True)
     except OSError as error:
-        if _is_one_file(moved, place):  # Somebody was killed behind the link.
-            moved.unlink()
-            return
         reason = reason_of(error)
         raise LeftAsideError(f"{moved} cannot be put back as {place}: {reason}") from error
-    moved.unlink()
 
 
 def _is_one_file(one: Path, other: Path) -> bool:
