@@ -434,3 +434,26 @@ def test_who_moves_one_file_leaves_what_others_have_left_aside_alone(
     assert all((folder / aside.name / "b.xml").exists() for folder in others)
     assert result.exit_code == 0
     assert "aside" not in result.stderr
+
+
+@pytest.mark.parametrize("name", ["loop.xml", "n" * 300, "loop.xml/below.xml"])
+def test_a_path_that_leads_nowhere_is_refused_and_all_others_are_moved(
+    twigcast: Twigcast, office: Path, name: str
+) -> None:
+    (office / "loop.xml").symlink_to("loop.xml")
+    result = twigcast("match", "rules.csv", name, "feed/a.xml", "--move-to", "sorted")
+    assert result.exit_code == 1
+    assert f"twigcast: {name}: it cannot be read: " in result.stderr
+    assert ", 1 moved, 1 refused in " in result.stderr
+    assert not (office / "feed" / "a.xml").exists()
+
+
+@pytest.mark.parametrize("name", ["loop", "n" * 300, "loop/below"])
+def test_a_folder_that_cannot_be_is_a_slip_and_everything_stays(
+    twigcast: Twigcast, office: Path, name: str
+) -> None:
+    (office / "loop").symlink_to("loop")
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", name)
+    assert result.exit_code == 2
+    assert f"cannot make the folder {name}: " in result.stderr
+    assert (office / "feed" / "a.xml").exists()
