@@ -15,8 +15,8 @@ pay only for what they use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+# From typing it would be most of the time that an import of the package takes.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from twigcast.covering import Advertisement, CoverIndex, covers, overlaps
     from twigcast.errors import (

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import zipfile
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ import pytest
 
 from tests.cli.test_program import EXECUTABLE
 from tests.docs.pages import DOCS
+from twigcast.cli.writing import write_folder
+from twigcast.errors import UsageError
 from twigcast.files import read_subscriptions, read_topology
 from twigcast.language import Document, Pattern
 from twigcast.routing.topology import Topology
@@ -316,3 +319,22 @@ def test_the_defaults_that_the_help_and_the_page_tell_are_those_of_the_generator
             option = f"--{field.name.replace('_', '-')} "
             assert re.search(rf"{option}[NX] Only transit-stub: [^()]*\({default:g}\)\.", told)
             assert f"| `{field.name}` | {default:g} |" in page
+
+
+def test_of_two_feeds_for_one_folder_at_once_one_is_written(tmp_path: Path) -> None:
+    feed = tmp_path / "feed"
+
+    def drawn() -> Iterator[tuple[str, bytes]]:
+        """The second begins when the first has looked, and not yet written."""
+        with pytest.raises(UsageError, match="somebody else is writing into the folder"):
+            write_folder(feed, [("other.xml", b"<other/>")])
+        yield "a.xml", b"<a/>"
+
+    write_folder(feed, drawn())
+    assert [path.name for path in feed.iterdir()] == ["a.xml"]
+
+
+def test_a_folder_with_what_a_killed_process_left_behind_is_empty(tmp_path: Path) -> None:
+    (tmp_path / ".twigcast-0123456789abcdef.tmp").write_bytes(b"<a")
+    write_folder(tmp_path, [("a.xml", b"<a/>")])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]

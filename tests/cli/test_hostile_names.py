@@ -235,3 +235,30 @@ def test_a_scenario_of_wild_names_is_played_and_told(twigcast: Twigcast, hostile
     texts = "".join(map(str, drawing.getroot().itertext()))
     assert not any(map(_is_control, texts))
     assert "wild\\x1b.toml" in texts
+
+
+LONG = "n" * 300
+SCENARIO = str(Path(__file__).parents[2] / "examples" / "newsroom.toml")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("match", "rules.txt", LONG, "--watch"), 2),
+        (("generate", "patterns", "--dtd", LONG), 2),
+        (("generate", "patterns", "--dtd", "loop/my.dtd"), 2),
+        (("simulate", SCENARIO, "--draw", f"{LONG}/a.svg"), 2),
+        (("explain", "//a", f"{LONG}!a.xml"), 1),
+        (("explain", "//a", f"loop/{LONG}!a.xml"), 1),
+    ],
+    ids=["watch", "dtd", "dtd in a circle", "picture", "member", "member in a circle"],
+)
+def test_a_path_that_no_disk_can_have_is_a_sentence_of_ours(
+    twigcast: Twigcast, tmp_path: Path, words: tuple[str, ...], code: int
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "rules.txt").write_text("//a\n")
+    result = twigcast(*words)
+    assert result.exit_code == code
+    assert "[Errno" not in result.stderr
+    assert "bug" not in result.stderr

@@ -420,3 +420,40 @@ def test_what_cannot_be_meant_is_refused_before_anything_happens(
     before = _files(office)
     assert twigcast("match", "rules.csv", *words).exit_code == 2
     assert _files(office) == before
+
+
+def test_who_moves_one_file_leaves_what_others_have_left_aside_alone(
+    twigcast: Twigcast, office: Path
+) -> None:
+    hidden = ".twigcast-0123456789abcdef.aside"
+    others = [office / folder / hidden / "b.xml" for folder in ("feed", "feed/deep")]
+    for other in others:
+        other.parent.mkdir()
+        other.write_text(QUIET)
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
+    assert all(other.exists() for other in others)
+    assert result.exit_code == 0
+    assert "aside" not in result.stderr
+
+
+@pytest.mark.parametrize("name", ["loop.xml", "n" * 300, "loop.xml/below.xml"])
+def test_a_path_that_leads_nowhere_is_refused_and_all_others_are_moved(
+    twigcast: Twigcast, office: Path, name: str
+) -> None:
+    (office / "loop.xml").symlink_to("loop.xml")
+    result = twigcast("match", "rules.csv", name, "feed/a.xml", "--move-to", "sorted")
+    assert result.exit_code == 1
+    assert f"twigcast: {name}: it cannot be read: " in result.stderr
+    assert ", 1 moved, 1 refused in " in result.stderr
+    assert not (office / "feed" / "a.xml").exists()
+
+
+@pytest.mark.parametrize("name", ["loop", "n" * 300, "loop/below"])
+def test_a_folder_that_cannot_be_is_a_slip_and_everything_stays(
+    twigcast: Twigcast, office: Path, name: str
+) -> None:
+    (office / "loop").symlink_to("loop")
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", name)
+    assert result.exit_code == 2
+    assert f"cannot make the folder {name}: " in result.stderr
+    assert (office / "feed" / "a.xml").exists()

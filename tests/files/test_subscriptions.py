@@ -23,6 +23,7 @@ from twigcast.files import (
 )
 from twigcast.files.rows import Row, csv_rows
 from twigcast.files.subscriptions import file_rows
+from twigcast.matching import Matcher
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -457,3 +458,30 @@ def test_a_quote_that_is_never_closed_is_looked_for_once_in_each_line_ahead() ->
     assert ["never closed" in (row.problem or "") for row in rows] == [True] + [False] * 499
     # As many lines ahead as a field may have, one after the other, and then each by itself.
     assert _CountedText.formatted <= 50 + 500
+
+
+def test_of_many_namespaces_each_expression_gets_those_that_it_names(write: Write) -> None:
+    lines = [f"# namespace p{number} = urn:{number}\n//p{number}:a\n" for number in range(500)]
+    tail = ["# namespace p1 = urn:new\n", "/x[1-p1:a]/ancestor::p2.-_ü:b | id('p3:z')/p9x:a\n"]
+    lines += ["# namespace p2.-_ü = urn:odd\n", *tail]
+    file = read_subscriptions(write("s.txt", "".join(lines)))
+    assert all(
+        one.namespaces[f"p{number}"] == f"urn:{number}"
+        for number, one in enumerate(file.subscriptions[:-1])
+    )
+    # With all of those above it, each would have 250 on average.
+    assert sum(len(one.namespaces) for one in file.subscriptions) < 500 * 10
+    assert file.subscriptions[-1].namespaces == {
+        "p1": "urn:new",
+        "p2.-_ü": "urn:odd",
+        "p3": "urn:3",
+    }
+    (refused,) = compile_subscriptions(file, Matcher().add)
+    assert "instead of 'p9x'" in refused.reason
+
+
+def test_long_namespaces_are_not_handed_to_expressions_that_do_not_name_them(write: Write) -> None:
+    lines = [f"# namespace p = urn:{'x' * 5000}\n", "//a\n", "//p:a\n"]
+    short = ["# namespace p = urn:p\n", "//a\n"]
+    file = read_subscriptions(write("s.txt", "".join(lines + short)))
+    assert [list(one.namespaces) for one in file.subscriptions] == [[], ["p"], ["p"]]

@@ -8,7 +8,7 @@ whoever presses Ctrl-C in it is not told where Python was.
 
 from __future__ import annotations
 
-from twigcast.cli.interrupts import end_while_starting
+from twigcast.cli.starting import end_while_starting
 
 __all__ = ["main"]
 

@@ -7,10 +7,10 @@ one that ``match`` has named: a file, ``-``, or a member of an archive as in
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -187,7 +187,8 @@ def _documents(path: str, limits: PublicationLimits) -> Iterator[tuple[str, Cont
     from twigcast.files import read_documents
 
     archive, bang, _ = path.partition("!")
-    if not bang or Path(path).exists() or not Path(archive).is_file():
+    # Of a name that cannot be, a Path would raise an error.
+    if not bang or os.path.exists(path) or not os.path.isfile(archive):  # noqa: PTH110, PTH113
         yield from read_documents(path, limits=limits)
         return
     for name, content in read_documents(archive, patterns=_EVERY_FILE, limits=limits):

@@ -8,6 +8,7 @@ can only be copied.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,11 +51,15 @@ def filing_into(
 
 
 def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> None:
-    """Refuse folders of which one would be read again where the other is written."""
-    inside = target.resolve()
+    """Refuse folders of which one would be read again where the other is written.
+
+    What leads nowhere is no folder. Of links in a circle and of endless names, a Path would raise
+    an error; whoever reads the document says what is wrong with it.
+    """
+    inside = Path(os.path.realpath(target))
     for each in documents:
-        folder = Path(each).resolve()
-        if not folder.is_dir():
+        folder = Path(os.path.realpath(each))
+        if not os.path.isdir(folder):  # noqa: PTH112 (see above)
             continue
         if inside.is_relative_to(folder) or (watched and folder.is_relative_to(inside)):
             raise UsageError(
@@ -67,8 +72,7 @@ def _put_back_left_aside(documents: Sequence[str]) -> None:
     """What a killed process was about to delete is a document again."""
     from twigcast.files.originals import put_back_left_aside
 
-    paths = (Path(each) for each in documents if each != "-")
-    for told in put_back_left_aside({each if each.is_dir() else each.parent for each in paths}):
+    for told in put_back_left_aside(Path(each) for each in documents if each != "-"):
         say(told)
 
 

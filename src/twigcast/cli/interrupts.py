@@ -6,34 +6,35 @@ SIGTERM, by which service managers ask for an end, is taken like it.
 from __future__ import annotations
 
 import _thread
-import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
+
+from twigcast.cli.starting import SIGNALLED, leave
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
 __all__ = [
+    "INTERRUPTED",
     "TERMINATED",
     "Request",
     "Terminated",
     "asked_to_end",
     "end_in_order",
     "end_on_request",
-    "end_while_starting",
     "interrupt_again",
 ]
 
-_SIGNALLED = 128
-"""What a shell adds to the number of the signal that has ended a program."""
+INTERRUPTED = SIGNALLED + signal.SIGINT
+"""What a shell reports for a program that was interrupted."""
 
-TERMINATED = _SIGNALLED + signal.SIGTERM
+TERMINATED = SIGNALLED + signal.SIGTERM
 """What a shell reports for a program that was asked to end."""
 
 _AGAIN_SECONDS = 0.01
@@ -93,21 +94,14 @@ class Terminated(KeyboardInterrupt):
     """
 
 
-def end_while_starting() -> None:
-    """Have SIGTERM and Ctrl-C end the program at once: nothing is there that could be left."""
-    _handle(_leave)
-
-
 def end_in_order() -> None:
-    """Have SIGTERM end the program as Ctrl-C does, so that nothing is left behind."""
-    _handle(_end)
+    """Have SIGTERM end the program as Ctrl-C does, so that nothing is left behind.
 
-
-def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Take the signals, unless whoever started us has them ignored."""
+    Unless whoever started us has them ignored.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler, _leave}:
-            signal.signal(number, handler)
+        if signal.getsignal(number) in {signal.SIG_DFL, signal.default_int_handler, leave}:
+            signal.signal(number, _end)
 
 
 def asked_to_end() -> int | None:
@@ -118,12 +112,8 @@ def asked_to_end() -> int | None:
 _asked: list[int] = []
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
-    os._exit(_SIGNALLED + number)
-
-
 def _end(number: int, _frame: FrameType | None) -> None:
-    _asked.append(_SIGNALLED + number)
+    _asked.append(SIGNALLED + number)
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 

@@ -9,9 +9,9 @@ taken as they arrive in a folder (:mod:`twigcast.files.arrivals`).
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -98,7 +98,7 @@ def match(
     each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
     given = LimitOptions(*each, members_max, ratio_max)
     limits, costs = given.of_documents(), (residual_cost_max, document_cost_max)
-    if watch and not all(Path(each).is_dir() for each in documents):
+    if watch and not all(map(os.path.isdir, documents)):
         raise UsageError("--watch takes folders, in which documents arrive")
     if subscriptions == "-" and "-" in documents:
         raise UsageError("standard input cannot be both the subscriptions and a document")

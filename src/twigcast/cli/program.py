@@ -51,7 +51,7 @@ from twigcast.cli import (
     simulate,
 )
 from twigcast.cli.help import Verb, VerbGroup
-from twigcast.cli.interrupts import asked_to_end, end_in_order, interrupt_again
+from twigcast.cli.interrupts import INTERRUPTED, asked_to_end, end_in_order, interrupt_again
 from twigcast.cli.speaking import REFUSED, USAGE, complain, say
 from twigcast.display import one_line
 from twigcast.door import door
@@ -200,7 +200,15 @@ def run_program() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.unraisablehook = interrupt_again
     _hush_py4j()
-    end_in_order()
+    try:
+        end_in_order()
+        _run_verb()
+    except KeyboardInterrupt:
+        # Verbs end in order by themselves. This came before typer had built them, or behind them.
+        raise SystemExit(asked_to_end() or INTERRUPTED) from None
+
+
+def _run_verb() -> None:
     try:
         app()
     except OSError as error:  # the help has no place on a full disk

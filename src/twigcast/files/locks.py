@@ -6,7 +6,7 @@ import errno
 import fcntl
 from typing import Final
 
-__all__ = ["lock"]
+__all__ = ["lock", "lock_at_once"]
 
 _NO_LOCKS: Final = {
     errno.ENOLCK,
@@ -26,3 +26,15 @@ def lock(opened: int) -> None:
     except OSError as error:
         if error.errno not in _NO_LOCKS:
             raise
+
+
+def lock_at_once(opened: int) -> bool:
+    """Lock it like :func:`lock`; False if somebody else holds the lock."""
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True

@@ -1,7 +1,8 @@
 """Files that take their place when they are complete, and whose fault it is if they cannot.
 
 A file is written beside its place and renamed when it is complete, so whoever is interrupted leaves
-nothing that looks finished. A device or a pipe stays what it is, and is written to.
+nothing that looks finished. Until then it is locked (:mod:`twigcast.files.unfinished`). A device or
+a pipe stays what it is, and is written to.
 
 A place that cannot be written to is the caller's slip; a disk that is full, or breaks, is nobody's.
 """
@@ -12,12 +13,12 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import BinaryIO, Final
 
 from twigcast.errors import TwigcastError, UsageError
+from twigcast.files.unfinished import unfinished
 
 __all__ = ["cannot_write", "new_file"]
 
@@ -48,23 +49,21 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     """
     if os.path.isdir(path):  # noqa: PTH112 (of a name that cannot be, Path raises an error)
         raise cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
-    special = _is_special(path)
-    # Not made of its name, which may be as long as a name may be.
-    written = path if special else path.with_name(f".twigcast-{token_hex(8)}.tmp")
     try:
+        if _is_special(path):
+            with path.open("wb") as file:
+                yield file
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with written.open("wb") as file:
-            yield file
-        if not special:
+        # Not made of its name, which may be as long as a name may be.
+        with unfinished(path.parent) as (written, held):
+            with os.fdopen(os.dup(held), "wb") as file:
+                yield file
             written.replace(path)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise cannot_write(path, error) from error
-    finally:
-        if not special:
-            with suppress(OSError):  # It may never have been there.
-                written.unlink()
 
 
 def _is_special(path: Path) -> bool:

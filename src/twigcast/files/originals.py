@@ -52,12 +52,18 @@ def remove_original(path: Path, content: bytes) -> bool:
 
 
 def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
-    """Put back what killed processes have left aside, in folders and below; tells of each file."""
+    """Put back what killed processes have left aside; tells of each file.
+
+    Of a folder it is everything in it and below. Of a file it is that file: all others beside it
+    are somebody else's.
+    """
     for folder in _folders_aside(places):
         try:
             held = _opened(folder)
+        except FileNotFoundError:
+            continue  # Its process has come to its end.
         except OSError as error:
-            yield f"{folder} was left by a killed process and cannot be read: {reason_of(error)}"
+            yield _unreadable(folder, error)
             continue
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,33 +79,66 @@ def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
 
 
 def _put_back_all(folder: Path) -> Iterator[str]:
-    for moved in sorted(folder.iterdir()):
+    """Put back what is in a folder; its process may have taken it away before it was locked."""
+    try:
+        left = sorted(folder.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield _unreadable(folder, error)
+        return
+    for moved in left:
         place = folder.parent / moved.name
         try:
             _put_back(moved, place)
         except LeftAsideError as error:
-            yield str(error)
+            if os.path.lexists(moved):
+                yield str(error)
         else:
             yield f"{place}: it was left aside by a killed process, and is back"
     with suppress(OSError):
         folder.rmdir()
 
 
-def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
-    """The hidden folders of this kind in these folders and below, as far as they can be read.
+def _unreadable(folder: Path, error: OSError) -> str:
+    return f"{folder} may be left by a killed process, and cannot be read: {reason_of(error)}"
 
-    A list, for a recursion would end before the folders do.
-    """
-    waiting = list(places)
+
+def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
+    """The hidden folders of this kind that hold what belongs to these places, each once."""
+    told: set[Path] = set()
+    for place in places:
+        if os.path.isdir(place):  # noqa: PTH112 (of a name that cannot be, Path raises an error)
+            found = _hidden_below(place)
+        else:
+            beside = filter(_is_hidden_folder, _folders_in(place.parent))
+            found = (each for each in beside if os.path.lexists(each / place.name))
+        for each in found:
+            if each not in told:
+                told.add(each)
+                yield each
+
+
+def _hidden_below(place: Path) -> Iterator[Path]:
+    """Those in a folder and below, in a list, for a recursion would end before the folders do."""
+    waiting = [place]
     while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as found:
-            for each in found:
-                if not each.is_dir(follow_symlinks=False):
-                    continue
-                if _ASIDE.fullmatch(each.name):
-                    yield Path(each.path)
-                elif not each.name.startswith("."):
-                    waiting.append(Path(each.path))
+        for each in _folders_in(waiting.pop()):
+            if _is_hidden_folder(each):
+                yield each
+            elif not each.name.startswith("."):
+                waiting.append(each)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder, as far as it can be read."""
+    with suppress(OSError), os.scandir(folder) as found:
+        return [Path(each.path) for each in found if each.is_dir(follow_symlinks=False)]
+    return []
+
+
+def _is_hidden_folder(folder: Path) -> bool:
+    return _ASIDE.fullmatch(folder.name) is not None
 
 
 @contextmanager
@@ -140,17 +179,21 @@ def _hidden_folder(beside: Path) -> Iterator[Path]:
 
 
 def _put_back(moved: Path, place: Path) -> None:
-    """Give a file its name again; LeftAsideError if there is another of that name."""
+    """Give a file its name again; LeftAsideError if there is another of that name.
+
+    Or if the system says no: Linux has nobody link what belongs to somebody else.
+    """
     try:
-        # Unlike a rename, this replaces nothing.
-        os.link(moved, place, follow_symlinks=False)
+        try:
+            # Unlike a rename, this replaces nothing.
+            os.link(moved, place, follow_symlinks=False)
+        except OSError:
+            if not _is_one_file(moved, place):  # Somebody was killed behind the link.
+                raise
+        moved.unlink(missing_ok=True)
     except OSError as error:
-        if _is_one_file(moved, place):  # Somebody was killed behind the link.
-            moved.unlink()
-            return
         reason = reason_of(error)
         raise LeftAsideError(f"{moved} cannot be put back as {place}: {reason}") from error
-    moved.unlink()
 
 
 def _is_one_file(one: Path, other: Path) -> bool:

@@ -36,6 +36,13 @@ PREFIX = re.compile(r"[^\W\d][\w.\-]*")
 
 _NAMESPACE_LINE = re.compile(r"\s*#\s*namespace(?:\s+(?P<binding>.*))?", re.DOTALL)
 
+_NAME = re.compile(r"[^\W\d][\w.\-]*:?")
+"""A name in an expression, and the colon behind it if it is a prefix."""
+
+_FEW_PREFIXES = 64
+_FEW_CHARACTERS = 4000
+"""As many bindings as all expressions share; of more, each gets those that it names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -79,10 +86,9 @@ def text_rows(lines: Iterator[Row]) -> Iterator[Row]:
 
     >>> lines = [Row(1, "# namespace s = urn:shop"), Row(2, ""), Row(3, "//s:price")]
     >>> [row.fields for row in text_rows(iter(lines))]
-    [{'id': 3, 'xpath': '//s:price', 'namespaces': 's=urn:shop'}]
+    [{'id': 3, 'xpath': '//s:price', 'namespaces': {'s': 'urn:shop'}}]
     """
-    namespaces: dict[str, str] = {}
-    bound: dict[str, object] = {}
+    bindings = _Bindings()
     for row in lines:
         text = row.text
         if row.problem is not None:
@@ -90,13 +96,44 @@ def text_rows(lines: Iterator[Row]) -> Iterator[Row]:
         elif (binding := _namespace_line(text)) is not None:
             prefix, equals, uri = (part.strip() for part in binding.partition("="))
             if equals and PREFIX.fullmatch(prefix) and uri and not uri.split()[1:]:
-                namespaces[prefix] = uri
-                bound = {"namespaces": " ".join(f"{p}={u}" for p, u in namespaces.items())}
+                bindings.bind(prefix, uri)
             else:
                 yield Row(row.line, text, problem="write # namespace PREFIX = URI")
         elif text.strip() and not text.lstrip().startswith("#"):
             # Spaces in front stay, so that a column counts as an editor counts it.
-            yield Row(row.line, text, {"id": row.line, "xpath": text.rstrip(), **bound})
+            fields: dict[str, object] = {"id": row.line, "xpath": text.rstrip()}
+            if bound := bindings.of(text):
+                fields["namespaces"] = bound
+            yield Row(row.line, text, fields)
+
+
+class _Bindings:
+    """The prefixes that are bound where a reader stands.
+
+    As long as they are few, neighbours share one mapping of all. A file may have as many bindings
+    as expressions, and with all of them for each it would be squared, in memory and whenever an
+    expression is read.
+    """
+
+    def __init__(self) -> None:
+        self._all: dict[str, str] = {}
+        self._characters = 0
+        self._shared: Mapping[str, str] | None = None
+
+    def bind(self, prefix: str, uri: str) -> None:
+        before = self._all.get(prefix)
+        self._characters += len(uri) + (len(prefix) if before is None else -len(before))
+        self._all[prefix] = uri
+        self._shared = None
+
+    def of(self, xpath: str) -> Mapping[str, str]:
+        """The bindings that an expression may need, and more if they are few."""
+        if len(self._all) <= _FEW_PREFIXES and self._characters <= _FEW_CHARACTERS:
+            if self._shared is None:
+                self._shared = dict(self._all)
+            return self._shared
+        named = (name[:-1] for name in _NAME.findall(xpath) if name.endswith(":"))
+        return {prefix: self._all[prefix] for prefix in named if prefix in self._all}
 
 
 def _namespace_line(text: str) -> str | None:

@@ -16,29 +16,25 @@ Nothing is ever overwritten. If a file of that name is there with other content,
 same work done twice leaves the same files.
 
 A file is written under a hidden name, which no reader of documents looks at, and renamed when it is
-complete. Whoever writes it holds a lock on it, which ends with the process however that ends. So
-what a killed process has left is known by its lock that nobody holds, and the next process that
-puts something into that folder removes it.
+complete. What a killed process has left under such a name is removed by the next process that puts
+something into that folder (:mod:`twigcast.files.unfinished`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.errors import UsageError
 from twigcast.files.archives import reason_of
-from twigcast.files.locks import lock
+from twigcast.files.unfinished import remove_left_behind, unfinished
 
 if TYPE_CHECKING:
     from twigcast.files.subscriptions import Subscription
@@ -53,8 +49,6 @@ _DIGITS = 16
 
 _PLAIN = set("._-+@,() ")
 _DEVICES = re.compile(r"(?:CON|PRN|AUX|NUL|COM\d|LPT\d)(?=$|\.)", re.IGNORECASE)
-
-_UNFINISHED = re.compile(r"\.twigcast-[0-9a-f]{16}\.tmp")
 
 _Owner: TypeAlias = tuple[str, str]
 
@@ -103,9 +97,9 @@ class SubscriberFolders:
     ) -> Path:
         folder.mkdir(exist_ok=True)
         if folder not in self._tidied:
-            _remove_left_behind(folder)
+            remove_left_behind(folder)
             self._tidied.add(folder)
-        with _unfinished(folder) as (path, held):
+        with unfinished(folder) as (path, held):
             # Some disks tell only when a file is closed that it did not fit.
             with os.fdopen(os.dup(held), "wb") as file:
                 if mode is not None:
@@ -125,43 +119,6 @@ class SubscriberFolders:
         for each in folders:
             _sync(each)
         self._synced.add(folder)
-
-
-@contextmanager
-def _unfinished(folder: Path) -> Iterator[tuple[Path, int]]:
-    """A new file with a hidden name, open and locked; the name goes, whatever happens.
-
-    Between its making and its lock somebody may take it for left behind: then make another.
-    """
-    while True:
-        # Numbers of processes are not unique: each container counts its own.
-        path = folder / f".twigcast-{token_hex(8)}.tmp"
-        held = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        try:
-            lock(held)
-            if path.exists():
-                yield path, held
-                return
-        finally:
-            path.unlink(missing_ok=True)
-            os.close(held)
-
-
-def _remove_left_behind(folder: Path) -> None:
-    """Remove unfinished files that nobody writes any more.
-
-    Where there are no locks, or others may not open the file, it stays: it is in nobody's way.
-    """
-    with os.scandir(folder) as found:
-        left = [each.path for each in found if _UNFINISHED.fullmatch(each.name)]
-    for path in left:
-        with suppress(OSError):
-            opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
-                fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                Path(path).unlink()
-            finally:
-                os.close(opened)
 
 
 def safe_name(name: str) -> str:

@@ -243,7 +243,7 @@ class _Prefixes:
     def of(self, given: object) -> Mapping[str, str]:
         if not given:
             return self._of_all
-        if given != self._last[0]:
+        if given is not self._last[0] and given != self._last[0]:
             own = _namespaces(given)
             self._last = (given, {**self._of_all, **own} if self._of_all else own)
         return self._last[1]
