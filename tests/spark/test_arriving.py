@@ -68,6 +68,12 @@ def _write_table(path: Path, *documents: str) -> None:
     pyarrow.parquet.write_table(table, path)
 
 
+def test_a_table_may_be_named_by_its_address(place: Place, tmp_path: Path) -> None:
+    _write_table(tmp_path / "table" / "part-0.parquet", "one")
+    place.run(f"file://{tmp_path}/table")
+    assert pairs(place.table("deliveries")) == [("one", "any"), ("one", "seven")]
+
+
 def test_rows_of_a_table_whose_name_has_brackets_come_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 from tests.spark.sessions import hide_session
 from tests.test_slips import ODD, Raised
 from twigcast.errors import InternalError, TwigcastError, UsageError
-from twigcast.spark import Pipeline, grid, matches, pipeline, read_table, register
+from twigcast.spark import Pipeline, grid, matches, pipeline, read_table, register, run_batch
+from twigcast.spark.session import check_session
 
 
 def _no_session() -> Any:  # noqa: ANN401
@@ -70,6 +71,31 @@ def test_a_slip_is_told_as_one(
                 pytest.fail(f"{odd}: {error}")
         except TwigcastError:
             pass  # It says what is wrong; and a call that succeeds is right as well.
+
+
+@pytest.mark.parametrize("odd", [7, "local[*]", [], SparkSession, SparkSession.builder])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda odd, _: Pipeline(odd, None, ["//a"]),
+        lambda odd, at: run_batch(["//a"], at, at / "out", spark=odd),
+        lambda odd, at: read_table(odd, at, "metrics"),
+        lambda odd, _: read_table(odd, "hdfs://host/out", "metrics"),
+        lambda odd, _: register(odd, ["//a"]),
+        lambda odd, _: grid(odd, lambda a: {"b": a}, {"a": [1]}),
+    ],
+)
+def test_what_is_no_session_is_told_before_anything_is_done(
+    call: Callable[[object, Path], object], odd: object, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"spark is a Spark session, as start_session.*, not "):
+        call(odd, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_that_is_connected_to_is_a_session() -> None:
+    connected = pytest.importorskip("pyspark.sql.connect.session")
+    check_session(Mock(spec=connected.SparkSession))
 
 
 def test_the_name_of_a_function_is_text() -> None:

@@ -98,6 +98,21 @@ def test_a_folder_that_spark_wrote_is_a_table(
     assert format_of([str(tmp_path)]) == expected
 
 
+@pytest.mark.parametrize("begin", ["file://", "file:", "file://localhost", "file:///", "/"])
+def test_an_address_means_what_the_path_means(tmp_path: Path, begin: str) -> None:
+    (tmp_path / "table").mkdir()
+    (tmp_path / "table" / "part-0.snappy.parquet").write_text("")
+    assert format_of([f"{begin}{tmp_path}/table"]) == "parquet"
+    assert not Publications(f"{begin}{tmp_path}/table").are_files
+    (tmp_path / "rules.txt").write_text("//a\n")
+    assert [one.xpath for one in gathered(f"{begin}{tmp_path}/rules.txt").subscriptions] == ["//a"]
+
+
+def test_subscriptions_of_another_file_system_are_a_table() -> None:
+    with pytest.raises(UsageError, match=r"hdfs://host/rules\.csv .* another file system: .*table"):
+        gathered("hdfs://host/rules.csv")
+
+
 def test_one_run_reads_one_kind(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="of several kinds"):
         format_of([str(tmp_path / "a.parquet"), str(tmp_path / "b.xml")])
@@ -166,6 +181,14 @@ def test_the_folder_above_is_that_behind_a_link(tmp_path: Path, spark: SparkSess
     found = table_of(spark, Publications(tmp_path / "link" / ".." / "feed.csv"))
     assert found is not None
     assert [row["document"] for row in found.collect()] == ["far"]
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_table_may_be_named_by_its_address(tmp_path: Path, spark: SparkSession) -> None:
+    _written(spark, tmp_path / "table", ["one", "two"])
+    run = run_batch(["/a"], f"file://{tmp_path}/table", tmp_path / "out", spark=spark)
+    assert (run.documents, run.dead_letters, run.deliveries) == (2, 0, 2)
 
 
 def test_a_row_with_two_columns_of_one_name_is_refused() -> None:

@@ -29,7 +29,7 @@ from twigcast.matching import Matcher
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.job import matching_function, share_compiled
 from twigcast.spark.labels import labels_of
-from twigcast.spark.session import running_session
+from twigcast.spark.session import check_session, running_session
 from twigcast.spark.sources import gathered
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def register(
     spark: SparkSession, subscriptions: Subscriptions, name: str = "twigcast_match"
 ) -> None:
     """Make ``NAME(content)`` known to SQL; registering again replaces the subscriptions."""
+    check_session(spark)
     if not isinstance(name, str):
         raise UsageError(f"the name of a function is text, not {shown(name)}")
     with _told_plainly():

@@ -43,6 +43,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
+from twigcast.spark.session import check_session
 
 if TYPE_CHECKING:
     from typing import Any
@@ -84,6 +85,7 @@ def grid(
     given = {name: tuple(values) for name, values in axes.items()}
     seeded = _takes_seed(work, given)
     count = _checked_count(given, repeats, partitions)
+    check_session(spark)
     tasks = max(1, min(count, partitions or TASKS_MAX))
 
     def answer(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -66,6 +66,7 @@ from twigcast.spark.prepared import Prepared, design_of, prepare
 from twigcast.spark.progress import Progress, watched
 from twigcast.spark.result import Run
 from twigcast.spark.session import (
+    check_session,
     cores_of,
     is_connected_to,
     partitions_of,
@@ -141,6 +142,8 @@ class Pipeline:
         advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
         progress: Listener | None = None,
     ) -> None:
+        if spark is not None:
+            check_session(spark)
         with told_plainly("the run did not finish"):
             self.design = design_of(
                 topology,

@@ -9,7 +9,7 @@ from twigcast.display import html_table, one_line, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.spark.failures import told_plainly
-from twigcast.spark.session import running_session
+from twigcast.spark.session import check_session, running_session
 from twigcast.spark.storage import batches_of, checked_place, literally, readable_store
 from twigcast.spark.tables import TABLES
 
@@ -87,6 +87,7 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     Its files are those that were written: a :class:`UsageError` names one that is missing, was
     added, or has another size. What they hold is compared with its checksums when Spark reads it.
     """
+    check_session(spark)
     if name not in TABLES:
         raise UsageError(f"there is no table {shown(name)}; there are {', '.join(TABLES)}")
     place = checked_place(out, "an output folder")

@@ -42,6 +42,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import spark_partition_id
 
+from twigcast.display import shown
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.java import find_java
@@ -186,6 +187,17 @@ def running_session() -> SparkSession | None:
             forget()
             return None
         raise TwigcastError(f"Spark does not answer: {cause(error)}") from error
+
+
+def check_session(spark: object) -> None:
+    """A :class:`UsageError` for what is no session, before it is asked for anything."""
+    # That of Spark Connect is a class of its own, whose packages may not be there.
+    connect = sys.modules.get("pyspark.sql.connect.session")
+    kinds = (SparkSession,) if connect is None else (SparkSession, connect.SparkSession)
+    if not isinstance(spark, kinds):
+        raise UsageError(
+            f"spark is a Spark session, as start_session() gives one, not {shown(spark)}"
+        )
 
 
 def is_connected_to(spark: SparkSession) -> bool:

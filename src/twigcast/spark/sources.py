@@ -105,7 +105,7 @@ def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
         case SubscriptionFile():
             return subscriptions
         case str() | os.PathLike():
-            return read_subscriptions(subscriptions)
+            return read_subscriptions(_local_file(subscriptions))
         case DataFrame():
             return gather_subscriptions(_rows(subscriptions.collect()))
         case Mapping():
@@ -117,6 +117,17 @@ def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
         f"subscriptions are a path, a list of expressions, a mapping from id to expression, "
         f"rows or a DataFrame, not a {type(subscriptions).__name__}"
     )
+
+
+def _local_file(path: AnyPath) -> str:
+    """A file of subscriptions on this machine; a :class:`UsageError` if it is elsewhere."""
+    local = local_path(checked_path(path, "a file of subscriptions"))
+    if local is None:
+        raise UsageError(
+            f"the subscriptions {os.fspath(path)} are in another file system: give a table of "
+            "subscriptions, which Spark reads from anywhere"
+        )
+    return local
 
 
 def table_of(spark: SparkSession, publications: Publications) -> DataFrame | None:
@@ -163,7 +174,7 @@ def _rows(given: Iterable[object]) -> Iterator[FileRow]:
 
 def format_of(paths: Sequence[str]) -> str | None:
     """The table format that the names tell, which must be one for all."""
-    found = {_format_of_path(Path(path)) for path in paths}
+    found = {_format_of_path(Path(local_path(path) or path)) for path in paths}
     if len(found) > 1:
         raise UsageError(
             "the publications are of several kinds; give those of one kind in one run, "
