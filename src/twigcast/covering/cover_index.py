@@ -27,6 +27,7 @@ from array import array
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from twigcast.copies import Copied, as_kind, attributes
 from twigcast.covering import native
 from twigcast.covering.alternatives import narrower_twigs, wider_twigs
 from twigcast.covering.candidates import Candidates
@@ -74,7 +75,7 @@ class _Kept(NamedTuple):
     ready: Ready
 
 
-class CoverIndex:
+class CoverIndex(Copied):
     """A changing set of patterns, each under an id or several.
 
     >>> from twigcast import CoverIndex
@@ -196,6 +197,19 @@ class CoverIndex:
             raise UsageError(f"no pattern with id {shown(id)}")
         return self._kept[self._by_id[id]].pattern
 
+    @door("copying an index")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: an index of its own, with the same patterns.
+
+        It counts from zero, and makes patterns ready by itself.
+        """
+        held = []
+        for number, kept in self._kept.items():
+            more = self._more_ids.get(number, ())
+            held += [(one, kept.pattern) for one in (self._first_ids[number], *more)]
+        others = attributes(self, but=vars(CoverIndex("python")))
+        return _restored, (type(self), self.engine, self._budget, held), others
+
     def __repr__(self) -> str:
         ids, patterns = counted(len(self), "id"), counted(len(self._numbers), "pattern")
         return f"<CoverIndex: {ids}, {patterns}, engine {self.engine}>"
@@ -300,6 +314,16 @@ class CoverIndex:
 
     def _above(self, number: int) -> set[int]:
         return set(self._covering(self._kept[number].pattern)) - {number}
+
+
+def _restored(
+    kind: type[CoverIndex], engine: CoverEngine, budget: int, held: list[tuple[int, Pattern]]
+) -> CoverIndex:
+    """A copy of an index, but for what a subclass keeps beside the patterns."""
+    made = CoverIndex(engine, budget=budget)
+    for one, pattern in held:
+        made.add(one, pattern)
+    return as_kind(kind, made)
 
 
 def _parsed(pattern: Pattern | str) -> Pattern:

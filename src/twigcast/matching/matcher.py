@@ -21,6 +21,7 @@ from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
+from twigcast.copies import Copied, as_kind, attributes
 from twigcast.display import counted, html_table, shown, size
 from twigcast.door import door
 from twigcast.errors import (
@@ -84,7 +85,7 @@ class MatcherStatistics:
         return html_table(("statistic", "value"), [*own, *more])
 
 
-class Matcher:
+class Matcher(Copied):
     """Standing subscriptions, and the documents that satisfy them.
 
     ``rules`` are the subscriptions to begin with: a mapping from ids to expressions, or a list of
@@ -445,10 +446,15 @@ class Matcher:
             raise UsageError("a matcher that watches paths cannot be copied; unwatch them first")
         with self._changing:
             content = self._stored()
-            state = {name: one for name, one in vars(self).items() if name not in _ITS_OWN}
+            state = attributes(self, but=_ITS_OWN)
             state["_texts"] = None if self._texts is None else dict(self._texts)
-        limits = self._limits, self._pattern_limits, self._cost_max, self._document_cost_max
-        return _restored, (type(self), content, self._engine.name, *limits), state
+        limits = {
+            "limits": self._limits,
+            "pattern_limits": self._pattern_limits,
+            "residual_cost_max": self._cost_max,
+            "document_cost_max": self._document_cost_max,
+        }
+        return _restored, (type(self), content, self._engine.name, limits), state
 
     @door("counting subscriptions")
     def __len__(self) -> int:
@@ -550,24 +556,9 @@ _ITS_OWN: Final = frozenset({"_changing", "_codes", "_engine", "_tally"})
 """What a copy of a matcher makes for itself."""
 
 
-def _restored(  # noqa: PLR0917  # Only pickle calls it.
-    kind: type[Matcher],
-    content: bytes,
-    engine: str,
-    limits: DocumentLimits,
-    pattern_limits: PatternLimits,
-    residual_cost_max: int,
-    document_cost_max: int,
-) -> Matcher:
+def _restored(kind: type[Matcher], content: bytes, engine: str, limits: dict[str, Any]) -> Matcher:
     """A copy of a matcher, but for what it keeps beside the subscriptions."""
-    return kind.from_buffer(
-        content,
-        engine=engine,
-        limits=limits,
-        pattern_limits=pattern_limits,
-        residual_cost_max=residual_cost_max,
-        document_cost_max=document_cost_max,
-    )
+    return as_kind(kind, Matcher.from_buffer(content, engine=engine, **limits))
 
 
 def _view(buffer: object) -> memoryview:

@@ -26,6 +26,7 @@ from functools import partial
 from time import perf_counter
 from typing import Final, TypeAlias, assert_never
 
+from twigcast.copies import Uncopied
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
@@ -119,7 +120,7 @@ class _Broker:
         return self.router.name
 
 
-class Simulation:
+class Simulation(Uncopied, instead="make another of the same story"):
     """One run of a story under one strategy.
 
     ``clock`` tells how much real time the run took; it has no influence on anything else.

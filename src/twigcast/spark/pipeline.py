@@ -51,6 +51,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import __version__
+from twigcast.copies import Uncopied
 from twigcast.display import counted, html_table, one_line, printable, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
@@ -111,7 +112,9 @@ _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
 
 
-class Pipeline:
+class Pipeline(
+    Uncopied, instead="make another of the same topology and subscriptions: it holds a session"
+):
     """Documents through a network of brokers: who asked for what where, and how brokers route.
 
     ``spark`` is a session; without one the running session is used, or a new one is started when

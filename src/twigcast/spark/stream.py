@@ -44,6 +44,7 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
+from twigcast.copies import Uncopied
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
@@ -96,7 +97,7 @@ _FEW_FILES = 8 * _FEW_FILES_PER_TASK
 """A task costs as much as some 50 small documents, and each leaves a file of its own."""
 
 
-class Stream:
+class Stream(Uncopied, instead="it runs, and its tables are in its output folder"):
     """A stream in the background, until it is stopped, fails, or has nothing left to do."""
 
     def __init__(self, query: StreamingQuery, step: Step) -> None:
