@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Final, cast
 from lxml import etree
 
 from twigcast.copies import Copied, as_kind
+from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.condition import Label
@@ -224,7 +225,7 @@ class Document(Copied):
         return _read_again, (type(self), self.content, self.name)
 
     def __repr__(self) -> str:
-        name = f"{self.name}, " if self.name else ""
+        name = f"{one_line(self.name)}, " if self.name else ""
         return f"<Document: {name}{len(self.content):,} bytes>"
 
     def _check_limits(self, limits: DocumentLimits, *, long_names: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twigcast.display import counted, html_table, shortened
+from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.routing.events import SubscriptionId
 
 __all__ = ["Delivery", "Outcome"]
@@ -43,8 +43,8 @@ class Outcome:
         if self.dead_letters:
             parts.append(f"{len(self.dead_letters):,} undecided")
         if self.refused is not None:
-            parts = [f"refused: {shortened(self.refused)}"]
-        return f"<Outcome: {self.publication}, {', '.join(parts)}>"
+            parts = [f"refused: {shortened(one_line(self.refused))}"]
+        return f"<Outcome: {one_line(self.publication)}, {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         rows = ((each.subscriber, each.subscription, each.broker) for each in self.deliveries)

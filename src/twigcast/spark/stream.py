@@ -45,7 +45,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from twigcast.copies import Uncopied
-from twigcast.display import shown
+from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
@@ -107,7 +107,7 @@ class Stream(Uncopied, instead="it runs, and its tables are in its output folder
 
     def __repr__(self) -> str:
         state = "running" if self.is_active else "ended"
-        return f"<Stream: {state}, tables in {self._step.out}>"
+        return f"<Stream: {state}, tables in {one_line(self._step.out)}>"
 
     @property
     def is_active(self) -> bool:
