@@ -40,7 +40,7 @@ from twigcast.display import counted, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.slips import check_whole
+from twigcast.slips import asked, check_whole
 
 __all__ = ["CoverEngine", "CoverIndex", "CoverIndexStatistics"]
 
@@ -130,7 +130,7 @@ class CoverIndex(Copied):
             self._more_ids.setdefault(number, {})[id] = None
 
     def _put_in(self, pattern: Pattern, first_id: int) -> int:
-        made = self._ready_of(pattern) if self._ready_of else ready(pattern.condition)
+        made = asked(self._ready_of, pattern) if self._ready_of else ready(pattern.condition)
         if not self._unused:
             self._unused.append(len(self._first_ids))
             self._first_ids.append(first_id)
@@ -239,7 +239,7 @@ class CoverIndex(Copied):
     def _covering(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
         if own is None and self._ready_of:
-            narrower = self._ready_of(pattern)
+            narrower = asked(self._ready_of, pattern)
         elif own is None:
             unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
             narrower = Ready(pattern.condition, (), unlaid)
@@ -258,7 +258,7 @@ class CoverIndex(Copied):
     def _covered(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
         if own is None and self._ready_of:
-            wider = self._ready_of(pattern)
+            wider = asked(self._ready_of, pattern)
         elif own is None:
             wider = Ready(pattern.condition, wider_twigs(pattern.condition), ())
         else:

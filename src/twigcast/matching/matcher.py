@@ -47,7 +47,7 @@ from twigcast.matching.rules import Rules, rules_of
 from twigcast.matching.streaming import StreamingEngine
 from twigcast.matching.tally import Tally
 from twigcast.matching.unread import Unread
-from twigcast.slips import check_whole
+from twigcast.slips import asked, check_whole, drawn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -269,7 +269,7 @@ class Matcher(Copied):
         """
         check_whole(threads, "threads")
         if isinstance(skip, Iterator):
-            skip = tuple(skip)  # It can be read but once, and each row asks.
+            skip = tuple(drawn(skip))  # It can be read but once, and each row asks.
 
         @door("matching a document")
         def decide(value: pa.Scalar[Any]) -> Decision | None:
@@ -359,7 +359,7 @@ class Matcher(Copied):
         Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
         """
         witness = Witness(self._read(document))
-        return {one: witness.bindings(self._held(one)) for one in ids}
+        return {one: witness.bindings(self._held(one)) for one in drawn(ids)}
 
     @door("counting")
     def statistics(self) -> MatcherStatistics:
@@ -407,34 +407,39 @@ class Matcher(Copied):
         that can be written to is refused. It is for that engine only. Limits are not written: give
         those that are to hold from here on.
         """
-        matcher = cls(
+        matcher = asked(
+            cls,
             engine=engine,
             limits=limits,
             pattern_limits=pattern_limits,
             residual_cost_max=residual_cost_max,
             document_cost_max=document_cost_max,
         )
+        matcher._load(buffer)  # noqa: SLF001  # It is this class's own.
+        return matcher
+
+    def _load(self, buffer: bytes | memoryview) -> None:
+        """Hold what is stored, and nothing else."""
         ids, content = stored.without_ids(_view(buffer))
-        matcher._codes = IdCodes(ids)
+        self._codes = IdCodes(ids)
         if NativeEngine.has_written(content):
-            if engine not in {"auto", "native"} or not AVAILABLE:
+            if not isinstance(self._engine, NativeEngine):
                 raise UsageError(
                     "these subscriptions were compiled for the engine native; ask for that one, "
                     "where twigcast-kernel is installed, or write them with another engine"
                 )
-            matcher._engine = NativeEngine.from_buffer(
+            self._engine = NativeEngine.from_buffer(
                 memoryview(content),
-                cost_max=residual_cost_max,
-                document_cost_max=document_cost_max,
-                limits=limits,
+                cost_max=self._cost_max,
+                document_cost_max=self._document_cost_max,
+                limits=self._limits,
             )
-            stored.check_codes(ids, matcher._engine.ids_before(FIRST_OWN))
-            return matcher
+            stored.check_codes(ids, self._engine.ids_before(FIRST_OWN))
+            return
         patterns = dict(stored.from_buffer(content))
         stored.check_codes(ids, (code for code in patterns if not is_own_code(code)))
         for code, pattern in patterns.items():
-            matcher._engine.add(code, pattern)
-        return matcher
+            self._engine.add(code, pattern)
 
     @door("copying a matcher")
     def __reduce__(self) -> tuple[object, ...]:

@@ -58,6 +58,7 @@ from twigcast.errors import UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
+from twigcast.slips import asked
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import told_plainly
 from twigcast.spark.hops import hops
@@ -517,7 +518,7 @@ def _renamed(entry: Entry, folder_names: Mapping[str, str]) -> Entry:
 def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None]:
     def tell(stage: str, done: int, total: int | None) -> None:
         if listener is not None and (done % _TOLD_EVERY == 0 or done == total):
-            listener(Progress(stage, done, total))
+            asked(listener, Progress(stage, done, total))
 
     return tell
 
