@@ -431,7 +431,7 @@ TAKEN_FROM_US = CALLED_BY_US | {"PublicationLimits.unpacked_bytes_max", "Tally.c
 
 
 CALLBACKS = {"add", "clock", "ready_of", "report", "resolve", "tell"}
-"""Functions of the caller's: what they raise leaves as an InternalError with its cause."""
+"""Functions of the caller's: what they raise is its own, whatever it is."""
 
 
 def tried() -> Iterator[tuple[str, str, Any]]:
@@ -488,8 +488,9 @@ def slips(room: str, name: str, made: Any) -> Iterator[str]:  # noqa: ANN401
                 try:
                     call(made, name, receiver, arguments)
                 except InternalError as error:
-                    if not isinstance(error.__cause__, Raised):
-                        yield f"{name}({parameter}={odd}): {error}"
+                    yield f"{name}({parameter}={odd}): {error}"
+                except Raised:
+                    pass  # It is the caller's own.
                 except TwigcastError as error:
                     if not str(error).isprintable():
                         yield f"{name}({parameter}={odd}) tells raw {str(error)!r}"

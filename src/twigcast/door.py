@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar, cast
 
 from twigcast.errors import InternalError, TwigcastError, UsageError
-from twigcast.slips import first_slip
+from twigcast.slips import first_slip, is_callers
 
 __all__ = ["door"]
 
@@ -28,6 +28,9 @@ class door(ContextDecorator):  # noqa: N801  # a verb's manners: it stands behin
     Whatever else was raised inside becomes an :class:`InternalError` with its cause. ``doing`` is
     the beginning of the sentence: what failed. Warnings that the caller made errors of stay what
     they are, and interrupts are none of our business.
+
+    What a caller's own code raises, in an iterator or a function that it has handed in, is its own
+    as well, and passes as it is (:func:`twigcast.slips.is_callers`).
 
     A function that was given what its own signature does not allow has not failed: its caller has
     made a slip, which is a :class:`UsageError`. That is looked into only after something was
@@ -62,12 +65,11 @@ Twigcast: please report it, with the input
             def giving(*args: object, **named: object) -> Generator[object, Any, object]:
                 try:
                     return (yield from function(*args, **named))
-                except InternalError as error:  # of an entrance that this one has called
-                    raise self._told(error, function, args, named) from error.__cause__
-                except _MAY_LEAVE:
-                    raise
                 except Exception as error:
-                    raise self._told(error, function, args, named) from error
+                    told = self._told(error, function, args, named)
+                    if told is error:
+                        raise
+                    raise told from _cause(error)
 
             return cast("_Function", giving)
 
@@ -75,15 +77,14 @@ Twigcast: please report it, with the input
         def guarded(*args: object, **named: object) -> object:
             try:
                 return function(*args, **named)
-            except InternalError as error:  # of an entrance that this one has called
-                raise self._told(error, function, args, named) from error.__cause__
-            except _MAY_LEAVE:
-                raise
             except Exception as error:
                 trace = error.__traceback__
                 if isinstance(error, TypeError) and (trace is None or trace.tb_next is None):
                     raise  # The function was never entered: the call does not fit it.
-                raise self._told(error, function, args, named) from error
+                told = self._told(error, function, args, named)
+                if told is error:
+                    raise
+                raise told from _cause(error)
 
         return cast("_Function", guarded)
 
@@ -93,13 +94,17 @@ Twigcast: please report it, with the input
         function: Callable[..., Any],
         args: tuple[object, ...],
         named: dict[str, object],
-    ) -> TwigcastError:
-        """What a caller is told of a failure: its own slip, or that it is ours."""
-        cause = error.__cause__ if isinstance(error, InternalError) else error
-        slip = None if isinstance(cause, _NO_SLIPS) else first_slip(function, args, named)
+    ) -> Exception:
+        """What a caller is told of a failure: the same, its own slip, or that it is ours."""
+        if isinstance(error, _MAY_LEAVE) and not isinstance(error, InternalError):
+            return error
+        # An InternalError is of an entrance that this one has called.
+        slip = None if isinstance(_cause(error), _NO_SLIPS) else first_slip(function, args, named)
         if slip is not None:
             return UsageError(f"{self._doing}: {slip}")
-        return error if isinstance(error, InternalError) else InternalError(self._doing, error)
+        if isinstance(error, InternalError) or is_callers(error):
+            return error
+        return InternalError(self._doing, error)
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +115,9 @@ Twigcast: please report it, with the input
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if isinstance(error, Exception) and not isinstance(error, _MAY_LEAVE):
+        if error is None or not isinstance(error, Exception) or isinstance(error, _MAY_LEAVE):
+            return
+        if not is_callers(error):
             raise InternalError(self._doing, error) from error
 
 
@@ -118,3 +125,8 @@ _MAY_LEAVE: Final = (TwigcastError, Warning)
 
 _NO_SLIPS: Final = (OSError, MemoryError)
 """What is the machine's fault, whatever the arguments were."""
+
+
+def _cause(error: Exception) -> BaseException | None:
+    """What failed in the first place."""
+    return error.__cause__ if isinstance(error, InternalError) else error

@@ -30,6 +30,7 @@ from typing import (
     Final,
     Literal,
     NewType,
+    ParamSpec,
     TypeGuard,
     TypeVar,
     Union,
@@ -44,9 +45,21 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["check_fields", "check_whole", "each_of", "first_slip", "is_number"]
+__all__ = [
+    "asked",
+    "check_fields",
+    "check_whole",
+    "drawn",
+    "each_of",
+    "first_slip",
+    "is_callers",
+    "is_number",
+]
 
 _Item = TypeVar("_Item")
+_Taken = ParamSpec("_Taken")
+
+_PACKAGE: Final = __name__.partition(".")[0]
 
 _WHOLE_MAX: Final = 2**63 - 1
 """What 64 bits hold, as the kernel and Spark count."""
@@ -127,6 +140,31 @@ def _holds(value: object, kind: object, inside: tuple[Any, ...]) -> bool:
         return False  # What cannot be read is no collection: a view that was released, say.
 
 
+def drawn(given: Iterable[_Item]) -> Iterator[_Item]:
+    """What a caller's iterator gives; what it raises is the caller's own (:func:`is_callers`)."""
+    yield from given
+
+
+def asked(function: Callable[_Taken, _Item], *given: _Taken.args, **named: _Taken.kwargs) -> _Item:
+    """What a caller's function answers; what it raises is the caller's own."""
+    return function(*given, **named)
+
+
+def is_callers(error: BaseException) -> bool:
+    """Whether an exception was raised by code that the caller had handed in.
+
+    The last that we had to do with it was to draw from an iterator or to ask a function. If that
+    was our own after all, there are more of our frames behind.
+    """
+    last, trace = None, error.__traceback__
+    while trace is not None:
+        frame = trace.tb_frame
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+            last = frame.f_code
+        trace = trace.tb_next
+    return last in {drawn.__code__, asked.__code__}
+
+
 def each_of(given: Iterable[_Item], kind: type | UnionType, what: str) -> Iterator[_Item]:
     """One by one, and :class:`UsageError` for what is of another kind: an iterator is read once.
 
@@ -134,7 +172,7 @@ def each_of(given: Iterable[_Item], kind: type | UnionType, what: str) -> Iterat
     Traceback (most recent call last):
     twigcast.errors.UsageError: names are texts, and number 2 is 5
     """
-    for number, one in enumerate(given, 1):
+    for number, one in enumerate(drawn(given), 1):
         if not isinstance(one, kind):
             raise UsageError(f"{what}, and number {number:,} is {shown(one)}")
         yield one

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.engines import EVERY_ENGINE
-from twigcast.matching import Matcher
+from twigcast.language.condition import ValueTest
+from twigcast.language.values import passes
+from twigcast.matching import Matcher, walk
 from twigcast.matching.native import AVAILABLE, NativeStatistics
 from twigcast.matching.residuals import DOCUMENT_COST_MAX
+from twigcast.matching.values import string_value
 
 BUDGETS = (0, 100, 3_000, 100_000, 3_000_000, DOCUMENT_COST_MAX)
 
@@ -195,3 +198,47 @@ def test_paths_with_too_much_to_learn_are_looked_at_one_by_one() -> None:
     details = short.statistics().details
     assert isinstance(details, NativeStatistics)
     assert details.abandoned == 2
+
+
+@pytest.mark.parametrize("engine", ["streaming", "lxml"])
+def test_texts_that_walking_reads_count_and_cheap_answers_stand(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depth, read = 200, []
+
+    def reading(element: etree._Element) -> str:
+        value = string_value(element)
+        read.append(len(value))
+        return value
+
+    monkeypatch.setattr(walk, "string_value", reading)
+    nested = "<b>" * depth + "<c/>" + "y 7" * 100_000 + "</b>" * depth
+    rules: dict[int | str, str] = {
+        number: f"//b[contains(.//b, '7y{number}')]" for number in range(20)
+    }
+    matcher = Matcher(rules | {"c": "//b/c", "none": "//b[d]"}, engine=engine)
+    decision = matcher.decide(f"<r>{nested}</r>".encode())
+    assert decision.matches == ("c",)
+    assert decision.undecided == tuple(rules)
+    steps = DOCUMENT_COST_MAX / 150
+    # Each of them reads one text too many before it notices.
+    assert sum(read) <= steps * 256 + len(rules) * max(read)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "lxml"])
+def test_a_text_that_many_elements_lead_to_is_searched_once(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested: list[str] = []
+
+    def passing(test: ValueTest, value: str) -> bool:
+        tested.append(value)
+        return passes(test, value)
+
+    monkeypatch.setattr(walk, "passes", passing)
+    depth = 150
+    nested = "<a>" * depth + "<b>" + "y 7" * 50_000 + "</b>" + "</a>" * depth
+    matcher = Matcher(["//a[contains(.//b, 'yy')]", "//a[contains(.//b, '7y 7')]"], engine=engine)
+    assert matcher.decide(f"<r>{nested}</r>".encode()).matches == (2,)
+    assert matcher.statistics().details.walked == 1
+    assert len([value for value in tested if len(value) > 1_000]) == 1

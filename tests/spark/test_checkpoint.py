@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import TwigcastError
-from twigcast.spark.checkpoint import gone_files
+from twigcast.spark.checkpoint import damaged_file, gone_files
 from twigcast.spark.storage import local_store
 
 
@@ -60,3 +60,23 @@ def test_notes_that_are_not_as_we_know_them_are_one_sentence(
     with pytest.raises(TwigcastError, match="cannot tell which files the batch has") as told:
         gone_files(local_store(str(checkpoint)), 8)
     assert name in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["metadata", "offsets/7", "offsets/8", "commits/7", "sources/0/9.compact"]
+)
+@pytest.mark.parametrize("content", [b"", b"\xff", b"v1\n{", b"v1\n7", b"[" * 100_000])
+def test_a_note_that_spark_cannot_read_is_found(
+    checkpoint: Path, name: str, content: bytes
+) -> None:
+    store = local_store(str(checkpoint))
+    _write(checkpoint, "metadata", {"id": "x"})
+    _write(checkpoint, "commits/7", "v1", {"nextBatchWatermarkMs": 0})
+    (checkpoint / "offsets" / ".7.crc").write_bytes(b"crc\0")
+    assert damaged_file(store) is None
+    (checkpoint / name).write_bytes(content)
+    assert damaged_file(store) == store.location(name)
+
+
+def test_an_empty_checkpoint_is_not_damaged(tmp_path: Path) -> None:
+    assert damaged_file(local_store(str(tmp_path / "new"))) is None

@@ -369,6 +369,25 @@ def test_files_of_a_repeated_batch_that_are_gone_are_dead_letters(place: Place) 
     assert [path.name for path in (place.out / "_versions").iterdir()] == ["batch=0.json"]
 
 
+@pytest.mark.parametrize("name", ["metadata", "offsets/0", "commits/0", "sources/0/0"])
+def test_a_damaged_note_of_sparks_is_named_with_what_to_do(place: Place, name: str) -> None:
+    place.publish("x", 1)
+    place.run()
+    note = place.checkpoint / name
+    note.write_bytes(note.read_bytes()[:-3])
+    (note.parent / f".{note.name}.crc").unlink()
+    place.publish("y", 1)
+    with pytest.raises(TwigcastError, match="put it back from a copy, or start a new") as told:
+        place.run()
+    assert str(note) in str(told.value)
+
+
+def test_a_change_feed_that_gives_no_table_is_told(place: Place) -> None:
+    place.publish("x", 1)
+    with pytest.raises(UsageError, match="a function that gives None; let it return a DataFrame"):
+        place.run(changes=lambda: None)
+
+
 def test_files_of_subscriptions_that_no_longer_stand_are_removed(
     spark: SparkSession, tmp_path: Path
 ) -> None:

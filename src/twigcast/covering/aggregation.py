@@ -73,6 +73,7 @@ from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import ANY_ELEMENT, AtDocument, Label, Reach
+from twigcast.slips import drawn
 
 __all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]
 
@@ -168,7 +169,7 @@ def aggregate(
 
 
 def _distinct(patterns: Iterable[Pattern | str]) -> list[Pattern]:
-    parsed = {one if isinstance(one, Pattern) else Pattern.parse(one) for one in patterns}
+    parsed = {one if isinstance(one, Pattern) else Pattern.parse(one) for one in drawn(patterns)}
     return sorted(parsed, key=lambda pattern: pattern.text)
 
 

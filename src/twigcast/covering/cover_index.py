@@ -27,6 +27,7 @@ from array import array
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from twigcast.copies import Copied, as_kind, attributes
 from twigcast.covering import native
 from twigcast.covering.alternatives import narrower_twigs, wider_twigs
 from twigcast.covering.candidates import Candidates
@@ -39,7 +40,7 @@ from twigcast.display import counted, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.slips import check_whole
+from twigcast.slips import asked, check_whole
 
 __all__ = ["CoverEngine", "CoverIndex", "CoverIndexStatistics"]
 
@@ -74,7 +75,7 @@ class _Kept(NamedTuple):
     ready: Ready
 
 
-class CoverIndex:
+class CoverIndex(Copied):
     """A changing set of patterns, each under an id or several.
 
     >>> from twigcast import CoverIndex
@@ -129,7 +130,7 @@ class CoverIndex:
             self._more_ids.setdefault(number, {})[id] = None
 
     def _put_in(self, pattern: Pattern, first_id: int) -> int:
-        made = self._ready_of(pattern) if self._ready_of else ready(pattern.condition)
+        made = asked(self._ready_of, pattern) if self._ready_of else ready(pattern.condition)
         if not self._unused:
             self._unused.append(len(self._first_ids))
             self._first_ids.append(first_id)
@@ -196,6 +197,19 @@ class CoverIndex:
             raise UsageError(f"no pattern with id {shown(id)}")
         return self._kept[self._by_id[id]].pattern
 
+    @door("copying an index")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: an index of its own, with the same patterns.
+
+        It counts from zero, and makes patterns ready by itself.
+        """
+        held = []
+        for number, kept in self._kept.items():
+            more = self._more_ids.get(number, ())
+            held += [(one, kept.pattern) for one in (self._first_ids[number], *more)]
+        others = attributes(self, but=vars(CoverIndex("python")))
+        return _restored, (type(self), self.engine, self._budget, held), others
+
     def __repr__(self) -> str:
         ids, patterns = counted(len(self), "id"), counted(len(self._numbers), "pattern")
         return f"<CoverIndex: {ids}, {patterns}, engine {self.engine}>"
@@ -225,7 +239,7 @@ class CoverIndex:
     def _covering(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
         if own is None and self._ready_of:
-            narrower = self._ready_of(pattern)
+            narrower = asked(self._ready_of, pattern)
         elif own is None:
             unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
             narrower = Ready(pattern.condition, (), unlaid)
@@ -244,7 +258,7 @@ class CoverIndex:
     def _covered(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
         if own is None and self._ready_of:
-            wider = self._ready_of(pattern)
+            wider = asked(self._ready_of, pattern)
         elif own is None:
             wider = Ready(pattern.condition, wider_twigs(pattern.condition), ())
         else:
@@ -300,6 +314,16 @@ class CoverIndex:
 
     def _above(self, number: int) -> set[int]:
         return set(self._covering(self._kept[number].pattern)) - {number}
+
+
+def _restored(
+    kind: type[CoverIndex], engine: CoverEngine, budget: int, held: list[tuple[int, Pattern]]
+) -> CoverIndex:
+    """A copy of an index, but for what a subclass keeps beside the patterns."""
+    made = CoverIndex(engine, budget=budget)
+    for one, pattern in held:
+        made.add(one, pattern)
+    return as_kind(kind, made)
 
 
 def _parsed(pattern: Pattern | str) -> Pattern:

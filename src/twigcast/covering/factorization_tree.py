@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from twigcast.copies import Copied, as_kind, attributes
 from twigcast.covering.tree_pattern import PartLabel, TreePart, name_bit, tree_pattern
 from twigcast.covering.xsearch import CoveredSearch, covering_search
 from twigcast.display import shown
@@ -118,7 +119,7 @@ ByLabel: TypeAlias = dict[PartLabel, dict[FactorizationNode, None]]
 """The nodes of a tree by their labels."""
 
 
-class FactorizationTree:
+class FactorizationTree(Copied):
     """A changing set of tree patterns, each under an id.
 
     >>> tree = FactorizationTree()
@@ -134,6 +135,7 @@ class FactorizationTree:
         self._by_label: ByLabel = {}
         self._ways: dict[int, list[FactorizationNode]] = {}
         """Of each pattern its nodes, parents first."""
+        self._patterns: dict[int, Pattern] = {}
         self._tree_nodes = self._pattern_nodes = 0
 
     @door("adding a pattern")
@@ -144,6 +146,7 @@ class FactorizationTree:
         """
         if id in self._ways:
             raise UsageError(f"id {shown(id)} is taken; remove it first")
+        pattern = Pattern(pattern)
         way = [self._root]
         left = [(self._root, tree_pattern(pattern))]
         while left:
@@ -163,6 +166,7 @@ class FactorizationTree:
                 way.append(child)
                 left.append((child, below))
         self._ways[id] = way
+        self._patterns[id] = pattern
         self._pattern_nodes += len(way) - 1
 
     @door("removing a pattern")
@@ -171,6 +175,7 @@ class FactorizationTree:
         way = self._ways.pop(id, None)
         if way is None:
             raise UsageError(f"no pattern with id {shown(id)}, so nothing to remove")
+        del self._patterns[id]
         self._pattern_nodes -= len(way) - 1
         for node in reversed(way):
             node.sub.discard(id)
@@ -200,6 +205,12 @@ class FactorizationTree:
         """The ids of the patterns that cover this one by homomorphism, sorted."""
         return sorted(covering_search(self._by_label.keys(), self._root, tree_pattern(pattern)))
 
+    @door("copying a tree of patterns")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: a tree of its own, with the same patterns."""
+        others = attributes(self, but=vars(FactorizationTree()))
+        return _restored, (type(self), dict(self._patterns)), others
+
     def __len__(self) -> int:
         return len(self._ways)
 
@@ -210,3 +221,11 @@ class FactorizationTree:
     def statistics(self) -> FactorizationTreeStatistics:
         """The sizes of XNET, Table 2; document nodes are not counted."""
         return FactorizationTreeStatistics(len(self._ways), self._pattern_nodes, self._tree_nodes)
+
+
+def _restored(kind: type[FactorizationTree], patterns: dict[int, Pattern]) -> FactorizationTree:
+    """A copy of a tree, but for what a subclass keeps beside the patterns."""
+    made = FactorizationTree()
+    for one, pattern in patterns.items():
+        made.add(one, pattern)
+    return as_kind(kind, made)

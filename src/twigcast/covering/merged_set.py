@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, NamedTuple
 
+from twigcast.copies import Copied, attributes, blank
 from twigcast.covering.cover_index import CoverIndex
 from twigcast.covering.covers import paths_of
 from twigcast.covering.degree import MERGE_DEPTH, PathMeasure, measured_degree
@@ -61,7 +62,7 @@ class Difference(NamedTuple):
     removed: tuple[Pattern, ...] = ()
 
 
-class MergedSet:
+class MergedSet(Copied):
     """Patterns, each with the one that stands for it: itself or a merger.
 
     Without a schema nothing is merged. With ``minimal``, :meth:`merge` leaves nothing that
@@ -94,6 +95,14 @@ class MergedSet:
         self.within_budget = True
         """Whether the last :meth:`merge` could count every degree that it asked for."""
         self.under(schema)
+
+    @door("copying a set of patterns")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: a set of its own, with the same patterns."""
+        state = attributes(self)
+        state["_standing"] = dict(self._standing)
+        state["_parts"] = {merger: set(parts) for merger, parts in self._parts.items()}
+        return blank, (type(self),), state
 
     def __len__(self) -> int:
         """How many patterns there are, merged or not."""

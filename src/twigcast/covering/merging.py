@@ -62,6 +62,7 @@ from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition import Label, Reach
+from twigcast.slips import drawn
 
 __all__ = ["MERGE_STEPS_MAX", "Merged", "Merger", "merge"]
 
@@ -113,7 +114,8 @@ def merge(
     if not 0 <= degree <= 1:
         raise UsageError(f"a degree lies in 0 … 1, not at {shown(degree)}")
     given = {
-        pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern) for pattern in patterns
+        pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern)
+        for pattern in drawn(patterns)
     }
     originals = sorted(given, key=lambda pattern: pattern.text)
     paths = paths_of(schema) if isinstance(schema, Schema) else schema

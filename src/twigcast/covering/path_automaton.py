@@ -34,7 +34,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from twigcast.errors import SchemaLimitError
 from twigcast.language.condition import Label
@@ -54,6 +54,8 @@ __all__ = [
     "most_special",
     "path_automaton",
 ]
+
+_Told = TypeVar("_Told")
 
 DOCUMENT_NODE: Final = 0
 """The state every path begins in."""
@@ -323,7 +325,8 @@ class _Sets:
             targets = found[label]
             if has_general:
                 targets = targets.union(*_of_more_general(found, label))
-            yield label, self._number(tuple(sorted(targets)))
+            members = tuple(targets) if len(targets) == 1 else tuple(sorted(targets))
+            yield label, self._number(members)
 
     def _number(self, targets: tuple[int, ...]) -> int:
         if targets not in self._numbers:
@@ -463,12 +466,14 @@ def _numbered(states: list[State]) -> list[State]:
 
 def _without_idle(state: State) -> State:
     """The state without special labels that say the same as a more general one."""
-    attributes, edges = dict(state.attributes), dict(state.edges)
-    return State(
-        state.text,
-        tuple(item for item in state.attributes if not _is_idle(attributes, *item)),
-        tuple(item for item in state.edges if not _is_idle(edges, *item)),
-    )
+    return State(state.text, _not_idle(state.attributes), _not_idle(state.edges))
+
+
+def _not_idle(items: tuple[tuple[Label, _Told], ...]) -> tuple[tuple[Label, _Told], ...]:
+    if all(label.namespace is not None for label, _ in items):
+        return items  # None of them is more general than another: most states of most schemas.
+    table = dict(items)
+    return tuple(item for item in items if not _is_idle(table, *item))
 
 
 def _is_idle(table: Mapping[Label, object], label: Label, told: object) -> bool:

@@ -30,6 +30,7 @@ from twigcast.covering.under_schema import SchemaPaths
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
+from twigcast.slips import asked, drawn
 
 __all__ = ["Kept", "Reduction", "reduced"]
 
@@ -84,10 +85,16 @@ def reduced(
     if degree is not None and schema is None:
         raise UsageError("merging needs a schema, by which degrees are counted")
     given = list(
-        dict.fromkeys(one if isinstance(one, Pattern) else Pattern.parse(one) for one in patterns)
+        dict.fromkeys(
+            one if isinstance(one, Pattern) else Pattern.parse(one) for one in drawn(patterns)
+        )
     )
-    tell("sorting patterns in", 0, len(given))
-    work = _Work(given, engine, tell)
+
+    def asking(what: str, done: int, total: int | None) -> None:
+        asked(tell, what, done, total)
+
+    asking("sorting patterns in", 0, len(given))
+    work = _Work(given, engine, asking)
     minimal = len(work.parts)
     if degree is not None and schema is not None:
         work.merge(schema, degree)

@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from twigcast.copies import Copied, as_kind, attributes
 from twigcast.covering.cover_index import CoverEngine
 from twigcast.covering.covers import COVER_BUDGET
 from twigcast.covering.forwarded_sets import ForwardedSets
@@ -46,11 +47,12 @@ class SubscriptionTreeStatistics(NamedTuple):
     forwarded: int
 
 
-class SubscriptionTree:
+class SubscriptionTree(Copied):
     """Subscriptions in their covering order."""
 
     @door("making a tree of subscriptions")
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
+        self._made_with = engine, budget
         self._order: ForwardedSets[str] = ForwardedSets(engine, budget=budget)
         self._by_id: dict[int, Pattern] = {}
         self._uses: Counter[Pattern] = Counter()
@@ -88,6 +90,13 @@ class SubscriptionTree:
         """What is forwarded, in the order of texts."""
         return list(self._order.forwarded(None))
 
+    @door("copying a tree of subscriptions")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: a tree of its own, with the same subscriptions."""
+        engine, budget = self._made_with
+        others = attributes(self, but=vars(SubscriptionTree(engine)))
+        return _restored, (type(self), engine, budget, dict(self._by_id)), others
+
     def __len__(self) -> int:
         return len(self._by_id)
 
@@ -102,3 +111,13 @@ class SubscriptionTree:
             patterns=len(self._order),
             forwarded=len(self._order.forwarded(None)),
         )
+
+
+def _restored(
+    kind: type[SubscriptionTree], engine: CoverEngine, budget: int, by_id: dict[int, Pattern]
+) -> SubscriptionTree:
+    """A copy of a tree, but for what a subclass keeps beside the subscriptions."""
+    made = SubscriptionTree(engine, budget=budget)
+    for one, pattern in by_id.items():
+        made.subscribe(one, pattern)
+    return as_kind(kind, made)

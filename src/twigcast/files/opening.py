@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from twigcast.errors import UsageError
+from twigcast.slips import asked
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -46,7 +47,7 @@ def checked_path(path: object, what: str) -> str:
     twigcast.errors.UsageError: the path of a topology is empty; "." is the folder you are in
     """
     try:
-        text = os.fspath(path)  # type: ignore[call-overload]
+        text = asked(os.fspath, path)  # type: ignore[arg-type]
     except TypeError:  # no path, or one that gives no text
         text = None
     if not isinstance(text, str):

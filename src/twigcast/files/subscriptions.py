@@ -40,7 +40,7 @@ from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.files.opening import checked_path
 from twigcast.files.rows import PREFIX, Row, csv_rows, decoded_lines, json_rows, text_rows
-from twigcast.slips import check_fields, each_of
+from twigcast.slips import asked, check_fields, each_of
 
 if TYPE_CHECKING:
     import os
@@ -212,7 +212,7 @@ def compile_subscriptions(file: SubscriptionFile, add: Add) -> tuple[Rejected, .
     rejected: list[Rejected] = []
     for position, subscription in enumerate(file.subscriptions):
         try:
-            add(position, subscription.xpath, subscription.namespaces)
+            asked(add, position, subscription.xpath, subscription.namespaces)
         except PatternError as error:
             rejected.append(
                 Rejected(

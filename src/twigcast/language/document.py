@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
+from twigcast.copies import Copied, as_kind
+from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.condition import Label
@@ -122,7 +124,7 @@ _FOREIGN: Final = {
 }
 
 
-class Document:
+class Document(Copied):
     """A well-formed XML document within its limits. Make one with :meth:`parse`.
 
     >>> document = Document.parse("<feed><trade/></feed>")
@@ -217,8 +219,13 @@ class Document:
             deepest = max(deepest, level)
         return deepest
 
+    @door("copying a document")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: the same bytes, read once more."""
+        return _read_again, (type(self), self.content, self.name)
+
     def __repr__(self) -> str:
-        name = f"{self.name}, " if self.name else ""
+        name = f"{one_line(self.name)}, " if self.name else ""
         return f"<Document: {name}{len(self.content):,} bytes>"
 
     def _check_limits(self, limits: DocumentLimits, *, long_names: bool) -> None:
@@ -235,6 +242,11 @@ class Document:
 
     def _check(self, what: str, limit: str, given: int, allowed: int) -> None:
         _check(what, limit, given, allowed, document=self.name)
+
+
+def _read_again(kind: type[Document], content: bytes, name: str | None) -> Document:
+    """A copy of a document, which was within its limits when it was read first."""
+    return as_kind(kind, Document(content, _parsed(content, name).getroottree(), name))
 
 
 def new_parser(

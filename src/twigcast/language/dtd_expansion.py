@@ -32,6 +32,7 @@ from typing import Final, NoReturn, TypeAlias
 from twigcast.errors import SchemaError, SchemaLimitError
 from twigcast.language.dtd_module import NO_CHARACTER, absolute_id, decode_module
 from twigcast.language.schema_limits import SchemaLimits
+from twigcast.slips import asked
 
 Resolve: TypeAlias = Callable[[str | None, str], bytes | None]
 """From the public and the system id of a module to its bytes, or None: there is no such module."""
@@ -348,7 +349,7 @@ class Expansion:
         if key not in self._modules:
             if len(self._modules) + 1 >= self._limits.modules_max:
                 self._exceed("modules", "modules_max", len(self._modules) + 2)
-            content = self._resolve(*key) if self._resolve else None
+            content = asked(self._resolve, *key) if self._resolve else None
             if content is None and _is_entity_set(entity.public_id):
                 content = b""
             if content is None:

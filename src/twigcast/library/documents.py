@@ -13,6 +13,7 @@ from pathlib import Path
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language.content import Content, Source, content_of
+from twigcast.slips import asked
 
 __all__ = ["NAME_CHARACTERS_MAX", "opened", "path_of"]
 
@@ -32,7 +33,7 @@ def path_of(source: object) -> str | None:
     if not isinstance(source, os.PathLike):
         return None
     try:
-        return os.fsdecode(source)
+        return os.fsdecode(asked(os.fspath, source))
     except TypeError:  # It says that it is a path, and gives no text.
         kind = type(source).__name__
         raise UsageError(f"the path of a document is text or a pathlib.Path, not {kind}") from None

@@ -13,6 +13,7 @@ from twigcast.library.documents import opened
 from twigcast.matching import Matcher as CoreMatcher
 from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.unread import Unread
+from twigcast.slips import asked
 
 if TYPE_CHECKING:
     import os
@@ -80,7 +81,8 @@ class Matcher(CoreMatcher):
 
         if errors not in ("raise", "skip"):
             raise UsageError(f"errors is 'raise' or 'skip', not {errors!r}")
-        matcher = cls(
+        matcher = asked(
+            cls,
             engine=engine,
             limits=limits,
             pattern_limits=pattern_limits,

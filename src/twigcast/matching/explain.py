@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from twigcast.display import html_table
+from twigcast.display import html_table, one_line
 from twigcast.door import door
 from twigcast.language.condition import Residual
 from twigcast.language.document import Document, Source
@@ -103,7 +103,7 @@ class Explanation:
             lines.append(f"{word}: {self.place}" + (f" (line {self.line})" if self.line else ""))
         lines += self.reasons[1:]
         lines += (f"hint: {hint}" for hint in self.hints)
-        return "\n".join(lines)
+        return "\n".join(map(one_line, lines))
 
     def __str__(self) -> str:
         return self.text

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from lxml import etree
 
-from twigcast.display import counted, html_table, shortened
+from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.door import door
 from twigcast.language.condition import Residual
 from twigcast.language.document import Document, split_tag
@@ -118,7 +118,7 @@ class FoundNode:
     def __str__(self) -> str:
         line = f" (line {self.line})" if self.line is not None else ""
         text = f": {_one_line(self.text)}" if self.text.strip() else ""
-        return f"{self.path or _DECLARED}{line}{text}"
+        return f"{one_line(self.path or _DECLARED)}{line}{text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +228,8 @@ class Findings(Mapping[AnyId, Finding]):
         lines: list[str] = []
         for one, finding in self._findings.items():
             first, *others = finding.lines()
-            lines += [f"{one}: {first}", *others]
-        lines += [f"{one}: undecided, too costly" for one in self.undecided]
+            lines += [f"{one_line(str(one))}: {first}", *others]
+        lines += [f"{one_line(str(one))}: undecided, too costly" for one in self.undecided]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -566,7 +566,7 @@ def _number_text(number: float) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return one_line(" ".join(text.split()))
 
 
 _XML: Final = "http://www.w3.org/XML/1998/namespace"

@@ -21,6 +21,7 @@ from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
+from twigcast.copies import Copied, as_kind, attributes
 from twigcast.display import counted, html_table, shown, size
 from twigcast.door import door
 from twigcast.errors import (
@@ -46,7 +47,7 @@ from twigcast.matching.rules import Rules, rules_of
 from twigcast.matching.streaming import StreamingEngine
 from twigcast.matching.tally import Tally
 from twigcast.matching.unread import Unread
-from twigcast.slips import check_whole
+from twigcast.slips import asked, check_whole, drawn
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,7 +85,7 @@ class MatcherStatistics:
         return html_table(("statistic", "value"), [*own, *more])
 
 
-class Matcher:
+class Matcher(Copied):
     """Standing subscriptions, and the documents that satisfy them.
 
     ``rules`` are the subscriptions to begin with: a mapping from ids to expressions, or a list of
@@ -268,7 +269,7 @@ class Matcher:
         """
         check_whole(threads, "threads")
         if isinstance(skip, Iterator):
-            skip = tuple(skip)  # It can be read but once, and each row asks.
+            skip = tuple(drawn(skip))  # It can be read but once, and each row asks.
 
         @door("matching a document")
         def decide(value: pa.Scalar[Any]) -> Decision | None:
@@ -358,7 +359,7 @@ class Matcher:
         Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
         """
         witness = Witness(self._read(document))
-        return {one: witness.bindings(self._held(one)) for one in ids}
+        return {one: witness.bindings(self._held(one)) for one in drawn(ids)}
 
     @door("counting")
     def statistics(self) -> MatcherStatistics:
@@ -406,34 +407,39 @@ class Matcher:
         that can be written to is refused. It is for that engine only. Limits are not written: give
         those that are to hold from here on.
         """
-        matcher = cls(
+        matcher = asked(
+            cls,
             engine=engine,
             limits=limits,
             pattern_limits=pattern_limits,
             residual_cost_max=residual_cost_max,
             document_cost_max=document_cost_max,
         )
+        matcher._load(buffer)  # noqa: SLF001  # It is this class's own.
+        return matcher
+
+    def _load(self, buffer: bytes | memoryview) -> None:
+        """Hold what is stored, and nothing else."""
         ids, content = stored.without_ids(_view(buffer))
-        matcher._codes = IdCodes(ids)
+        self._codes = IdCodes(ids)
         if NativeEngine.has_written(content):
-            if engine not in {"auto", "native"} or not AVAILABLE:
+            if not isinstance(self._engine, NativeEngine):
                 raise UsageError(
                     "these subscriptions were compiled for the engine native; ask for that one, "
                     "where twigcast-kernel is installed, or write them with another engine"
                 )
-            matcher._engine = NativeEngine.from_buffer(
+            self._engine = NativeEngine.from_buffer(
                 memoryview(content),
-                cost_max=residual_cost_max,
-                document_cost_max=document_cost_max,
-                limits=limits,
+                cost_max=self._cost_max,
+                document_cost_max=self._document_cost_max,
+                limits=self._limits,
             )
-            stored.check_codes(ids, matcher._engine.ids_before(FIRST_OWN))
-            return matcher
+            stored.check_codes(ids, self._engine.ids_before(FIRST_OWN))
+            return
         patterns = dict(stored.from_buffer(content))
         stored.check_codes(ids, (code for code in patterns if not is_own_code(code)))
         for code, pattern in patterns.items():
-            matcher._engine.add(code, pattern)
-        return matcher
+            self._engine.add(code, pattern)
 
     @door("copying a matcher")
     def __reduce__(self) -> tuple[object, ...]:
@@ -445,10 +451,15 @@ class Matcher:
             raise UsageError("a matcher that watches paths cannot be copied; unwatch them first")
         with self._changing:
             content = self._stored()
-            state = {name: one for name, one in vars(self).items() if name not in _ITS_OWN}
+            state = attributes(self, but=_ITS_OWN)
             state["_texts"] = None if self._texts is None else dict(self._texts)
-        limits = self._limits, self._pattern_limits, self._cost_max, self._document_cost_max
-        return _restored, (type(self), content, self._engine.name, *limits), state
+        limits = {
+            "limits": self._limits,
+            "pattern_limits": self._pattern_limits,
+            "residual_cost_max": self._cost_max,
+            "document_cost_max": self._document_cost_max,
+        }
+        return _restored, (type(self), content, self._engine.name, limits), state
 
     @door("counting subscriptions")
     def __len__(self) -> int:
@@ -550,24 +561,9 @@ _ITS_OWN: Final = frozenset({"_changing", "_codes", "_engine", "_tally"})
 """What a copy of a matcher makes for itself."""
 
 
-def _restored(  # noqa: PLR0917  # Only pickle calls it.
-    kind: type[Matcher],
-    content: bytes,
-    engine: str,
-    limits: DocumentLimits,
-    pattern_limits: PatternLimits,
-    residual_cost_max: int,
-    document_cost_max: int,
-) -> Matcher:
+def _restored(kind: type[Matcher], content: bytes, engine: str, limits: dict[str, Any]) -> Matcher:
     """A copy of a matcher, but for what it keeps beside the subscriptions."""
-    return kind.from_buffer(
-        content,
-        engine=engine,
-        limits=limits,
-        pattern_limits=pattern_limits,
-        residual_cost_max=residual_cost_max,
-        document_cost_max=document_cost_max,
-    )
+    return as_kind(kind, Matcher.from_buffer(content, engine=engine, **limits))
 
 
 def _view(buffer: object) -> memoryview:

@@ -25,6 +25,9 @@ class Unread(Document):
         self.name = name
         self._limits = limits
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.content, self._limits, self.name)
+
     @cached_property
     def tree(self) -> _ElementTree:  # type: ignore[override]  # read later than its parent's
         """The tree, read at the first question."""

@@ -12,7 +12,7 @@ Read in this order:
     sessions, wire                  how changes are numbered and written
     hints, annotations, lessons     what is told about documents, and what follows from it
     piggyback, protocols, reading   when documents go on, and how they are decided with that
-    topology, network, traffic      routers joined in memory
+    topology, network, outcome, traffic      routers joined in memory
     remedies                        what is done about messages that failed
     sweeps                          the routes that these come to, all at once
 """

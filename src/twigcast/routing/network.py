@@ -28,13 +28,14 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
+from twigcast.copies import Copied, attributes, blank
 from twigcast.covering import Advertisement
-from twigcast.display import counted, html_table, one_line, shortened, shown
+from twigcast.display import counted, one_line, shown
 from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
 from twigcast.language import Document, Pattern, Schema
@@ -62,6 +63,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
+from twigcast.routing.outcome import Delivery, Outcome
 from twigcast.routing.remedies import Remedies, Remedy, dead_letter
 from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.strategy import Strategy, flooding_notice, warn_of_flooding
@@ -76,49 +78,7 @@ __all__ = ["Delivery", "Network", "Outcome"]
 _LOGGER: Final = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A document handed to a subscriber."""
-
-    subscriber: str
-    subscription: SubscriptionId
-    broker: str
-    publication: str
-    """The id of the publication."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a publication."""
-
-    publication: str
-    deliveries: tuple[Delivery, ...]
-    """In the order they were made."""
-    crossings: tuple[tuple[str, str], ...]
-    """The links it crossed, each as (from, to), in order."""
-    refused: str | None = None
-    """Why its broker refused it, if it did."""
-    dead_letters: tuple[tuple[SubscriptionId | None, str], ...] = ()
-    """Subscriptions for which it could not be decided, with the reason."""
-
-    def __repr__(self) -> str:
-        parts = [
-            counted(len(self.deliveries), "delivery", "deliveries"),
-            counted(len(self.crossings), "crossing"),
-        ]
-        if self.dead_letters:
-            parts.append(f"{len(self.dead_letters):,} undecided")
-        if self.refused is not None:
-            parts = [f"refused: {shortened(self.refused)}"]
-        return f"<Outcome: {self.publication}, {', '.join(parts)}>"
-
-    def _repr_html_(self) -> str:
-        rows = ((each.subscriber, each.subscription, each.broker) for each in self.deliveries)
-        columns = ("subscriber", "subscription", "broker")
-        return html_table(columns, rows, caption=repr(self)[1:-1])
-
-
-class Network:
+class Network(Copied):
     """Brokers joined in memory; see the module's example.
 
     ``topology`` is the dictionary of a topology file, ``strategy`` a name or a value.
@@ -133,9 +93,16 @@ class Network:
         engine: str = "auto",
         limits: RouterLimits = ROUTER_LIMITS,
     ) -> None:
-        self.strategy = strategy_of(strategy)
-        self.topology = Topology.of(topology)
-        self.topology.tree()  # a network that begins in two parts is a mistake, and is told here
+        whole = Topology.of(topology)
+        whole.tree()  # a network that begins in two parts is a mistake, and is told here
+        self._begin(whole, strategy_of(strategy), engine, limits)
+
+    def _begin(
+        self, topology: Topology, strategy: Strategy, engine: str, limits: RouterLimits
+    ) -> None:
+        self.strategy = strategy
+        self.topology = topology
+        self._made_with = engine, limits
         self.traffic = Traffic()
         self._routers = {
             # Here no time passes while changes wait for company; batch() is for that.
@@ -176,6 +143,26 @@ class Network:
     def brokers(self) -> tuple[str, ...]:
         """The names of all brokers."""
         return self.topology.brokers
+
+    @door("copying a network")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: a network of its own, its routers made from the books.
+
+        It counts traffic from zero. Inside :meth:`batch` there is no copy.
+        """
+        self._check_usable()
+        if self._batches:
+            raise UsageError("a network is not copied inside batch(); copy it behind the block")
+        state = attributes(self, but=_ITS_OWN)
+        for name in _BOOKS:
+            state[name] = getattr(self, name).copy()
+        return _restored, (type(self), self.topology, self.strategy, *self._made_with), state
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        super().__setstate__(state)
+        self._is_torn = True
+        self._mend()
+        self.traffic = Traffic()
 
     def __repr__(self) -> str:
         parts = (
@@ -560,14 +547,35 @@ class Network:
         self._next_id += 1
         return self._next_id - 1
 
-    def _check(self, broker: str) -> None:
+    def _check_usable(self) -> None:
         if self._broken is not None:
             raise UsageError(self._broken)
+
+    def _check(self, broker: str) -> None:
+        self._check_usable()
         if broker not in self._routers:
             raise UsageError(
                 f"no broker {shown(broker)} in this network; "
                 f"there are {', '.join(self.brokers[:9])}"
             )
+
+
+_BOOKS: Final = ("_subscriptions", "_promises", "_warned_of")
+
+_ITS_OWN: Final = frozenset(
+    {
+        "traffic", "_batches", "_broken", "_failures", "_happened", "_is_torn", "_joined", "_mail",
+        "_made_with", "_remedies", "_routers", "_wishes",
+    }
+)  # fmt: skip
+"""What a copy of a network makes for itself."""
+
+
+def _restored(kind: type[Network], *made_of: Any) -> Network:  # noqa: ANN401  # As _begin has it.
+    """A copy of a network, but for its books."""
+    made = blank(kind)
+    made._begin(*made_of)  # noqa: SLF001  # It is this room's own.
+    return made
 
 
 def _check_text(given: object, what: str) -> None:

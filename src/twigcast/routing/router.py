@@ -34,6 +34,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, assert_never
 
+from twigcast.copies import Uncopied
 from twigcast.covering import Advertisement
 from twigcast.display import one_line
 from twigcast.door import door
@@ -97,7 +98,7 @@ _WOKEN_IN_VAIN_MAX: Final = 3
 again: what fails each time would keep the driver busy for ever."""
 
 
-class Router:
+class Router(Uncopied, instead="make another, and hand it what this one was handed"):
     """One broker, without its wires."""
 
     @door("making a router")

@@ -134,7 +134,7 @@ class Strategy:
         One that was made by hand has its name alone.
         """
         if self.name not in STRATEGIES:
-            return self.name
+            return one_line(self.name)
         usual = _usual(self)
         told = [
             f"{option}={_written(value)}"

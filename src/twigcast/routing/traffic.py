@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias, assert_never
 
+from twigcast.copies import Copied, attributes, blank
 from twigcast.display import counted, html_table
 from twigcast.door import door
 from twigcast.language import Pattern
@@ -35,7 +36,7 @@ _ENVELOPE_BYTES: Final = 32
 """What a message takes beside its texts: kind, session, numbers, lengths."""
 
 
-class Traffic(Mapping[Direction, dict[str, int]]):
+class Traffic(Copied, Mapping[Direction, dict[str, int]]):
     """Messages and bytes by direction and kind; a mapping from directions to messages by kind.
 
     Where nothing has crossed yet, all counts are 0.
@@ -77,6 +78,14 @@ class Traffic(Mapping[Direction, dict[str, int]]):
     def by_link(self) -> dict[Direction, dict[str, int]]:
         """Messages of each kind in each direction, in the order of names."""
         return dict(self)
+
+    @door("copying counts")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: counts of their own, which go on from these."""
+        state = attributes(self)
+        state["messages"] = {one: Counter(count) for one, count in self.messages.items()}
+        state["bytes"] = dict(self.bytes)
+        return blank, (type(self),), state
 
     def __repr__(self) -> str:
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.by_kind().items() if number)

@@ -32,6 +32,7 @@ from twigcast.routing.events import (
     Unadvertise,
     Unsubscribe,
 )
+from twigcast.slips import asked
 
 __all__ = ["Answered", "CostModel", "Costs", "Measured"]
 
@@ -117,9 +118,9 @@ class Measured:
         return self._timed(work)
 
     def _timed(self, work: Callable[[], _Answer]) -> tuple[_Answer, float]:
-        begun = self._clock()
+        begun = asked(self._clock)
         answer = work()
-        return answer, self._clock() - begun
+        return answer, asked(self._clock) - begun
 
 
 def _contents(event: Event) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from functools import partial
 from time import perf_counter
 from typing import Final, TypeAlias, assert_never
 
+from twigcast.copies import Uncopied
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
@@ -62,7 +63,7 @@ from twigcast.simulator.record import Record
 from twigcast.simulator.results import BrokerTables, Results
 from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
 from twigcast.simulator.wires import Wire
-from twigcast.slips import check_fields
+from twigcast.slips import asked, check_fields
 
 __all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]
 
@@ -119,7 +120,7 @@ class _Broker:
         return self.router.name
 
 
-class Simulation:
+class Simulation(Uncopied, instead="make another of the same story"):
     """One run of a story under one strategy.
 
     ``clock`` tells how much real time the run took; it has no influence on anything else.
@@ -169,9 +170,9 @@ class Simulation:
     @door("simulating a story")
     def run(self) -> Results:
         """Play the story to its end; may be called once."""
-        begun = self._clock()
+        begun = asked(self._clock)
         self.set_stage()
-        return self._results(self._play_story(self.story.then), self._clock() - begun)
+        return self._results(self._play_story(self.story.then), asked(self._clock) - begun)
 
     @door("setting the stage of a story")
     def set_stage(self) -> None:
@@ -192,13 +193,13 @@ class Simulation:
         So many scenes can be played where setting the stage takes long. Another strategy may take
         over, if only the protocol differs by which documents are annotated and forwarded.
         """
-        begun = self._clock()
+        begun = asked(self._clock)
         if strategy_or_name is not None:
             self.strategy = strategy(strategy_or_name)
             for broker in self._brokers.values():
                 broker.router.turn_to(self.strategy)
         self._record = self._record.anew()
-        return self._results(self._play_story(then), self._clock() - begun)
+        return self._results(self._play_story(then), asked(self._clock) - begun)
 
     def _play_story(self, then: Scene) -> float:
         """Play a scene to its end; when the stage was set."""

@@ -13,6 +13,7 @@ has what its sources have noted since the batch before.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -23,11 +24,47 @@ from twigcast.spark.storage import local_path
 if TYPE_CHECKING:
     from twigcast.spark.storage import Store
 
-__all__ = ["gone_files"]
+__all__ = ["damaged_file", "gone_files"]
 
 _VERSION: Final = "v1"
 _NOTHING: Final = "-"
 """In the place of a source that had nothing yet."""
+
+
+_NUMBERED: Final = re.compile(r"[0-9]+(?:\.compact)?")
+
+_LOOKED_AT_MAX: Final = 200
+"""Notes of one kind that are looked through; Spark keeps a hundred, and reads the last of them."""
+
+
+def damaged_file(checkpoint: Store) -> str | None:
+    """Where there is a note that Spark cannot read; None if all can be, as far as can be told.
+
+    Spark itself tells what its reader of JSON came upon, and not always where.
+    """
+    if checkpoint.exists("metadata") and not _is_json(checkpoint.read("metadata").splitlines()):
+        return checkpoint.location("metadata")
+    for folder in ("offsets", "commits", *_sources(checkpoint)):
+        names = filter(_NUMBERED.fullmatch, checkpoint.names(folder))
+        latest = sorted(names, key=lambda name: int(name.partition(".")[0]))[-_LOOKED_AT_MAX:]
+        for name in reversed(latest):
+            version, *lines = checkpoint.read(f"{folder}/{name}").split(b"\n")
+            notes = [line for line in lines if line and line != _NOTHING.encode()]
+            if not version.startswith(b"v") or not _is_json(notes):
+                return checkpoint.location(f"{folder}/{name}")
+    return None
+
+
+def _sources(checkpoint: Store) -> list[str]:
+    return [f"sources/{name}" for name in checkpoint.names("sources") if name.isdecimal()]
+
+
+def _is_json(lines: list[bytes]) -> bool:
+    """Whether there are objects, one a line."""
+    try:
+        return bool(lines) and all(isinstance(json.loads(line), dict) for line in lines)
+    except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
+        return False
 
 
 def gone_files(checkpoint: Store, batch: int) -> set[str]:

@@ -51,12 +51,14 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from twigcast import __version__
+from twigcast.copies import Uncopied
 from twigcast.display import counted, html_table, one_line, printable, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
+from twigcast.slips import asked
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import told_plainly
 from twigcast.spark.hops import hops
@@ -111,7 +113,9 @@ _TOLD_EVERY = 1000
 """Progress is told once for so many subscriptions or documents."""
 
 
-class Pipeline:
+class Pipeline(
+    Uncopied, instead="make another of the same topology and subscriptions: it holds a session"
+):
     """Documents through a network of brokers: who asked for what where, and how brokers route.
 
     ``spark`` is a session; without one the running session is used, or a new one is started when
@@ -514,7 +518,7 @@ def _renamed(entry: Entry, folder_names: Mapping[str, str]) -> Entry:
 def _telling(listener: Listener | None) -> Callable[[str, int, int | None], None]:
     def tell(stage: str, done: int, total: int | None) -> None:
         if listener is not None and (done % _TOLD_EVERY == 0 or done == total):
-            listener(Progress(stage, done, total))
+            asked(listener, Progress(stage, done, total))
 
     return tell
 

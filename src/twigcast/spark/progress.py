@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from twigcast.slips import asked
 from twigcast.spark.failures import SPARK_FAILURES
 from twigcast.spark.session import is_connected_to
 
@@ -54,13 +55,13 @@ def watched(
         done = done if tasks is None else min(done, tasks)
         if done > told:
             told = done
-            listener(Progress(stage, done, tasks))
+            asked(listener, Progress(stage, done, tasks))
 
-    listener(Progress(stage, 0, tasks))
+    asked(listener, Progress(stage, 0, tasks))
     with (_hearing if is_connected_to(spark) else _asking)(spark, tell):
         yield
     total = told if tasks is None else tasks
-    listener(Progress(stage, total, total))
+    asked(listener, Progress(stage, total, total))
 
 
 @contextmanager

@@ -71,7 +71,7 @@ class Run:
         return (
             f"<Run: {self.documents:,} documents, {self.deliveries:,} deliveries, "
             f"{self.crossings:,} crossings, {self.dead_letters:,} dead letters, "
-            f"{self.rejected:,} rejected, tables in {self.out}>"
+            f"{self.rejected:,} rejected, tables in {one_line(self.out)}>"
         )
 
     def _repr_html_(self) -> str:

@@ -32,6 +32,7 @@ from twigcast.language import Pattern
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.sweeps import Turn, heard_before, passed_on, rounds, spread
 from twigcast.routing.topology import Tree
+from twigcast.slips import asked
 from twigcast.spark.job import discard, located, share, shared_folder
 from twigcast.spark.progress import Progress
 from twigcast.spark.turns import OWN, PLAN, SAID, Round, plan_bytes, read_pattern, take_turns
@@ -102,7 +103,7 @@ def compute_routes(  # noqa: PLR0917 - the order is that of the guide: where, ho
         book.note(_spoken(spark, plan, told))
         done += len(each)
         if listener is not None:
-            listener(Progress("routes", done, total))
+            asked(listener, Progress("routes", done, total))
     return book.routes()
 
 

@@ -32,7 +32,7 @@ from twigcast.files import (
 from twigcast.files.opening import checked_path
 from twigcast.files.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
 from twigcast.files.rows import Row as FileRow
-from twigcast.slips import check_fields
+from twigcast.slips import check_fields, drawn
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage import absolute, literally, local_path
 
@@ -109,10 +109,10 @@ def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
         case DataFrame():
             return gather_subscriptions(_rows(subscriptions.collect()))
         case Mapping():
-            pairs = ({"id": name, "xpath": xpath} for name, xpath in subscriptions.items())
+            pairs = ({"id": name, "xpath": xpath} for name, xpath in drawn(subscriptions.items()))
             return gather_subscriptions(_rows(pairs))
         case Iterable() if not isinstance(subscriptions, bytes | bytearray | memoryview):
-            return gather_subscriptions(_rows(subscriptions))
+            return gather_subscriptions(_rows(drawn(subscriptions)))
     raise UsageError(
         f"subscriptions are a path, a list of expressions, a mapping from id to expression, "
         f"rows or a DataFrame, not a {type(subscriptions).__name__}"

@@ -44,12 +44,13 @@ from uuid import uuid4
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
-from twigcast.display import shown
+from twigcast.copies import Uncopied
+from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
 from twigcast.spark.arriving import arriving
-from twigcast.spark.checkpoint import gone_files
+from twigcast.spark.checkpoint import damaged_file, gone_files
 from twigcast.spark.failures import SPARK_FAILURES, cause, is_java_gone
 from twigcast.spark.job import discard
 from twigcast.spark.kafka import KafkaTopic, send_deliveries
@@ -96,17 +97,18 @@ _FEW_FILES = 8 * _FEW_FILES_PER_TASK
 """A task costs as much as some 50 small documents, and each leaves a file of its own."""
 
 
-class Stream:
+class Stream(Uncopied, instead="it runs, and its tables are in its output folder"):
     """A stream in the background, until it is stopped, fails, or has nothing left to do."""
 
-    def __init__(self, query: StreamingQuery, step: Step) -> None:
+    def __init__(self, query: StreamingQuery, step: Step, checkpoint: Store | None = None) -> None:
         self._query = query
         self._step = step
+        self._checkpoint = checkpoint
         self._is_stopped = False
 
     def __repr__(self) -> str:
         state = "running" if self.is_active else "ended"
-        return f"<Stream: {state}, tables in {self._step.out}>"
+        return f"<Stream: {state}, tables in {one_line(self._step.out)}>"
 
     @property
     def is_active(self) -> bool:
@@ -173,6 +175,8 @@ class Stream:
         failure = self._step.failure
         if isinstance(failure, TwigcastError):
             raise failure
+        if failure is None and self._checkpoint is not None:
+            _check_notes(self._checkpoint, told)
         reason = _reason(told if failure is None else failure)
         raise TwigcastError(f"the stream has stopped: {reason}") from failure or told
 
@@ -307,7 +311,8 @@ def start_stream(
     )
     out = store_of(done.out, spark)
     feed_of(done.changes, out)
-    done.name = bind(out, store_of(checkpoint, spark))
+    notes = store_of(checkpoint, spark)
+    done.name = bind(out, notes)
     writer = source.frame.writeStream.foreachBatch(done)
     writer = writer.option("checkpointLocation", done.checkpoint)
     if trigger is None:
@@ -315,9 +320,25 @@ def start_stream(
     else:
         writer = writer.trigger(processingTime=f"{round(1000 * trigger)} milliseconds")
     try:
-        return Stream(writer.start(), done)
+        return Stream(writer.start(), done, notes)
     except SPARK_FAILURES as error:
+        _check_notes(notes, error)
         raise UsageError(f"the stream did not start: {_reason(error)}") from error
+
+
+def _check_notes(checkpoint: Store, failure: Exception) -> None:
+    """Say so if a stream has failed since the checkpoint is damaged."""
+    if is_java_gone(failure):
+        return
+    try:
+        place = damaged_file(checkpoint)
+    except (OSError, *SPARK_FAILURES):
+        return  # There may be more that is wrong, and what Spark has to say is told.
+    if place is not None:
+        raise TwigcastError(
+            f"the stream cannot go on: {place} is damaged, in which Spark has noted how far the "
+            "stream is; put it back from a copy, or start a new stream in two new folders"
+        ) from failure
 
 
 def bind(out: Store, checkpoint: Store) -> str:

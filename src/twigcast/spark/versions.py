@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from pyspark.sql import DataFrame, functions
 from pyspark.sql.types import BinaryType
 
+from twigcast.display import shown
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import SubscriptionFile
 from twigcast.files.changes import (
@@ -334,7 +335,13 @@ class _TableFeed:
         self._store = store
 
     def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:
-        rows = map(_fields, _maybe_new(self._table(), standing.highest).collect())
+        table: object = self._table()
+        if not isinstance(table, DataFrame):
+            raise UsageError(
+                f"the change feed is a function that gives {shown(table)}; let it return a "
+                "DataFrame, an empty one where nothing has changed"
+            )
+        rows = map(_fields, _maybe_new(table, standing.highest).collect())
         new = sorted((row for row in rows if _is_new(row, standing)), key=_place)
         if not new:
             return []
