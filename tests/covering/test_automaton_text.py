@@ -40,6 +40,17 @@ def test_the_text_of_a_schema_reads_back(declared: tuple[ElementDeclaration, ...
         check_text(Advertisement.of_schema(schema))
 
 
+def test_the_text_of_names_with_and_without_a_namespace_reads_back() -> None:
+    """A state named {urn:p}a where another said the same of *:a."""
+    schema = Schema.parse(
+        b"<!ELEMENT p:b (a*)>"
+        b"<!ELEMENT a (#PCDATA|a)*> <!ATTLIST a p:x CDATA #IMPLIED xmlns CDATA #FIXED 'urn:p'>"
+        b"<!ELEMENT b (p:a+|(p:b*|a|b)*)*> <!ATTLIST b q:x CDATA #IMPLIED>"
+        b"<!ELEMENT p:a (#PCDATA|p:b|p:a|b|a)*> <!ATTLIST p:a p:x CDATA #IMPLIED>"
+    )
+    check_text(Advertisement.of_schema(schema))
+
+
 @given(st.lists(documents(depth=3), min_size=1, max_size=2))
 def test_the_text_of_samples_reads_back(contents: list[bytes]) -> None:
     check_text(Advertisement.of_documents(map(Document.parse, contents)))

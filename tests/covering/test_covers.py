@@ -189,6 +189,18 @@ def test_patterns_at_the_limits_stay_within_the_budget(wider: str, narrower: str
         assert decide(wider=first, narrower=second, budget=budget).steps <= budget
 
 
+def test_questions_beyond_the_budget_take_milliseconds() -> None:
+    """Such patterns can be short, and a broker compares each with each."""
+    steps = sum(
+        decide(
+            wider=f"//*//*[*//*/* or .//c{number}]/b",
+            narrower=f"//a/*//*[.//*[*]//*/*][.//a//b][.//d{number}]//b//b//b",
+        ).steps
+        for number in range(5)
+    )
+    assert steps <= 100_000
+
+
 def test_deep_patterns_do_not_recur() -> None:
     deep = Pattern.parse("/a//*" * 600, limits=LARGE)
     deeper = Pattern.parse("/a/b/*" * 500, limits=LARGE)

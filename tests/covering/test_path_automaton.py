@@ -60,6 +60,20 @@ def test_a_second_pass_changes_nothing(schema: Schema) -> None:
     assert path_automaton(sketch) == once
 
 
+@given(automata)
+def test_a_second_pass_over_general_labels_changes_nothing(once: PathAutomaton) -> None:
+    sketch = Sketch()
+    sketch.include(once)
+    assert path_automaton(sketch) == once
+
+
+def test_states_that_name_other_labels_and_lead_to_the_same_are_one() -> None:
+    once = automaton("/*(*)+/*:b(*)+/b")
+    sketch = Sketch()
+    sketch.include(once)
+    assert path_automaton(sketch) == once
+
+
 def test_states_that_lead_to_the_same_are_one() -> None:
     assert len(automaton("/a/b/d", "/a/c/d").states) == 4
     assert automaton("/(a)+/(a)+") == automaton("/a(a)+") == automaton("/(a)+")

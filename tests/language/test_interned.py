@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from threading import Barrier
 
 import pytest
 
 from twigcast.language.condition import FALSE, TRUE, AllOf, Condition, Not, Residual
-from twigcast.language.interned import interned_count
+from twigcast.language.interned import Interned, interned_count
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, long_way
 from twigcast.language.syntax import Literal
 
@@ -45,6 +46,28 @@ def test_a_value_can_be_made_again_after_it_died() -> None:
         value = Not(Residual(Literal("again")))
         assert Not(Residual(Literal("again"))) is value
         del value
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Interrupted(metaclass=Interned):
+    """While one is made something else runs, as when garbage is collected, and makes it, too."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not MADE_MEANWHILE:
+            MADE_MEANWHILE.append(self)
+            MADE_MEANWHILE.append(Interrupted(self.name))
+
+
+MADE_MEANWHILE: list[Interrupted] = []
+
+
+def test_what_is_made_while_it_is_being_made_is_the_same() -> None:
+    MADE_MEANWHILE.clear()
+    made = Interrupted("n")
+    assert made is MADE_MEANWHILE[1]
+    assert Interrupted("n") is made
 
 
 def test_threads_that_make_the_same_values_at_once_get_the_same() -> None:

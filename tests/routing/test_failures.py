@@ -36,6 +36,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.failures import Failures
 from twigcast.routing.forwarding import Forwarding
+from twigcast.routing.open_documents import OpenDocuments
 from twigcast.routing.piggyback import Piggyback
 from twigcast.routing.protocols import AnnotatedJudge
 from twigcast.routing.route_table import RouteTable
@@ -289,6 +290,54 @@ def test_a_document_that_fails_is_refused_and_holds_up_no_other(
     assert isinstance(refused, Refuse)
     assert isinstance(sent, Send)
     assert router.statistics().internal_errors == 1
+    assert router.statistics().open_documents == 0
+
+
+@pytest.mark.parametrize("place", ["fault", "answer"])
+def test_an_answer_that_fails_holds_up_no_document_behind_it(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router, reported = ready()
+    first, second = (
+        router.handle(Publish(Publication(name, router.name, "", b"<b/>")), now=2.0)[0]
+        for name in ("p1", "p2")
+    )
+    assert isinstance(first, Decide)
+    assert isinstance(second, Decide)
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenDocuments, place, fails)
+        (refused,) = router.handle(router.decide(first), now=2.0)
+    assert refused == Refuse(Publish(first.publication), str(reported[0]))
+    (sent,) = router.handle(router.decide(second), now=2.0)
+    assert isinstance(sent, Send)
+    assert router.statistics().open_documents == 0
+
+
+def test_a_part_of_an_answer_that_fails_ends_in_a_dead_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    router, reported = ready("piggyback")
+    publication = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
+
+    def answers(_: AnnotatedJudge, effect: Decide, __: object) -> Iterator[Decided]:
+        yield Decided(effect.number, (BrokerId("north"),), final=False)
+        yield Decided(effect.number)
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(AnnotatedJudge, "answers", answers)
+    (effect,) = router.handle(Received(BrokerId("south"), Arrive(publication)), now=2.0)
+    assert isinstance(effect, Decide)
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenDocuments, "answer", fails)
+        assert router.handle(router.decide(effect), now=2.0) == ()
+    (letter,) = router.handle(router.decide(effect), now=2.0)
+    assert letter == DeadLetter(publication, None, str(reported[0]))
     assert router.statistics().open_documents == 0
 
 

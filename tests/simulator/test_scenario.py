@@ -78,6 +78,7 @@ def test_strategies_are_texts_or_tables() -> None:
         ("strategy = 'x'\n" + NETWORK, "t.toml, [strategy]: no strategy 'x'"),
         (NETWORK + "[strategy]\nname = 'prefix'\ndeph = 3", "[strategy]: unknown key 'deph'"),
         (NETWORK + "[strategy]\nname = 'prefix'\ndepth = 0", "[strategy]: depth is a whole number"),
+        (NETWORK + "[strategy]\nname = 'prefix'\nreturn = 1", "[strategy]: unknown key 'return'"),
         (NETWORK + "[strategy]\nname = 'prefix'\ndepth = 'x'", "depth is a whole number of steps"),
         (NETWORK + "[strategy]\nname = 'prefix'\ndepth = [1]", "1 or more, not [1]"),
         (NETWORK + "[cost]\nmodel = 'measured'\nper_event = 1", "unknown key 'per_event'"),

@@ -77,9 +77,11 @@ __all__ = [
     "ready",
 ]
 
-COVER_BUDGET: Final = 200_000
-"""Steps for one question: some hundred classes of models of patterns with ten nodes, which take
-tens of milliseconds. Random trees of up to seven nodes need a hundredth of it."""
+COVER_BUDGET: Final = 20_000
+"""Steps for one question: some hundred classes of models of patterns with ten nodes, which take up
+to ten milliseconds. Random trees of up to seven nodes need a tenth of it, and of 132,000 pairs of
+up to sixteen nine needed more. A broker asks about each pair of patterns, and short ones can
+use up all of it: forty of them would take more than a minute with ten times as much."""
 
 READY_MAX: Final = 4_096
 """Conditions that are kept ready, some 16 MB: as many as a page of questions is about, or as pass

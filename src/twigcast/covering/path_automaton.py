@@ -21,8 +21,9 @@ in one pass. A more special edge always leads to at least as much as a more gene
 
 *One form.* :func:`path_automaton` takes a :class:`Sketch`, in which edges may overlap at will,
 makes it deterministic (Rabin and Scott 1959), merges states that lead to the same (Moore 1956) and
-numbers them breadth first. Sketches of equal path sets become equal automata, but for odd cases in
-which ``*:f`` stands beside ``{u}f``. :func:`covers_paths` decides inclusion in general.
+numbers them breadth first. States in which ``*:f`` or ``*`` stands for ``{u}f`` are merged as if
+they said so, so that sketches of equal path sets become equal automata (up to
+:data:`COMPLETED_EDGES_MAX`). :func:`covers_paths` decides inclusion in general.
 
 Making an automaton takes time linear in the edges, times the depth at which states are told apart,
 which is 2 for a DTD. :class:`AutomatonLimits` bounds all of it.
@@ -59,6 +60,11 @@ _Told = TypeVar("_Told")
 
 DOCUMENT_NODE: Final = 0
 """The state every path begins in."""
+
+COMPLETED_EDGES_MAX: Final = 500_000
+"""Edges that are looked at to tell states apart by what labels stand for. DTDs need none, but for
+those that have names with and without a fixed namespace; beyond it, states are told apart by the
+labels they name, and some that lead to the same stay two."""
 
 INCLUSION_STEPS_MAX: Final = 2_000_000
 """Labels compared before inclusion is given up. Two DTDs of 400 elements need some 40,000."""
@@ -197,7 +203,9 @@ def path_automaton(sketch: Sketch, limits: AutomatonLimits = AUTOMATON_LIMITS) -
 
     SchemaLimitError if it would be too large.
     """
-    states = _determinised(sketch, limits)
+    states = _completed(
+        [_without_idle(state, edges=False) for state in _determinised(sketch, limits)]
+    )
     while True:
         states = _numbered(_merged(states))
         thinned = [_without_idle(state) for state in states]
@@ -369,6 +377,40 @@ def _all_values(parts: list[dict[Label, Values]], label: Label) -> Values:
     return tuple(sorted(found))
 
 
+def _completed(states: list[State]) -> list[State]:
+    """The states with an edge for each special label that only a more general one stands for.
+
+    Two states can lead to the same of which one names a label and the other does not: so they are
+    told apart by where labels lead, not by which are named. What says nothing new is dropped later.
+    """
+    named = {label for state in states for label, _ in state.edges}
+    special: dict[str | None, list[Label]] = {None: sorted(named, key=label_order)}
+    for label in special[None]:
+        if label.namespace is not None:
+            special.setdefault(label.local, []).append(label)
+    left = COMPLETED_EDGES_MAX
+    completed = []
+    for state in states:
+        table = dict(state.edges)
+        wanted = {
+            other: None
+            for label in table
+            if label.namespace is None
+            for other in special.get(label.local, ())
+        }
+        left -= len(wanted)
+        if left < 0:
+            return states
+        edges = [(label, most_special(table, label)) for label in {**table, **wanted}]
+        there = [(label, target) for label, target in edges if target is not None]
+        completed.append(state._replace(edges=tuple(sorted(there, key=_edge_order))))
+    return completed
+
+
+def _edge_order(edge: tuple[Label, int]) -> tuple[str, bool, str]:
+    return label_order(edge[0])
+
+
 def _merged(states: list[State]) -> list[State]:
     """The same paths without two states that lead to the same."""
     classes = _classes(_leading_apart(states))
@@ -464,9 +506,10 @@ def _numbered(states: list[State]) -> list[State]:
     ]
 
 
-def _without_idle(state: State) -> State:
+def _without_idle(state: State, *, edges: bool = True) -> State:
     """The state without special labels that say the same as a more general one."""
-    return State(state.text, _not_idle(state.attributes), _not_idle(state.edges))
+    leads = _not_idle(state.edges) if edges else state.edges
+    return State(state.text, _not_idle(state.attributes), leads)
 
 
 def _not_idle(items: tuple[tuple[Label, _Told], ...]) -> tuple[tuple[Label, _Told], ...]:

@@ -78,19 +78,23 @@ def interned_count() -> int:
 def _made(cls: type[_T], key: tuple[object, ...]) -> _T:
     """A value that was not there a moment ago.
 
-    Two threads may have missed it at once; only one of theirs may become *the* value.
+    Two threads may have missed it at once; only one of theirs may become *the* value. And while it
+    is being made garbage may be collected on this very thread, and whatever runs then may make it,
+    too: so it is looked for only when it is ready to be put in.
     """
     with _lock:
         if _dead:
             _clear_away()
-        entry = _entries.get(key)
-        value = None if entry is None else entry()
-        if value is None:
-            value = type.__call__(cls, *key[1:])
-            entry = _Entry(value, _died)
-            entry.key = key
-            _entries[key] = entry
-        return value  # type: ignore[return-value]  # The key begins with the class itself.
+        value: _T = type.__call__(cls, *key[1:])
+        entry = _Entry(value, _died)
+        entry.key = key
+        while (there := _entries.setdefault(key, entry)) is not entry:
+            other = there()
+            if other is not None:
+                return other  # type: ignore[return-value]  # The key begins with the class itself.
+            if _entries.get(key) is there:
+                del _entries[key]  # It died, and was not yet taken out.
+        return value
 
 
 def _died(entry: ref[object]) -> None:

@@ -171,11 +171,17 @@ class Documents:
 
     def decided(self, answer: Decided, links: Collection[LinkId]) -> tuple[Effect, ...]:
         """An answer came; ``links`` are those that are up."""
-        fault = self._open.fault(answer)
+        try:
+            with door("taking in an answer"):
+                fault = self._open.fault(answer)
+                answers = () if fault is not None else tuple(self._open.answer(answer))
+        except InternalError as error:
+            self._failures.add(error)
+            fault, answers = None, tuple(self._open.give_up(answer, str(error)))
         if fault is not None:
             raise Refused(fault)
         effects: list[Effect] = []
-        for document, due in self._open.answer(answer):
+        for document, due in answers:
             try:
                 with door("forwarding a document"):
                     effects += self._apply(document, due, links)

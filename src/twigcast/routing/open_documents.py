@@ -92,7 +92,27 @@ class OpenDocuments:
         document.is_answered = answer.final
         document.links.update(answer.links)
         document.subscriptions.update(answer.subscriptions, answer.undecided)
-        origin = document.effect.publication.origin
+        yield from self._due(document.effect.publication.origin)
+
+    def give_up(self, answer: Decided, error: str) -> Iterator[tuple[OpenDocument, Decided]]:
+        """The same where taking an answer in has failed: the document is one with an error.
+
+        Those behind it must not wait for ever. If its driver will ask for more answers, the error
+        is the next.
+        """
+        document = self._documents.get(answer.number)
+        if document is None:
+            return
+        told = Decided(answer.number, error=error)
+        if not answer.final:
+            document.to_come = iter((told,))
+            return
+        document.answers = deque(each for each in document.answers if each is not answer)
+        document.answers.append(told)
+        document.is_answered = True
+        yield from self._due(document.effect.publication.origin)
+
+    def _due(self, origin: BrokerId) -> Iterator[tuple[OpenDocument, Decided]]:
         waiting = self._in_order[origin]
         while waiting:
             first = self._documents[waiting[0]]

@@ -279,8 +279,9 @@ def _strategy(keys: Keys) -> Strategy:
 def _of_table(keys: Keys) -> Strategy:
     name = keys.one_of("name", tuple(STRATEGIES), "best")
     make = STRATEGIES[name]
-    options = {key: keys.raw(key) for key in make.__annotations__ if key in keys}
-    keys.taken.update(dict.fromkeys(make.__annotations__.keys() - {"return"} - options.keys()))
+    known = [key for key in make.__annotations__ if key != "return"]
+    options = {key: keys.raw(key) for key in known if key in keys}
+    keys.taken.update(dict.fromkeys(key for key in known if key not in options))
     keys.end()
     return make(**options)
 
