@@ -338,3 +338,11 @@ def test_a_folder_with_what_a_killed_process_left_behind_is_empty(tmp_path: Path
     (tmp_path / ".twigcast-0123456789abcdef.tmp").write_bytes(b"<a")
     write_folder(tmp_path, [("a.xml", b"<a/>")])
     assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]
+
+
+@pytest.mark.parametrize("kind", ["patterns", "documents"])
+@pytest.mark.parametrize("marker", ["a b", "<x"])
+def test_a_marker_that_is_no_name_is_refused(twigcast: Twigcast, kind: str, marker: str) -> None:
+    result = twigcast("generate", kind, "--count", "1", "--marker", marker)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the marker is the name of an element" in result.stderr

@@ -170,7 +170,7 @@ def documents(
     """
     from twigcast.workload import Marker, Vocabulary, generate_documents
 
-    placed = Marker(marker or "test", marker_position)
+    placed = Marker("test" if marker is None else marker, marker_position)
     if out is None and count != 1 and not as_json:
         raise UsageError("say where the documents go: --out FOLDER, or --out FILE.zip")
     drawn = generate_documents(
@@ -181,7 +181,7 @@ def documents(
         depth_max=depth_max,
         bytes_target=bytes_target,
         attributes=attributes,
-        marker=placed if marker else None,
+        marker=None if marker is None else placed,
         vocabulary=Vocabulary(numbers=numbers),
     )
     with Bar(beside_output=out is None) as bar:
