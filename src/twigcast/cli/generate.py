@@ -240,10 +240,15 @@ def _write_patterns(path: Path, drawn: Iterable[str]) -> None:
 
 
 def _named(drawn: Iterable[bytes], stem: str, count: int) -> Iterator[tuple[str, bytes]]:
-    """The documents as ``news-0001.xml`` and so on, so that names sort as they were drawn."""
-    digits = len(str(count))
+    """The documents as ``news-0001.xml`` and so on, so that names sort as they were drawn.
+
+    A DTD may be called anything; its documents have names that every disk and archive takes.
+    """
+    from twigcast.files.subscriber_folders import safe_name
+
+    digits, safe = len(str(count)), safe_name(stem)
     for number, content in enumerate(drawn, start=1):
-        yield f"{stem}-{number:0{digits}}.xml", content
+        yield f"{safe}-{number:0{digits}}.xml", content
 
 
 def _print_documents(named: Iterable[tuple[str, bytes]], *, as_json: bool) -> None:
