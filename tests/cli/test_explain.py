@@ -132,3 +132,22 @@ def test_no_is_an_exit_code_where_it_is_asked_for(twigcast: Twigcast) -> None:
     assert twigcast("explain", "//nothing", "good.xml").exit_code == 0
     assert twigcast("explain", "//nothing", "good.xml", "--exit-code").exit_code == 1
     assert twigcast("explain", "//item", "good.xml", "--exit-code").exit_code == 0
+
+
+@pytest.mark.parametrize("folder", [".", "we!ird", "a!b/c!d"])
+@pytest.mark.parametrize("archive", ["feed.zip", "fe!ed.zip"])
+def test_a_member_is_found_wherever_exclamation_marks_stand(
+    twigcast: Twigcast, tmp_path: Path, folder: str, archive: str
+) -> None:
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(tmp_path / folder / archive, "w") as packed:
+        packed.writestr("x!y.xml", "<y/>")
+    name = f"{folder}/{archive}!x!y.xml"
+    (tmp_path / "rules.txt").write_text("/y\n")
+    assert twigcast("match", "rules.txt", f"{folder}/{archive}").stdout == f"{name}\t1\n"
+    assert twigcast("explain", "/y", name).stdout.startswith("match: ")
+
+
+def test_a_name_of_exclamation_marks_alone_is_refused(twigcast: Twigcast) -> None:
+    result = twigcast("explain", "/y", "!" * 100_000)
+    assert (result.exit_code, result.stdout) == (1, "")

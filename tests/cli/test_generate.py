@@ -17,7 +17,7 @@ from tests.cli.test_program import EXECUTABLE
 from tests.docs.pages import DOCS
 from twigcast.cli.writing import write_folder
 from twigcast.errors import UsageError
-from twigcast.files import read_subscriptions, read_topology
+from twigcast.files import read_documents, read_subscriptions, read_topology
 from twigcast.language import Document, Pattern
 from twigcast.routing.topology import Topology
 from twigcast.workload import TransitStub
@@ -338,3 +338,28 @@ def test_a_folder_with_what_a_killed_process_left_behind_is_empty(tmp_path: Path
     (tmp_path / ".twigcast-0123456789abcdef.tmp").write_bytes(b"<a")
     write_folder(tmp_path, [("a.xml", b"<a/>")])
     assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]
+
+
+@pytest.mark.parametrize("kind", ["patterns", "documents"])
+@pytest.mark.parametrize("marker", ["a b", "<x"])
+def test_a_marker_that_is_no_name_is_refused(twigcast: Twigcast, kind: str, marker: str) -> None:
+    result = twigcast("generate", kind, "--count", "1", "--marker", marker)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the marker is the name of an element" in result.stderr
+
+
+@pytest.mark.parametrize("out", ["feed.zip", "feed"])
+@pytest.mark.parametrize(
+    "stem", ["caf\udce9", "", "a:b*", "line\nbreak", "-dash", "l" * 250], ids=ascii
+)
+def test_documents_are_found_again_whatever_their_dtd_is_called(
+    twigcast: Twigcast, tmp_path: Path, stem: str, out: str
+) -> None:
+    (tmp_path / f"{stem}.dtd").write_text(DTD)
+    drawn = twigcast(
+        "generate", "documents", "--dtd", f"./{stem}.dtd", "--count", "2", "--out", out
+    )
+    assert (drawn.exit_code, drawn.stderr) == (0, f"2 documents in {out}\n")
+    contents = [content for _, content in read_documents(tmp_path / out)]
+    assert len(contents) == 2
+    assert all(isinstance(content, bytes) for content in contents)

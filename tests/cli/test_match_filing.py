@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.test_program import EXECUTABLE
+from twigcast.matching import Decision, Matcher
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
@@ -118,7 +119,60 @@ def test_a_document_that_cannot_be_filed_stays_and_is_named(
     result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted")
     assert result.exit_code == 1
     assert (office / "feed" / "a.xml").exists()
-    assert "twigcast: feed/a.xml: it stays, for it cannot be filed: " in result.stderr
+    assert (
+        "twigcast: feed/a.xml: it stays, for it cannot be filed in 1 of 3 folders: "
+        in result.stderr
+    )
+
+
+@pytest.mark.parametrize("way", ["--copy-to", "--move-to"])
+def test_a_folder_that_cannot_be_written_takes_no_copies_from_other_subscribers(
+    twigcast: Twigcast, office: Path, way: str
+) -> None:
+    (office / "sorted").mkdir()
+    (office / "sorted" / "Ben").write_text("a file where a folder should be")
+    result = twigcast("match", "rules.csv", "feed/a.xml", way, "sorted", "--json")
+    assert result.exit_code == 1
+    assert (office / "feed" / "a.xml").exists()
+    told = json.loads(result.stdout)
+    assert told["copies"] == ["sorted/Anna/a.xml", "sorted/x/a.xml"]
+    assert told.get("moved", False) is False
+    assert " it cannot be filed in 1 of 3 folders: " in result.stderr
+    assert f", {'2 copied' if way == '--copy-to' else '0 moved'}, 1 incomplete" in result.stderr
+
+
+@pytest.fixture
+def _gone_when_read(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The original goes when it has been matched, before it is filed."""
+    decide = Matcher.decide
+
+    def gone(matcher: Matcher, document: bytes) -> Decision:
+        (office / "feed" / "a.xml").unlink(missing_ok=True)
+        return decide(matcher, document)
+
+    monkeypatch.setattr(Matcher, "decide", gone)
+
+
+@pytest.mark.usefixtures("_gone_when_read")
+def test_an_original_that_goes_when_it_was_read_is_copied_for_nobody_else_to_read(
+    twigcast: Twigcast, office: Path
+) -> None:
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--copy-to", "sorted")
+    assert result.exit_code == 0
+    assert _files(office / "sorted") == dict.fromkeys(("Anna/a.xml", "Ben/a.xml", "x/a.xml"), STORM)
+    assert (office / "sorted" / "Ben" / "a.xml").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.usefixtures("_gone_when_read")
+def test_an_original_that_somebody_else_has_moved_is_not_filed_again(
+    twigcast: Twigcast, office: Path
+) -> None:
+    result = twigcast("match", "rules.csv", "feed/a.xml", "--move-to", "sorted", "--json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["copies"] == []
+    assert _files(office / "sorted") == {}
+    assert "somebody else has taken it away since it was read" in result.stderr
+    assert "it stays" not in result.stderr
 
 
 def test_an_original_that_has_changed_meanwhile_stays(

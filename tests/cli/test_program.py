@@ -369,3 +369,29 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
 
 def test_the_application_can_be_called_from_python() -> None:
     assert app.info.name == "twigcast"
+
+
+@pytest.mark.parametrize("place", ["abc", ""])
+def test_a_shell_that_asks_for_completion_in_other_words_is_told_so(place: str) -> None:
+    asked = {"_TWIGCAST_COMPLETE": "complete_bash", "COMP_WORDS": "twigcast", "COMP_CWORD": place}
+    ended = subprocess.run(
+        [EXECUTABLE], env={**os.environ, **asked}, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("twigcast: what the shell gives for completion cannot be read")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_failure_before_a_verb_begins_is_one_sentence() -> None:
+    failing = (
+        "from twigcast.cli import program\n"
+        "def fail(): raise MemoryError\n"
+        "program.app = fail\n"
+        "program.run_program()"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", failing], capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stdout) == (1, "")
+    reason = "MemoryError; the machine has no memory left for it"
+    assert told.stderr == f"twigcast: the command failed: {reason}\n"

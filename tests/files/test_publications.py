@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -327,3 +328,30 @@ def test_files_that_others_have_found_in_a_folder_are_listed_as_in_it(
     }
     by_themselves = list_documents(paths, found_in=[f"{feed}-other", f"{feed}/dee"])
     assert all(entry.refusal is None for entry in by_themselves), "they were named"
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_a_file_that_is_called_like_a_member_of_a_tar_archive_has_a_name_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for archive in ("a.tar", "a.tar!b.tar"):
+        with tarfile.open(archive, "w") as packed:
+            for name in ("b.xml", "b.xml", "b.tar!b.xml", "c/d.xml"):
+                packed.addfile(tarfile.TarInfo(name))
+    files = [
+        "a.tar",
+        "a.tar!b.tar",
+        "a.tar!b.xml",
+        "a.tar!b.xml#2",
+        "a.tar!b.tar!b.xml",
+        "a.tar!c/d.xml",
+    ]
+    Path("a.tar!c").mkdir()
+    for name in files[2:]:
+        Path(name).write_bytes(b"<a/>")
+    names = [name for name, _ in read_documents(files[::step])]
+    assert len(names) == len(set(names)) == 12
+    assert {"a.tar!b.xml", "./a.tar!b.xml", "././a.tar!b.tar!b.xml"} < set(names)
+    (tmp_path / "a.tar!b.xml").write_bytes(b"<mine/>")
+    assert dict(read_documents([tmp_path]))[f"{tmp_path}/./a.tar!b.xml"] == b"<mine/>"

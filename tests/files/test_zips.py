@@ -160,3 +160,39 @@ def test_a_pipe_that_takes_the_place_of_an_archive_is_not_waited_for() -> None:
     (content,) = dict(open_entries(entries)).values()
     assert isinstance(content, DocumentError)
     assert "no regular file" in content.reason
+
+
+@pytest.mark.parametrize(
+    "members",
+    [[("b.xml", b"<b/>"), ("a.xml", b"<a/>")], [("a.xml!b.xml", b"<x/>")], []],
+    ids=["another order", "others", "none"],
+)
+def test_an_archive_that_was_exchanged_gives_no_document_under_the_name_of_another(
+    members: list[tuple[str, bytes]],
+) -> None:
+    Path("a.zip").write_bytes(_zip(("a.xml", b"<a/>"), ("b.xml", b"<b/>")))
+    entries = list(list_documents("a.zip"))
+    Path("a.zip").write_bytes(_zip(*members))
+    read = dict(open_entries(entries))
+    assert list(read) == ["a.zip!a.xml", "a.zip!b.xml"]
+    for content in read.values():
+        assert isinstance(content, DocumentError)
+        assert content.reason == "the archive was changed since its members were listed"
+
+
+def test_an_archive_that_was_exchanged_for_one_with_the_same_names_is_read() -> None:
+    names = ["a.xml", "a.xml", "a#2.xml", "a\nb!c.xml", "caf\xe9.xml"]
+    Path("a.zip").write_bytes(_zip(*((name, b"<old/>") for name in names)))
+    entries = list(list_documents("a.zip"))
+    Path("a.zip").write_bytes(_zip(*((name, b"<new/>") for name in names)))
+    assert [content for _, content in open_entries(entries)] == [b"<new/>"] * len(names)
+
+
+def test_a_member_that_was_exchanged_is_held_to_the_rules_of_the_list() -> None:
+    Path("a.zip").write_bytes(_zip(("a.xml", b"<a/>")))
+    entries = list(list_documents("a.zip"))
+    with zipfile.ZipFile("a.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.xml", b"<a/>")
+    ((_, content),) = open_entries(entries)
+    assert isinstance(content, DocumentError)
+    assert "compressed by method" in content.reason

@@ -32,7 +32,13 @@ from twigcast.language.declarations import (
     Particle,
 )
 from twigcast.language.schema import Schema
-from twigcast.workload import Marker, Vocabulary, generate_document, generate_documents
+from twigcast.workload import (
+    Marker,
+    Vocabulary,
+    generate_document,
+    generate_documents,
+    generate_patterns,
+)
 from twigcast.workload.start_tags import StartTags
 
 NEWS = shipped_schema("news")
@@ -277,6 +283,14 @@ def test_prefixes_are_bound_at_the_root() -> None:
     root = drawn(schema, elements=3)
     assert root.nsmap == {"m": "urn:m", "x": "urn:x"}
     assert [child.tag for child in root] == ["{urn:m}b"] * 2
+
+
+@pytest.mark.parametrize("name", ["", "a b", "<x", "1a", "x:y", "\n", "a/b", "{u}a", "a" * 1_001])
+def test_a_marker_that_no_element_can_be_called_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="the marker is the name of an element, without a prefix"):
+        Marker(name)
+    with pytest.raises(UsageError, match="the marker is the name of an element, without a prefix"):
+        generate_patterns(NEWS, rng=Random(1), count=1, marker=name)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,9 @@ _EVERY_FILE = ("*",)
 
 _IDS_SHOWN = 8
 
+_PATH_MAX = 4096
+"""No system takes a longer path."""
+
 
 def explain(
     xpath: Annotated[
@@ -186,9 +189,8 @@ def _one_document(path: str, limits: PublicationLimits) -> tuple[str, Content]:
 def _documents(path: str, limits: PublicationLimits) -> Iterator[tuple[str, Content]]:
     from twigcast.files import read_documents
 
-    archive, bang, _ = path.partition("!")
-    # Of a name that cannot be, a Path would raise an error.
-    if not bang or os.path.exists(path) or not os.path.isfile(archive):  # noqa: PTH110, PTH113
+    archive = _archive_in(path)
+    if archive is None:
         yield from read_documents(path, limits=limits)
         return
     for name, content in read_documents(archive, patterns=_EVERY_FILE, limits=limits):
@@ -196,6 +198,15 @@ def _documents(path: str, limits: PublicationLimits) -> Iterator[tuple[str, Cont
             yield name, content
             return
     yield path, DocumentError("there is no such member in the archive", document=path)
+
+
+def _archive_in(path: str) -> str | None:
+    """The archive of ``ARCHIVE!MEMBER``: the first file that a path begins with, up to a ``!``."""
+    # Of a name that cannot be, a Path would raise an error.
+    if os.path.exists(path):  # noqa: PTH110
+        return None
+    ends = (place for place, letter in enumerate(path[:_PATH_MAX]) if letter == "!")
+    return next((path[:end] for end in ends if os.path.isfile(path[:end])), None)  # noqa: PTH113
 
 
 def _complain_of(error: PatternError) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from twigcast.cli.speaking import complain, say
+from twigcast.display import counted
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -104,36 +105,61 @@ class Filing:
         undecided: bool,
     ) -> Filed:
         """Put one document where it belongs; complains if that went wrong."""
-        from twigcast.files.originals import LeftAsideError
-        from twigcast.files.publications import Kind, file_name
+        from twigcast.files.publications import Kind
 
         folders = self.folders.folders_of(asked)
         movable = self.moving and entry.kind is Kind.FILE and not undecided
-        like = Path(entry.path) if entry.kind is Kind.FILE else None
-        called = file_name(entry, name)
-        try:
-            places = self.folders.put(called, content, folders, durable=movable, like=like)
-        except OSError as error:
-            complain(f"{name}: it stays, for it cannot be filed: {error}")
-            return Filed(complete=False)
-        self.copies += len(places)
+        if movable and not os.path.lexists(entry.path):
+            complain(f"{name}: somebody else has taken it away since it was read; it is not copied")
+            return Filed({"copies": [], "moved": False}, complete=False)
+        places = self._copy(entry, name, content, folders, durable=movable)
+        complete = len(places) == len(folders)
         told: dict[str, object] = {"copies": [str(place) for place in places]}
         if not self.moving:
-            return Filed(told)
+            return Filed(told, complete)
         if entry.kind is not Kind.FILE:
             self._tell_of_archives()
-        moved, complete = False, True
-        if movable:
-            try:
-                moved = self._remove(Path(entry.path), name, content, places)
-            except LeftAsideError as error:
-                complain(f"{name}: it was copied, and has changed since it was read: {error}")
-                complete = False
-            except OSError as error:
-                complain(f"{name}: it was copied and stays, for it cannot be deleted: {error}")
-                complete = False
+        moved = False
+        if movable and complete:
+            moved, complete = self._move(Path(entry.path), name, content, places)
         self.moved += moved
         return Filed({**told, "moved": moved}, complete)
+
+    def _copy(
+        self, entry: Entry, name: str, content: bytes, folders: Sequence[Path], *, durable: bool
+    ) -> list[Path]:
+        """Put copies where they belong, as far as that can be done: one folder is not another's."""
+        from twigcast.files.publications import Kind, file_name
+
+        like = Path(entry.path) if entry.kind is Kind.FILE else None
+        called = file_name(entry, name)
+        places: list[Path] = []
+        errors: list[OSError] = []
+        for folder in folders:
+            try:
+                places += self.folders.put(called, content, [folder], durable=durable, like=like)
+            except OSError as error:
+                errors.append(error)
+        self.copies += len(places)
+        if errors:
+            stays = "it stays, for it" if self.moving else "it"
+            share = f"{len(errors):,} of {counted(len(folders), 'folder')}"
+            complain(f"{name}: {stays} cannot be filed in {share}: {errors[0]}")
+        return places
+
+    def _move(
+        self, path: Path, name: str, content: bytes, places: Sequence[Path]
+    ) -> tuple[bool, bool]:
+        """Whether the original went, and whether nothing is wrong."""
+        from twigcast.files.originals import LeftAsideError
+
+        try:
+            return self._remove(path, name, content, places), True
+        except LeftAsideError as error:
+            complain(f"{name}: it was copied, and has changed since it was read: {error}")
+        except OSError as error:
+            complain(f"{name}: it was copied and stays, for it cannot be deleted: {error}")
+        return False, False
 
     def _remove(self, path: Path, name: str, content: bytes, places: Sequence[Path]) -> bool:
         """Delete the original, if it is still what was read, and none of its own copies."""

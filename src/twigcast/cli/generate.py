@@ -170,7 +170,7 @@ def documents(
     """
     from twigcast.workload import Marker, Vocabulary, generate_documents
 
-    placed = Marker(marker or "test", marker_position)
+    placed = Marker("test" if marker is None else marker, marker_position)
     if out is None and count != 1 and not as_json:
         raise UsageError("say where the documents go: --out FOLDER, or --out FILE.zip")
     drawn = generate_documents(
@@ -181,7 +181,7 @@ def documents(
         depth_max=depth_max,
         bytes_target=bytes_target,
         attributes=attributes,
-        marker=placed if marker else None,
+        marker=None if marker is None else placed,
         vocabulary=Vocabulary(numbers=numbers),
     )
     with Bar(beside_output=out is None) as bar:
@@ -240,10 +240,15 @@ def _write_patterns(path: Path, drawn: Iterable[str]) -> None:
 
 
 def _named(drawn: Iterable[bytes], stem: str, count: int) -> Iterator[tuple[str, bytes]]:
-    """The documents as ``news-0001.xml`` and so on, so that names sort as they were drawn."""
-    digits = len(str(count))
+    """The documents as ``news-0001.xml`` and so on, so that names sort as they were drawn.
+
+    A DTD may be called anything; its documents have names that every disk and archive takes.
+    """
+    from twigcast.files.subscriber_folders import safe_name
+
+    digits, safe = len(str(count)), safe_name(stem)
     for number, content in enumerate(drawn, start=1):
-        yield f"{stem}-{number:0{digits}}.xml", content
+        yield f"{safe}-{number:0{digits}}.xml", content
 
 
 def _print_documents(named: Iterable[tuple[str, bytes]], *, as_json: bool) -> None:

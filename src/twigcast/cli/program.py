@@ -63,6 +63,9 @@ _READER_GONE = 141
 """What a shell reports for a program that wrote into a closed pipe: 128 and SIGPIPE."""
 
 
+_COMPLETION = "_TWIGCAST_COMPLETE"
+"""Set by a shell that asks what a word may become."""
+
 _TRACEBACK = "TWIGCAST_TRACEBACK"
 """Set in the environment, it shows where a mistake of ours happened."""
 
@@ -209,6 +212,20 @@ def run_program() -> None:
 
 
 def _run_verb() -> None:
+    """Run the verb, or what stands in front of it: the help, completion, and their making."""
+    try:
+        with door("the command"):
+            _run_app()
+    except InternalError as error:
+        with suppress(OSError):
+            if _COMPLETION in os.environ:
+                complain(f"what the shell gives for completion cannot be read: {error.cause}")
+                raise SystemExit(USAGE) from None
+            _complain_of_ours(error)
+        raise SystemExit(asked_to_end() or REFUSED) from None
+
+
+def _run_app() -> None:
     try:
         app()
     except OSError as error:  # the help has no place on a full disk
@@ -271,6 +288,8 @@ def _complain_of_ours(error: InternalError) -> None:
             for line in block.rstrip("\n").split("\n"):
                 say(line)
         complain(str(error))
+    elif isinstance(error.__cause__, MemoryError):
+        complain(str(error))  # There is nothing to report.
     else:
         complain(f"{error} and with what {_TRACEBACK}=1 shows")
 

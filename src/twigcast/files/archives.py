@@ -37,6 +37,8 @@ Content: TypeAlias = bytes | DocumentError
 
 ARCHIVE_ENDINGS = (".zip", ".tar", ".tgz", ".gz", ".tbz2", ".bz2", ".txz", ".xz", ".7z", ".rar")
 
+_NUMBER = re.compile(r"#[0-9]+\Z")
+
 RATIO_EXEMPT_BYTES = 1 << 20
 """Up to this size an extreme ratio harms nobody, and small repetitive documents do reach it."""
 
@@ -140,8 +142,26 @@ class MemberNames(UniqueNames):
 
     def unique(self, name: str) -> str:
         """The document's name for a member's."""
-        member = printable(shortened(name, MEMBER_NAME_CHARACTERS_MAX))
-        return super().unique(f"{self._archive}!{member}")
+        return super().unique(f"{self._archive}!{member_text(name)}")
+
+
+def member_text(name: str) -> str:
+    """A member's name as it stands in that of the document."""
+    return printable(shortened(name, MEMBER_NAME_CHARACTERS_MAX))
+
+
+def is_called_after(document: str, member: str) -> bool:
+    """Whether a document has its name from this member, whatever number stands behind it.
+
+    >>> is_called_after("a.zip!b.xml#2", "b.xml"), is_called_after("a.zip!b.xml", "c.xml")
+    (True, False)
+    """
+    called = f"!{member_text(member)}"
+    while not document.endswith(called):
+        if (number := _NUMBER.search(document)) is None:
+            return False
+        document = document[: number.start()]
+    return True
 
 
 def bounded_read(file: IO[bytes], name: str, limits: PublicationLimits) -> Content:

@@ -16,7 +16,8 @@ The rules:
   encrypted …) is the error of that document, and the others are read.
 - The name of a document is its path as a user would type it: the path given, for a folder
   followed by the way inside it, for an archive followed by ``!`` and the member's name. Names
-  are unique and do not depend on who reads; bytes of a name that are no UTF-8 are spelled out.
+  are unique and do not depend on who reads; bytes of a name that are no UTF-8 are spelled out. A
+  file that is called like a member of an archive beside it has ``./`` in front of its own name.
 - In folders and archives the documents are those whose name fits one of ``patterns``
   (``*.xml`` if nothing is said; capitals count as small letters; a pattern with a slash is
   compared with the whole way inside). Hidden ones, whose name begins with a dot, are left out,
@@ -287,7 +288,7 @@ def _list_path(path: str, selection: Selection, folders: Sequence[_Folder]) -> I
             for found in _Folder(path, selection).files():
                 yield from _readable_members(found, selection)
         elif stat.S_ISREG(status.st_mode):
-            found = Entry(_kind_by_content(path), printable(path), path, size=status.st_size)
+            found = Entry(_kind_by_content(path), _name_of(path), path, size=status.st_size)
             yield from _members(found, selection)
         else:
             yield _refused(path, "it is neither a file nor a folder; use - for a pipe")
@@ -385,7 +386,7 @@ class _Folder:
         if not stat.S_ISREG(status.st_mode):
             # Opening a pipe would wait for ever.
             return _refused(path, "it is no regular file")
-        return Entry(_kind_by_name(path), printable(path), path, size=status.st_size)
+        return Entry(_kind_by_name(path), _name_of(path), path, size=status.st_size)
 
     def _full(self, way: str) -> str:
         """The way with the folder in front, as the user wrote it."""
@@ -434,6 +435,28 @@ def _read_stdin(stdin: BinaryIO | None, name: str, limits: PublicationLimits) ->
         return DocumentError(str(error), document=name)
     except (OSError, ValueError) as error:  # a folder, or a stream that was closed meanwhile
         return DocumentError(f"standard input cannot be read: {reason_of(error)}", document=name)
+
+
+def _name_of(path: str) -> str:
+    """The path as text, in other words where a member of an archive beside it may have that name.
+
+    A file ``a.tar!b.xml`` beside ``a.tar`` is ``./a.tar!b.xml``: no member's name begins like that.
+    One in which there are two such names has this twice, for the first may be that of a tar, too.
+    """
+    ends = [place for place, letter in enumerate(path) if letter == "!"]
+    files = [path[:end] for end in ends if stat.S_ISREG(_mode(path[:end]))]
+    if files:
+        start = files[0].rfind("/") + 1
+        path = path[:start] + "./" * len(files) + path[start:]
+    return printable(path)
+
+
+def _mode(path: str) -> int:
+    """What kind of file a path leads to; 0 if to none."""
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 (of a name that cannot be, Path raises)
+    except (OSError, ValueError):
+        return 0
 
 
 def _kind_by_content(path: str) -> Kind:

@@ -87,9 +87,10 @@ class SubscriberFolders:
 
         ``durable`` waits until it is on the disk, for whoever deletes the original afterwards. A
         copy has the permissions of the file that it is ``like``, so that nobody may read it who
-        could not read that. Raises OSError if it cannot be written; copies made before that stay.
+        could not read that; if that is gone, its owner's alone. Raises OSError if it cannot be
+        written; copies made before that stay.
         """
-        mode = None if like is None else like.stat().st_mode & 0o777
+        mode = None if like is None else _permissions(like)
         return [self._put_one(name, content, folder, mode, durable=durable) for folder in folders]
 
     def _put_one(
@@ -230,6 +231,14 @@ def _rename_to_new(unfinished: Path, place: Path) -> None:
         except OSError:
             place.unlink()
             raise
+
+
+def _permissions(path: Path) -> int:
+    """Who may read a file; its owner alone if that cannot be known any more."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        return 0o600
 
 
 def _holds(place: Path, content: bytes) -> bool:

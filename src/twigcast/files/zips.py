@@ -25,6 +25,7 @@ from twigcast.files.archives import (
     PublicationLimits,
     Selection,
     bounded_read,
+    is_called_after,
     member_refusal,
     reason_of,
     too_many,
@@ -145,9 +146,19 @@ class _Bounded:
 def read_zip_member(
     file: zipfile.ZipFile, number: int, name: str, limits: PublicationLimits
 ) -> Content:
-    """The bytes of the member with this number in the directory."""
+    """The bytes of the member with this number in the directory.
+
+    Another archive may stand in the place of the one that was listed. What is in it is not given
+    under the name of something else, and is held to the same rules.
+    """
     try:
-        with file.open(file.infolist()[number]) as member:
+        directory = file.infolist()
+        if number >= len(directory) or not is_called_after(name, directory[number].filename):
+            reason = "the archive was changed since its members were listed"
+            return DocumentError(reason, document=name)
+        if (refusal := _refusal(directory[number], name, limits)) is not None:
+            return refusal
+        with file.open(directory[number]) as member:
             return bounded_read(member, name, limits)
     except BROKEN as error:
         return DocumentError(f"the member cannot be unpacked: {reason_of(error)}", document=name)

@@ -38,7 +38,7 @@ from typing import TypeAlias
 from twigcast.errors import UsageError
 from twigcast.language.schema import Occurs, Schema
 from twigcast.workload.content_plan import Part, content_plans
-from twigcast.workload.ranges import check_whole
+from twigcast.workload.ranges import check_marker, check_whole
 from twigcast.workload.start_tags import StartTags
 from twigcast.workload.vocabulary import Vocabulary
 
@@ -71,6 +71,7 @@ class Marker:
     position: float = 0.5
 
     def __post_init__(self) -> None:
+        check_marker(self.name)
         if not 0 <= self.position <= 1:
             raise UsageError(f"the position of a marker lies in 0 … 1, not at {self.position}")
 

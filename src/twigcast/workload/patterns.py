@@ -46,7 +46,7 @@ from typing import Final
 
 from twigcast.errors import UsageError
 from twigcast.language.schema import ElementDeclaration, Schema
-from twigcast.workload.ranges import check_whole
+from twigcast.workload.ranges import check_marker, check_whole
 from twigcast.workload.vocabulary import Vocabulary
 
 PREDICATE_KINDS: Final = ("equal", "unequal", "order", "exists", "contains", "starts")
@@ -166,7 +166,9 @@ def generate_patterns(  # noqa: PLR0913 - one keyword for each parameter of the 
     walker = _Walker(
         schema, schema.root_or(root), shape=shape, vocabulary=vocabulary or Vocabulary(), rng=rng
     )
-    ending = f"[//{marker}]" if marker else ""
+    if marker is not None:
+        check_marker(marker)
+    ending = "" if marker is None else f"[//{marker}]"
     if distinct:
         return _distinct(walker, count, ending)
     return (walker.pattern() + ending for _ in range(count))

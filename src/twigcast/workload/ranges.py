@@ -1,10 +1,13 @@
-"""Parameters of generators that are whole numbers, and how far they go."""
+"""Parameters of generators that are whole numbers, and how far they go; and names of markers."""
 
 from __future__ import annotations
 
+from twigcast.display import shown
 from twigcast.errors import UsageError
+from twigcast.language import LIBRARY_LIMITS
+from twigcast.language.lexer import is_name
 
-__all__ = ["check_whole"]
+__all__ = ["check_marker", "check_whole"]
 
 
 def check_whole(name: str, given: int, among: tuple[int, int], limit: str) -> None:
@@ -21,3 +24,11 @@ def check_whole(name: str, given: int, among: tuple[int, int], limit: str) -> No
         raise UsageError(f"{name} must be at least {least:,}, not {given:,}")
     if given > most:
         raise UsageError(f"{name} is {most:,} at most ({limit}), not {given:,}")
+
+
+def check_marker(name: object) -> None:
+    """UsageError if no element can be called so, in documents and in patterns."""
+    if not isinstance(name, str) or not is_name(name) or len(name) > LIBRARY_LIMITS.name_length_max:
+        raise UsageError(
+            f"the marker is the name of an element, without a prefix, not {shown(name)}"
+        )
