@@ -314,19 +314,19 @@ class BatchOutput:
 
 def has_batches(store: Store) -> bool:
     """Whether any batch in a store is finished."""
-    return bool(_numbers(store))
+    return bool(batch_numbers(store))
 
 
 def whole_batches(store: Store) -> list[int]:
     """The numbers of the finished batches in a store; a :class:`UsageError` if one is damaged."""
-    found = _numbers(store)
+    found = batch_numbers(store)
     for number in found:
         _check_manifest(store, number)
     return found
 
 
-def _numbers(store: Store) -> list[int]:
-    """What the names of manifests tell; others beside them are of no concern."""
+def batch_numbers(store: Store) -> list[int]:
+    """Which batches have a manifest, by its name; others beside them are of no concern."""
     found = []
     for name in store.names(MANIFEST):
         if _LIKE_MANIFEST.fullmatch(name):
@@ -344,7 +344,7 @@ def batches_of(store: Store, table: str) -> list[int]:
     A :class:`UsageError` names what is not as it was written. Names and sizes are compared; what
     the files hold has checksums of its own, which are compared when they are read.
     """
-    found = _numbers(store)
+    found = batch_numbers(store)
     for number in found:
         written = _check_manifest(store, number).parts.get(table, {})
         place = _place(table, number)
