@@ -160,3 +160,23 @@ def test_a_pipe_that_takes_the_place_of_an_archive_is_not_waited_for() -> None:
     (content,) = dict(open_entries(entries)).values()
     assert isinstance(content, DocumentError)
     assert "no regular file" in content.reason
+
+
+@pytest.mark.parametrize(
+    "later", [[("z.xml", b"<z/>"), ("b.xml", b"<b/>"), ("a.xml", b"<a/>")], [("a.xml", b"<a/>")]]
+)
+def test_what_takes_the_place_of_a_member_is_not_given_its_name(
+    later: list[tuple[str, bytes]],
+) -> None:
+    members = [("a.xml", b"<a/>"), ("b.xml", b"<b/>"), ("a.xml", b"<a/>"), ("c\n.xml", b"<c/>")]
+    Path("a.zip").write_bytes(_zip(*members))
+    entries = list(list_documents("a.zip"))
+    assert [content for _, content in open_entries(entries)] == [one for _, one in members]
+    Path("a.zip").write_bytes(_zip(*later))
+    found = dict(open_entries(entries))
+    for name, content in found.items():
+        if isinstance(content, DocumentError):
+            assert content.reason == "the archive was changed while it was read"
+        else:
+            assert f"<{Path(name.split('!')[1]).stem}/>".encode() == content
+    assert sum(isinstance(content, DocumentError) for content in found.values()) >= 2

@@ -140,8 +140,31 @@ class MemberNames(UniqueNames):
 
     def unique(self, name: str) -> str:
         """The document's name for a member's."""
-        member = printable(shortened(name, MEMBER_NAME_CHARACTERS_MAX))
-        return super().unique(f"{self._archive}!{member}")
+        return super().unique(f"{self._archive}{_way_to(name)}")
+
+
+def is_name_of(member: str, document: str) -> bool:
+    """Whether a document's name is one that :class:`MemberNames` gives the member.
+
+    >>> is_name_of("b.xml", "a.zip!b.xml"), is_name_of("b.xml", "a.zip!b.xml#2")
+    (True, True)
+    >>> is_name_of("b.xml", "a.zip!c.xml")
+    False
+    """
+    way = _way_to(member)
+    while not document.endswith(way):
+        document, before = _COPY.sub("", document), document
+        if document == before:
+            return False
+    return True
+
+
+def _way_to(member: str) -> str:
+    return f"!{printable(shortened(member, MEMBER_NAME_CHARACTERS_MAX))}"
+
+
+_COPY = re.compile(r"#[0-9]+\Z")
+"""What is behind the name of a copy."""
 
 
 def bounded_read(file: IO[bytes], name: str, limits: PublicationLimits) -> Content:

@@ -25,6 +25,7 @@ from twigcast.files.archives import (
     PublicationLimits,
     Selection,
     bounded_read,
+    is_name_of,
     member_refusal,
     reason_of,
     too_many,
@@ -145,9 +146,16 @@ class _Bounded:
 def read_zip_member(
     file: zipfile.ZipFile, number: int, name: str, limits: PublicationLimits
 ) -> Content:
-    """The bytes of the member with this number in the directory."""
+    """The bytes of the member with this number in the directory.
+
+    Since the archive was listed, another may have taken its place: what is there by now under the
+    number is not given out under the name of what was there before.
+    """
+    listed = file.infolist()[number : number + 1]
+    if not listed or not is_name_of(listed[0].filename, name):
+        return DocumentError("the archive was changed while it was read", document=name)
     try:
-        with file.open(file.infolist()[number]) as member:
+        with file.open(listed[0]) as member:
             return bounded_read(member, name, limits)
     except BROKEN as error:
         return DocumentError(f"the member cannot be unpacked: {reason_of(error)}", document=name)
