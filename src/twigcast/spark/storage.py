@@ -210,7 +210,7 @@ class Output:
         self.existing: Existing = existing
         self._check_own()
         if existing == "refuse":
-            self._check_free()
+            self.check_free()
 
     def batch(self, number: int, *, placed: Callable[[], None] = lambda: None) -> BatchOutput:
         """One batch on its way; ``placed`` is called when only its manifest is missing."""
@@ -229,7 +229,8 @@ class Output:
                     "their output folder; remove it, or choose another folder"
                 )
 
-    def _check_free(self) -> None:
+    def check_free(self) -> None:
+        """A :class:`UsageError` if there is something in it that would have to be replaced."""
         place = self.store.location("")
         if self.store.exists(STREAM):
             raise UsageError(
@@ -269,6 +270,8 @@ class BatchOutput:
 
     def begin(self) -> None:
         """Clear what a run that died may have left."""
+        if self._output.existing == "refuse":  # Another may have finished meanwhile.
+            self._output.check_free()
         self._store.delete(self._staging)
 
     def location(self, table: str) -> str:

@@ -50,6 +50,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
+from twigcast.spark.alone import alone
 from twigcast.spark.arriving import arriving
 from twigcast.spark.checkpoint import gone_files
 from twigcast.spark.failures import SPARK_FAILURES, cause, is_java_gone
@@ -232,13 +233,14 @@ class Step:
         choice = self._versions.settle(choice, prepared.version)
         record = choice.record
         batch = Batch(spark, output, self.out, progress=self.progress)
-        self.last_run = batch.run(
-            prepared,
-            publications,
-            partitions=self.partitions or _partitions(publications),
-            is_first=choice.is_first,
-            noted={"version": _shown(record.version), "changes": list(record.files)},
-        )
+        with alone(store):
+            self.last_run = batch.run(
+                prepared,
+                publications,
+                partitions=self.partitions or _partitions(publications),
+                is_first=choice.is_first,
+                noted={"version": _shown(record.version), "changes": list(record.files)},
+            )
         forget_paths(store, number)
 
     def _arrived(self, frame: DataFrame, store: Store, number: int) -> Publications:
