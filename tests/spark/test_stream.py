@@ -392,6 +392,23 @@ def test_a_stream_started_again_with_edited_subscriptions_tells_routes_and_rejec
     assert routes == {"//other"}
 
 
+def test_a_stream_started_again_with_another_strategy_tells_its_routes(
+    place: Place, spark: SparkSession
+) -> None:
+    subscriptions = [
+        {"id": "wide", "xpath": "//b", "broker": "pole"},
+        {"id": "narrow", "xpath": "/a/b", "broker": "pole"},
+    ]
+    for batch, strategy in enumerate(("covering", "identity", "identity")):
+        place.pipeline = Pipeline(spark, TOPOLOGY, subscriptions, strategy)
+        place.publish("x", batch)
+        place.run()
+    told = Counter(row["batch"] for row in place.table("routes"))
+    counted = {row["batch"]: row["routes"] for row in place.table("metrics")}
+    assert told == {0: counted[0], 1: counted[1]}
+    assert counted[0] < counted[1]
+
+
 def test_files_of_a_repeated_batch_that_are_gone_are_dead_letters(place: Place) -> None:
     def broken() -> Any:  # noqa: ANN401
         raise OSError("the table of changes cannot be read now")
