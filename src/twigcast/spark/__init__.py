@@ -26,7 +26,7 @@ says what to install. In reading order:
     progress, failures      telling how far it is, and what went wrong
     pipeline, functions     the two faces
     result                  what a run gives back
-    arriving, kafka         what keeps arriving, and where deliveries are sent
+    arriving, links, kafka  what keeps arriving, and where deliveries are sent
     checkpoint              which files Spark has put into a batch
     versions, stream        batch by batch, with subscriptions that come and go
     parameters              grids of experiments
