@@ -50,6 +50,24 @@ def test_a_page_that_was_damaged_is_never_read_as_other_rows(
     assert _rows(spark, out, "deliveries") == rows
 
 
+def test_a_session_that_passes_over_damaged_files_does_not_pass_over_rows(
+    spark: SparkSession, out: Path
+) -> None:
+    (part,) = (out / "deliveries/batch=0").glob("part-*")
+    whole = part.read_bytes()
+    damaged = bytearray(whole)
+    damaged[60] ^= 0xFF
+    setting = "spark.sql.files.ignoreCorruptFiles"
+    spark.conf.set(setting, "true")
+    try:
+        part.write_bytes(damaged)
+        with pytest.raises(SPARK_FAILURES):
+            _rows(spark, out, "deliveries")
+    finally:
+        spark.conf.unset(setting)
+        part.write_bytes(whole)
+
+
 def test_a_part_that_was_lost_is_named_before_anything_is_read(
     spark: SparkSession, out: Path, tmp_path: Path
 ) -> None:

@@ -225,6 +225,45 @@ def test_a_repeated_batch_has_the_answer_of_its_record(place: Place) -> None:
     assert ("y-07.xml", "any") not in pairs(place.table("deliveries"))
 
 
+def test_a_checkpoint_put_back_from_an_older_copy_is_refused(place: Place, tmp_path: Path) -> None:
+    place.publish("x", 1, 7)
+    place.run()
+    shutil.copytree(place.checkpoint, tmp_path / "copy")
+    place.publish("y", 1)
+    place.run()
+    shutil.rmtree(place.checkpoint)
+    (tmp_path / "copy").rename(place.checkpoint)
+    place.publish("z", 7)
+    with pytest.raises(UsageError, match=r"batch 1 finished, of which the checkpoint .* older"):
+        place.run()
+
+
+def test_an_output_folder_put_back_from_an_older_copy_is_refused(
+    place: Place, tmp_path: Path
+) -> None:
+    place.publish("x", 1, 7)
+    place.run()
+    shutil.copytree(place.out, tmp_path / "copy")
+    place.publish("y", 1)
+    place.run()
+    shutil.rmtree(place.out)
+    (tmp_path / "copy").rename(place.out)
+    with pytest.raises(UsageError, match="has batch 1 done, and its manifest is not in"):
+        place.run()
+
+
+def test_a_manifest_that_was_deleted_is_told_and_the_batch_can_be_done_again(place: Place) -> None:
+    place.publish("x", 1, 7)
+    place.run()
+    before = plain(place.table("deliveries"))
+    (place.out / "_manifest" / "batch=0.json").unlink()
+    with pytest.raises(UsageError, match=r"delete .*/commits/0 as well, and \.0\.crc"):
+        place.run()
+    place.forget_commit(0)
+    place.run()
+    assert plain(place.table("deliveries")) == before
+
+
 FAILURES: dict[str, tuple[type, str, bool]] = {
     "before the record": (Versions, "settle", True),
     "behind the record": (Versions, "settle", False),
@@ -351,6 +390,23 @@ def test_a_stream_started_again_with_edited_subscriptions_tells_routes_and_rejec
     assert sorted(told) == ["unknown", "worse"]
     routes = {row["pattern"] for row in place.table("routes") if row["batch"] == 1}
     assert routes == {"//other"}
+
+
+def test_a_stream_started_again_with_another_strategy_tells_its_routes(
+    place: Place, spark: SparkSession
+) -> None:
+    subscriptions = [
+        {"id": "wide", "xpath": "//b", "broker": "pole"},
+        {"id": "narrow", "xpath": "/a/b", "broker": "pole"},
+    ]
+    for batch, strategy in enumerate(("covering", "identity", "identity")):
+        place.pipeline = Pipeline(spark, TOPOLOGY, subscriptions, strategy)
+        place.publish("x", batch)
+        place.run()
+    told = Counter(row["batch"] for row in place.table("routes"))
+    counted = {row["batch"]: row["routes"] for row in place.table("metrics")}
+    assert told == {0: counted[0], 1: counted[1]}
+    assert counted[0] < counted[1]
 
 
 def test_files_of_a_repeated_batch_that_are_gone_are_dead_letters(place: Place) -> None:

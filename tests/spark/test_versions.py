@@ -242,6 +242,14 @@ def test_a_table_is_a_feed_as_well(place: Place, spark: SparkSession) -> None:
 
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")
+def test_a_table_with_two_columns_of_one_name_is_no_feed(place: Place, spark: SparkSession) -> None:
+    change = spark.sql("SELECT 'add' op, 1 version, 'n' id, '/a' xpath, '/b' xpath")
+    with pytest.raises(UsageError, match="several columns 'xpath'"):
+        place.versions(changes=change).choose(0)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
 def test_rows_of_a_table_that_are_no_changes_are_set_aside_once(
     place: Place, spark: SparkSession
 ) -> None:

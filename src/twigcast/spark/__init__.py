@@ -22,10 +22,11 @@ says what to install. In reading order:
     job                     the plumbing between the two
     tables, outcomes        what the tables hold; from answers to tables where workers cannot write
     storage, writing        putting tables in place
+    alone                   one run at a time in a folder
     progress, failures      telling how far it is, and what went wrong
     pipeline, functions     the two faces
     result                  what a run gives back
-    arriving, kafka         what keeps arriving, and where deliveries are sent
+    arriving, links, kafka  what keeps arriving, and where deliveries are sent
     checkpoint              which files Spark has put into a batch
     versions, stream        batch by batch, with subscriptions that come and go
     parameters              grids of experiments

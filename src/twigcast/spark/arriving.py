@@ -24,6 +24,7 @@ from twigcast.errors import UsageError
 from twigcast.files.archives import Selection
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.kafka import KafkaTopic, documents_from
+from twigcast.spark.links import check_links
 from twigcast.spark.sources import Publications, format_of, needed_columns, reading_options
 from twigcast.spark.storage import absolute, literally, local_path
 
@@ -91,6 +92,7 @@ def _folders(paths: Iterable[str]) -> list[str]:
 
 def _watched(spark: SparkSession, root: str, given: Publications) -> DataFrame:
     options = {**_FILE_OPTIONS, **given.options}
+    check_links(root)
     reader = spark.readStream.format("binaryFile").schema(_WHOLE_FILES).options(**options)
     return reader.load(_place(root)).select("path")
 

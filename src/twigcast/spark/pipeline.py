@@ -30,7 +30,7 @@ and the name is carried through.
 
 The rows depend neither on the plan, nor on the number of partitions, nor on how documents are
 packed. A run that dies leaves no half table (:mod:`~twigcast.spark.storage`), and the next one
-clears up after it; one run at a time may write to a folder.
+clears up after it; one run at a time may write to a folder (:mod:`~twigcast.spark.alone`).
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
 from twigcast.slips import asked
+from twigcast.spark.alone import alone
 from twigcast.spark.chunks import chunk_count, cut
 from twigcast.spark.failures import told_plainly
 from twigcast.spark.hops import hops
@@ -194,7 +195,8 @@ class Pipeline(
             spark = self.spark
             output = output or Output(hadoop_store(place, spark), TABLES, existing=existing)
             batch = Batch(spark, output.batch(0), place, progress=self._progress)
-            return batch.run(self.prepared, publications, partitions=partitions)
+            with alone(output.store):
+                return batch.run(self.prepared, publications, partitions=partitions)
 
     @door("starting a stream")
     def stream(

@@ -132,8 +132,13 @@ class Prepared:
 
     @property
     def version(self) -> str:
-        """What all of it is compiled to: a hash of the content of all files."""
-        return version_of("".join(file.version for file in self.files).encode())
+        """What all of it is compiled to: a hash of the content of all files.
+
+        In a network the strategy counts too: perfect ones differ in their routes alone, which no
+        worker needs.
+        """
+        strategy = "" if self.tree is None else str(self.design.strategy)
+        return version_of("".join([*(file.version for file in self.files), strategy]).encode())
 
     @property
     def files(self) -> list[VersionedFile]:

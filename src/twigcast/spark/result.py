@@ -101,8 +101,13 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
         return spark.read.options(basePath=base, **_COMPARED).parquet(*places)
 
 
-_COMPARED: Final = {"parquet.page.verify-checksum.enabled": "true"}
-"""Pages are written with checksums, which Spark would not look at."""
+_COMPARED: Final = {
+    "parquet.page.verify-checksum.enabled": "true",
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+}
+"""Pages are written with checksums, which Spark would not look at; and a session may be set up to
+pass over files that it cannot read, with all their rows."""
 
 
 def _shown(value: object) -> str:

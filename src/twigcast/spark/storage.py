@@ -210,7 +210,7 @@ class Output:
         self.existing: Existing = existing
         self._check_own()
         if existing == "refuse":
-            self._check_free()
+            self.check_free()
 
     def batch(self, number: int, *, placed: Callable[[], None] = lambda: None) -> BatchOutput:
         """One batch on its way; ``placed`` is called when only its manifest is missing."""
@@ -229,7 +229,8 @@ class Output:
                     "their output folder; remove it, or choose another folder"
                 )
 
-    def _check_free(self) -> None:
+    def check_free(self) -> None:
+        """A :class:`UsageError` if there is something in it that would have to be replaced."""
         place = self.store.location("")
         if self.store.exists(STREAM):
             raise UsageError(
@@ -269,6 +270,8 @@ class BatchOutput:
 
     def begin(self) -> None:
         """Clear what a run that died may have left."""
+        if self._output.existing == "refuse":  # Another may have finished meanwhile.
+            self._output.check_free()
         self._store.delete(self._staging)
 
     def location(self, table: str) -> str:
@@ -314,19 +317,19 @@ class BatchOutput:
 
 def has_batches(store: Store) -> bool:
     """Whether any batch in a store is finished."""
-    return bool(_numbers(store))
+    return bool(batch_numbers(store))
 
 
 def whole_batches(store: Store) -> list[int]:
     """The numbers of the finished batches in a store; a :class:`UsageError` if one is damaged."""
-    found = _numbers(store)
+    found = batch_numbers(store)
     for number in found:
         _check_manifest(store, number)
     return found
 
 
-def _numbers(store: Store) -> list[int]:
-    """What the names of manifests tell; others beside them are of no concern."""
+def batch_numbers(store: Store) -> list[int]:
+    """Which batches have a manifest, by its name; others beside them are of no concern."""
     found = []
     for name in store.names(MANIFEST):
         if _LIKE_MANIFEST.fullmatch(name):
@@ -344,7 +347,7 @@ def batches_of(store: Store, table: str) -> list[int]:
     A :class:`UsageError` names what is not as it was written. Names and sizes are compared; what
     the files hold has checksums of its own, which are compared when they are read.
     """
-    found = _numbers(store)
+    found = batch_numbers(store)
     for number in found:
         written = _check_manifest(store, number).parts.get(table, {})
         place = _place(table, number)

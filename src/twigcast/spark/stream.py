@@ -23,7 +23,8 @@ Killed at any point, a stream that is started again ends with the same tables. W
 Kafka is sent at least once (:mod:`~twigcast.spark.kafka`).
 
 Checkpoint and output folder belong together: with another checkpoint, numbers would mean other
-documents. Both keep the name of the stream, and a pair that does not fit is refused.
+documents. Both keep the name of the stream, and a pair that does not fit is refused, as is one of
+which either was put back from an older copy.
 
 Whatever is wrong with a document or a change of subscriptions is a row in a table, and never stops
 the stream. What does stop it (a full disk, Spark gives up, a feed that cannot be read) is an error
@@ -36,6 +37,7 @@ is pickled and done by the server.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -49,6 +51,7 @@ from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.changes import NO_VERSION
+from twigcast.spark.alone import alone
 from twigcast.spark.arriving import arriving
 from twigcast.spark.checkpoint import damaged_file, gone_files
 from twigcast.spark.failures import SPARK_FAILURES, cause, is_java_gone
@@ -59,11 +62,13 @@ from twigcast.spark.prepared import Design, Prepared, prepare
 from twigcast.spark.sealed import sealed, unsealed
 from twigcast.spark.sources import Publications
 from twigcast.spark.storage import (
+    MANIFEST,
     STAGING,
     STREAM,
     Output,
     Store,
     absolute,
+    batch_numbers,
     has_batches,
     literally,
     local_path,
@@ -232,13 +237,14 @@ class Step:
         choice = self._versions.settle(choice, prepared.version)
         record = choice.record
         batch = Batch(spark, output, self.out, progress=self.progress)
-        self.last_run = batch.run(
-            prepared,
-            publications,
-            partitions=self.partitions or _partitions(publications),
-            is_first=choice.is_first,
-            noted={"version": _shown(record.version), "changes": list(record.files)},
-        )
+        with alone(store):
+            self.last_run = batch.run(
+                prepared,
+                publications,
+                partitions=self.partitions or _partitions(publications),
+                is_first=choice.is_first,
+                noted={"version": _shown(record.version), "changes": list(record.files)},
+            )
         forget_paths(store, number)
 
     def _arrived(self, frame: DataFrame, store: Store, number: int) -> Publications:
@@ -348,6 +354,7 @@ def bind(out: Store, checkpoint: Store) -> str:
     """
     names = {_named(store) for store in (out, checkpoint)}
     if len(names) == 1 and None not in names:
+        _check_as_far(out, checkpoint)
         # What a batch has left that was finished, but not cleared up.
         out.delete(STAGING)
         return str(names.pop())
@@ -362,6 +369,41 @@ def bind(out: Store, checkpoint: Store) -> str:
     for store in (checkpoint, out):
         store.write(STREAM, sealed(_KIND, {"stream": name}))
     return name
+
+
+def _check_as_far(out: Store, checkpoint: Store) -> None:
+    """A :class:`UsageError` if one of the two was put back from an older copy.
+
+    Spark notes a batch before it is done, and commits it when its manifest is there. An older
+    checkpoint would give the numbers of finished batches to new documents, and an older output
+    folder has lost batches that Spark never does again.
+    """
+    finished = max(batch_numbers(out), default=-1)
+    begun = _last_noted(checkpoint, "offsets")
+    if finished > begun:
+        raise UsageError(
+            f"{out.location('')} has batch {finished} finished, of which the checkpoint "
+            f"{checkpoint.location('')} knows nothing: it is older, or damaged; put back the one "
+            "that belongs to the output folder, or begin a new stream in two new folders"
+        )
+    committed = _last_noted(checkpoint, "commits")
+    if finished < committed:
+        again = checkpoint.location(f"commits/{committed}")
+        raise UsageError(
+            f"the checkpoint {checkpoint.location('')} has batch {committed} done, and its "
+            f"manifest is not in {out.location(MANIFEST)}: put back the output folder that belongs "
+            "to the checkpoint, or begin a new stream in two new folders; if it is the one "
+            f"manifest that is missing, delete {again} as well, and .{committed}.crc beside it, "
+            "and the batch is done again"
+        )
+
+
+def _last_noted(checkpoint: Store, log: str) -> int:
+    """The last batch in one of Spark's logs; -1 if there is none."""
+    return max((int(name) for name in checkpoint.names(log) if _NOTED.fullmatch(name)), default=-1)
+
+
+_NOTED = re.compile(r"[0-9]{1,18}")
 
 
 def _absolute(place: AnyPath) -> str:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
@@ -197,8 +198,8 @@ class Versions:
             self._last = record
         elif record.matcher_version != matcher_version:
             raise UsageError(
-                f"batch {record.batch} was begun with other subscriptions, and was cut off: start "
-                "the stream with those again, or remove "
+                f"batch {record.batch} was begun with other subscriptions, or in another network, "
+                "and was cut off: start the stream with those again, or remove "
                 f"{self._store.location(_name(record.batch))} to begin the batch anew"
             )
         return replace(choice, record=record)
@@ -363,6 +364,12 @@ class _TableFeed:
 
 def _maybe_new(table: DataFrame, highest: int) -> DataFrame:
     """The rows of a feed without most of those whose version was seen before."""
+    twice = sorted(name for name, times in Counter(table.columns).items() if times > 1)
+    if twice:
+        raise UsageError(
+            f"the change feed has several columns {twice[0]!r}: nobody can tell which counts; "
+            "rename all but one"
+        )
     if isinstance(table.select("version").schema[0].dataType, BinaryType):
         return table
     text = functions.col("version").cast("string")
