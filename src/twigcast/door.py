@@ -74,7 +74,8 @@ Twigcast: please report it, with the input
         @wraps(function)
         def guarded(*args: object, **named: object) -> object:
             try:
-                return function(*args, **named)
+                # Most calls name nothing, and handing on an empty dictionary makes another one.
+                return function(*args, **named) if named else function(*args)
             except InternalError as error:  # of an entrance that this one has called
                 raise self._told(error, function, args, named) from error.__cause__
             except _MAY_LEAVE:
