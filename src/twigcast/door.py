@@ -76,7 +76,8 @@ Twigcast: please report it, with the input
         @wraps(function)
         def guarded(*args: object, **named: object) -> object:
             try:
-                return function(*args, **named)
+                # Most calls name nothing, and handing on an empty dictionary makes another one.
+                return function(*args, **named) if named else function(*args)
             except Exception as error:
                 trace = error.__traceback__
                 if isinstance(error, TypeError) and (trace is None or trace.tb_next is None):

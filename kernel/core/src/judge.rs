@@ -128,10 +128,15 @@ impl Judge<'_> {
     /// The alternatives of a pattern often ask the same, and a long list of values would ask it for each
     /// of them that is in the document. So they are looked at once. (The first alternative that was
     /// registered has no sibling: it is looked at as if it were alone.)
+    #[inline]
     pub fn look(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> Answer {
         if twig.sibling == NONE || self.joins_places(number, twig) {
             return self.look_anew(number, twig, doubts);
         }
+        self.look_once(number, twig, doubts)
+    }
+
+    fn look_once(&mut self, number: usize, twig: &Twig, doubts: &[(u32, u32)]) -> Answer {
         let question = self.question(number, twig, doubts);
         if let Some(&known) = self.known.get(&question) {
             self.verifier.steps.take(1)?;

@@ -113,13 +113,12 @@ pub struct Bounds {
 impl Bounds {
     /// How many bytes of paths may be remembered beside so many patterns.
     pub fn budget_for(&self, patterns: usize) -> usize {
-        let times = patterns.div_ceil(BUDGET_PATTERNS).max(1);
-        self.budget.saturating_mul(times)
+        self.budget.saturating_mul(times_for(patterns))
     }
 
     /// How many steps a document with so many elements may take beside so many patterns.
     fn steps_for(&self, patterns: usize, elements: usize) -> u64 {
-        let times = patterns.div_ceil(BUDGET_PATTERNS).max(1) as u64;
+        let times = times_for(patterns) as u64;
         let more = self.steps_max / STEPS_ELEMENTS * elements as u64;
         self.steps_max.saturating_add(more).saturating_mul(times)
     }
@@ -141,6 +140,15 @@ impl Bounds {
             found_max: steps / 8,
         }
     }
+}
+
+/// How many times as much may be remembered and done beside so many patterns.
+#[inline]
+fn times_for(patterns: usize) -> usize {
+    if patterns <= BUDGET_PATTERNS {
+        return 1; // Nearly always, and without a division.
+    }
+    patterns.div_ceil(BUDGET_PATTERNS)
 }
 
 impl Workspace {
@@ -301,7 +309,8 @@ impl Workspace {
                 continue;
             }
             let mut twigs = std::mem::take(&mut chosen);
-            twigs.extend(bits(judge.sides[number].marks.candidates.iter().copied()));
+            let fired = &judge.sides[number].marks.candidates;
+            each_bit(fired.iter().copied(), |twig| twigs.push(twig));
             twigs.extend(judge.always(number));
             candidates += twigs.len() as u64;
             glance_at(&judge, number, &twigs, &mut sink, &mut open);
@@ -374,19 +383,15 @@ fn everything<'a>(
     })
 }
 
-/// The numbers of the bits set, in order.
+/// Tells the numbers of the bits set, in order.
 #[inline]
-fn bits(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
-    words.enumerate().flat_map(|(place, word)| {
-        let mut word = word;
-        std::iter::from_fn(move || {
-            (word != 0).then(|| {
-                let bit = word.trailing_zeros();
-                word &= word - 1;
-                place as u32 * 64 + bit
-            })
-        })
-    })
+fn each_bit(words: impl Iterator<Item = u64>, mut tell: impl FnMut(u32)) {
+    for (place, mut word) in words.enumerate() {
+        while word != 0 {
+            tell(place as u32 * 64 + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
 }
 
 /// Collects ids in any order and hands them over ascending, each once: as bits where ids are small
@@ -420,21 +425,19 @@ impl Sink<'_> {
     fn reports(&mut self, number: usize, words: &[u64]) {
         let layer = &self.index.layers[number];
         let (keys, live): (&[u32], &[u64]) = (&layer.keys, &layer.live);
-        let bitmap = &mut self.bitmap[..];
-        for ((&word, &live), keys) in words.iter().zip(live).zip(keys.chunks(64)) {
-            let mut word = word & live;
-            while word != 0 && self.dense {
-                let key = keys[word.trailing_zeros() as usize];
-                word &= word - 1;
+        let reporting = words.iter().zip(live).map(|(word, live)| word & live);
+        if self.dense {
+            let bitmap = &mut self.bitmap[..];
+            each_bit(reporting, |slot| {
+                let key = keys[slot as usize];
                 bitmap[key as usize / 64] |= 1 << (key % 64);
-            }
-        }
-        if !self.dense {
+            });
+        } else {
             let slots: &[Slot] = &layer.slots;
-            let reporting = words.iter().zip(live).map(|(word, live)| word & live);
-            let patterns = bits(reporting).map(|slot| slots[slot as usize].pattern);
-            let ids = patterns.map(|pattern| self.index.pattern(pattern).id);
-            self.found.extend(ids);
+            let (index, found) = (self.index, &mut self.found);
+            each_bit(reporting, |slot| {
+                found.push(index.pattern(slots[slot as usize].pattern).id);
+            });
         }
     }
 
@@ -510,17 +513,10 @@ impl Sink<'_> {
 
 /// Appends the numbers of the bits set, in order.
 fn append(bitmap: &[u64], numbers: &mut Vec<i64>) {
-    let total: usize = bitmap.iter().map(|it| it.count_ones() as usize).sum();
     // On its own the list stays in registers.
     let mut list = std::mem::take(numbers);
-    list.reserve(total);
-    for (place, &word) in bitmap.iter().enumerate() {
-        let base = place as i64 * 64;
-        let mut word = word;
-        while word != 0 {
-            list.push(base + i64::from(word.trailing_zeros()));
-            word &= word - 1;
-        }
-    }
+    each_bit(bitmap.iter().copied(), |number| {
+        list.push(i64::from(number))
+    });
     *numbers = list;
 }

@@ -272,15 +272,35 @@ impl Paths {
             passed[1] =
                 found.filter(|&it| clauses.tests.text(self.tests[it as usize].test) == text);
         }
-        for test in passed.into_iter().flatten() {
+        let [by_number, by_text] = passed;
+        if let Some(test) = by_number {
+            self.fire(test, marks);
+        }
+        if let Some(test) = by_text {
             self.fire(test, marks);
         }
         if ordered {
             self.fire_ranges(path, &mut value, clauses, marks);
         }
+        // They lie one behind the other, and most paths have neither.
+        if tests.start < searches.end {
+            self.ask_each(tests, searches, &mut value, clauses, marks);
+        }
+        passed
+    }
+
+    /// Asks the tests that must be asked one by one.
+    fn ask_each(
+        &mut self,
+        tests: Span,
+        searches: Span,
+        value: &mut Value,
+        clauses: &Clauses,
+        marks: &mut Marks,
+    ) {
         for test in tests.start..tests.end {
             let asked = &self.tests[test as usize];
-            if asked.seen != self.document && clauses.tests.passes(asked.test, &mut value) {
+            if asked.seen != self.document && clauses.tests.passes(asked.test, value) {
                 self.fire(test, marks);
             }
         }
@@ -290,13 +310,12 @@ impl Paths {
             }
             let asked = &self.tests[test as usize];
             if asked.seen != self.document {
-                self.searched += 1 + (text.len() / BYTES_PER_STEP) as u64;
-                if clauses.tests.passes(asked.test, &mut value) {
+                self.searched += 1 + (value.text.len() / BYTES_PER_STEP) as u64;
+                if clauses.tests.passes(asked.test, value) {
                     self.fire(test, marks);
                 }
             }
         }
-        passed
     }
 
     /// A text at a path passes a test that looks for a part of it, if that is asked for there.

@@ -56,6 +56,9 @@ pub struct Outcome {
 
 /// Decides the pairs that are open, in so many steps.
 pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
+    if open.is_empty() {
+        return Outcome::default();
+    }
     if let Some(outcome) = decide_at_once(judge, open, steps_max / AT_ONCE) {
         return outcome;
     }
@@ -74,7 +77,11 @@ fn decide_at_once(judge: &mut Judge, open: &[Open], steps: u64) -> Option<Outcom
     let mut outcome = Outcome::default();
     judge.verifier.steps.allow(steps);
     for (place, pair) in open.iter().enumerate() {
-        if let Some((_, soon)) = open.get(place + AHEAD).and_then(|it| it.twig) {
+        if let Some(Open {
+            twig: Some((_, soon)),
+            ..
+        }) = open.get(place + AHEAD)
+        {
             let expect = |it: &(u32, u32)| judge.index.clauses.expect_parts(it.1);
             soon.joins().iter().for_each(expect);
         }

@@ -12,8 +12,27 @@ const FRACTION_DIGITS: i32 = 20;
 /// Where libxml2 stops counting an exponent.
 const EXPONENT_MAX: i32 = 1_000_000;
 
+/// So many digits make a number that is exact, however it is computed.
+const EXACT_DIGITS: usize = 15;
+
 /// The number a string-value stands for, or NaN.
+#[inline]
 pub fn number(value: &[u8]) -> f64 {
+    if value.is_empty() || value.len() > EXACT_DIGITS {
+        return any_number(value);
+    }
+    let mut whole = 0u64;
+    for &byte in value {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return any_number(value);
+        }
+        whole = whole * 10 + u64::from(digit);
+    }
+    whole as f64
+}
+
+fn any_number(value: &[u8]) -> f64 {
     let mut at = Cursor(value);
     at.skip_blanks();
     let negative = at.take(b'-');
@@ -160,6 +179,9 @@ mod tests {
             (".5", 0.5),
             ("5.", 5.0),
             ("007", 7.0),
+            ("123456789012345", 123_456_789_012_345.0),
+            ("1234567890123456", 1_234_567_890_123_456.0),
+            ("12345678901234.5", 12_345_678_901_234.5),
         ] {
             assert_eq!(number(text.as_bytes()), expected, "{text:?}");
         }

@@ -236,8 +236,8 @@ impl Verifier<'_> {
         let tests = &self.clauses.tests;
         let record = tests.record(test);
         let operator = record.operator();
-        if text.len() >= LONG_TEXT
-            && operator == Operator::Contains
+        if operator == Operator::Contains
+            && text.len() >= LONG_TEXT
             && let Some(start) = start
             && let Some(known) = self.contains_known(test, start, start + text.len())?
         {
@@ -247,8 +247,9 @@ impl Verifier<'_> {
         Ok(tests.passes_record(record, &mut Value::new(text)))
     }
 
-    /// Whether a part of the text has a needle, as far as the first and the last place tell where the
+    /// Whether a part of a long text has a needle, as far as the first and the last place tell where the
     /// document has it.
+    #[cold]
     fn contains_known(
         &mut self,
         test: u32,

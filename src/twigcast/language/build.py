@@ -50,11 +50,16 @@ _RANK: Final[dict[type, int]] = {
 
 _AT_LEAF: Final[frozenset[type]] = frozenset({ValueTest, Residual})
 _STAYING: Final[dict[Kind, frozenset[type]]] = {
-    Kind.ELEMENT: _AT_LEAF | {Not, AnyOf, Exists, FirstValue},
+    Kind.ELEMENT: _AT_LEAF | {Exists, FirstValue},
     Kind.ATTRIBUTE: _AT_LEAF,
     Kind.TEXT: _AT_LEAF,
 }
 """The parts that a node of the kind can have and that :func:`exists` leaves where they are."""
+_MAY_STAY: Final[dict[Kind, frozenset[type]]] = {
+    kind: staying | ({Not, AnyOf} if kind is Kind.ELEMENT else frozenset())
+    for kind, staying in _STAYING.items()
+}
+"""The same with parts that stay unless they speak of the document node alone."""
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:
@@ -106,12 +111,14 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
     What ``where`` says about the document node is moved out of it, and what it says about the
     label into the label.
     """
-    if type(where) is Exists and label.kind is Kind.ELEMENT:
-        # By far the most common: a path goes on.
+    if where is TRUE or (type(where) is Exists and label.kind is Kind.ELEMENT):
+        # By far the most common: a path ends, or goes on.
         return Exists(reach, label, where)
     parts = parts_of(where)
-    if _STAYING[label.kind].issuperset(map(type, parts)) and not any(map(_is_outside, parts)):
-        # The next: it ends, or branches, or a value is compared.
+    if _STAYING[label.kind].issuperset(map(type, parts)):
+        # The next: it branches, or a value is compared.
+        return Exists(reach, label, where)
+    if _MAY_STAY[label.kind].issuperset(map(type, parts)) and not any(map(_is_outside, parts)):
         return Exists(reach, label, where)
     if label.kind is not Kind.ELEMENT:
         parts = parts_of(_on_leaf(where, label.kind))

@@ -36,6 +36,8 @@ def tags_are_within(content: bytes, length: int) -> bool:
     >>> tags_are_within(b"<a>a long text</a>", 9), tags_are_within(b"<a b='1234567'/>", 9)
     (True, False)
     """
+    if len(content) <= length + len("<>"):
+        return True
     at = content.find(b"<")
     while at >= 0:
         ahead = content.rfind(b"<", at + 1, at + length + 2)

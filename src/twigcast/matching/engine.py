@@ -70,8 +70,8 @@ class Engine(Protocol):
     def add(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern under an id that is not in use."""
 
-    def remove(self, id: int) -> None:
-        """Forget the id and whatever only it needed."""
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
 
     @property
     def patterns(self) -> Mapping[int, Pattern]:

@@ -108,9 +108,9 @@ class IdCodes:
             return id
         code = next(self._next)
         assert code < FIRST_OWN
+        self.in_use = True
         self._ids[code] = id
         self._codes[id] = code
-        self.in_use = True
         self.changes += 1
         return code
 

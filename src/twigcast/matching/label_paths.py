@@ -33,8 +33,8 @@ from twigcast.matching.automaton import Automaton, Leaf, State, keys_of
 from twigcast.matching.joins import holds_at
 
 __all__ = [
-    "CHARACTERS_SHIFT", "LEARNED_MAX", "REMEMBERED_MAX", "LabelPath", "LabelPaths", "Marks",
-    "Tests", "depths_of",
+    "CHARACTERS_SHIFT", "LEARNED_MAX", "LEAVES_SHIFT", "REMEMBERED_MAX", "LabelPath", "LabelPaths",
+    "Marks", "Tests", "depths_of",
 ]  # fmt: skip
 
 REMEMBERED_MAX: Final = 2_000_000
@@ -51,8 +51,12 @@ are joined now and then, so that none is followed once for every level."""
 CHARACTERS_SHIFT: Final = 5
 """A value is searched at 32 characters a step, as a power of two."""
 
-Marks: TypeAlias = tuple[tuple[tuple[int, ...], frozenset[Leaf]], ...]
-"""Leaves that hold, by the depths of the elements (or document node) below which they hold."""
+LEAVES_SHIFT: Final = 4
+"""Sets of leaves are compared at 16 of them a step, as a power of two."""
+
+Marks: TypeAlias = tuple[tuple[tuple[int, ...], frozenset[Leaf], int], ...]
+"""Leaves that hold, by the depths of the elements (or document node) below which they hold, and
+the steps of comparing them with what was found at each."""
 
 _Origins: TypeAlias = int
 """Depths, as the bits of a number."""
@@ -65,8 +69,8 @@ class Tests:
     """
 
     __slots__ = (
-        "_equal_number", "_equal_text", "_needles", "_others", "_sure", "_weight", "cells", "kind",
-        "tag",
+        "_equal_number", "_equal_text", "_needles", "_others", "_sure", "cells", "kind", "searches",
+        "tag", "weight",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, tag: str, states: Iterable[tuple[State, _Origins]]) -> None:
@@ -96,14 +100,12 @@ class Tests:
         self._equal_number = {number: found.marks() for number, found in equal_number.items()}
         self._others = others
         self._needles = needles
-        self._weight = 1 + sum(leaf.weight for leaf in others)
+        self.weight = 1 + sum(leaf.weight for leaf in others)
+        """The steps that :meth:`marks` takes, whatever the value."""
+        self.searches = len(needles)
+        """How often it searches the value."""
         gathered = (sure, *equal_text.values(), *equal_number.values())
         self.cells = 1 + len(needles) + len(others) + sum(one.cells for one in gathered)
-
-    def steps(self, value: str) -> int:
-        """What :meth:`marks` costs for this value."""
-        read = len(value) >> CHARACTERS_SHIFT
-        return self._weight + read + len(self._needles) * (1 + read)
 
     def marks(self, value: str) -> Marks:
         """The leaves that hold at an attribute or text with this value."""
@@ -153,14 +155,14 @@ class LabelPath:
         self.sure, self.late, self.watched = self._leaves()
         """What holds by the name alone; what may hold by the end tag; what is watched, with the
         depth of the outermost element that it begins with."""
-        late = [leaf for _, leaves in self.late for leaf in leaves]
+        late = [leaf for _, leaves, _ in self.late for leaf in leaves]
         self.late_weight = -(-sum(leaf.weight for leaf in late) // max(1, len(late)))
         self.late_searches = -(-sum(leaf.searches for leaf in late) // max(1, len(late)))
         self.late_reads = any(leaf.reads for leaf in late)
         """What one of the late leaves takes to be looked at, in steps and in searches of the value
         of the element; and whether that is read at all."""
         far = len(self.far[-1]) if self.far and not (parent and self.far is parent.far) else 0
-        marked = sum(len(leaves) for _, leaves in (*self.sure, *self.late))
+        marked = sum(len(leaves) for _, leaves, _ in (*self.sure, *self.late))
         self.cells = 1 + len(states) + far + marked + texts.cells
         above = len(parent.states) + sum(map(len, parent.far)) if parent else 0
         self.steps = 2 * self.cells + above
@@ -297,7 +299,9 @@ class _Gathered:
 
     def marks(self) -> Marks:
         return tuple(
-            (depths_of(origins), frozenset(leaves)) for origins, leaves in self._by_origins.items()
+            (depths, frozenset(leaves), len(depths) * (1 + (len(leaves) >> LEAVES_SHIFT)))
+            for origins, leaves in self._by_origins.items()
+            for depths in (depths_of(origins),)
         )
 
     @property

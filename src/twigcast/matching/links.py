@@ -27,12 +27,15 @@ class Skips:
         """Whether no answer is of interest, wherever it comes."""
         return self._ends.get(id) == 0
 
-    def cover(self, id: int, moment: Moment, ends: Sequence[Moment]) -> bool:
-        """Whether the answer came too late to be of interest; ``ends`` are the end tags so far."""
+    def cover(self, id: int, moment: Moment, ends: Sequence[int]) -> bool:
+        """Whether the answer came too late to be of interest.
+
+        ``ends`` are the end tags so far: how many start tags came before each.
+        """
         last = self._ends.get(id)
         if last is None:
             return False
-        return last == 0 or (last < len(ends) and moment > ends[last])
+        return last == 0 or (last < len(ends) and moment > Moment(ends[last], last))
 
 
 class Links:

@@ -57,10 +57,12 @@ class LxmlEngine:
                 self._residual += not pattern.exact
             self._ids[pattern] = (*ids, id)
 
-    def remove(self, id: int) -> None:
-        """Forget the id and whatever only it needed."""
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
         with self._lock:
-            pattern = self._pattern_of.pop(id)
+            pattern = self._pattern_of.pop(id, None)
+            if pattern is None:
+                return False
             left = tuple(other for other in self._ids[pattern] if other != id)
             if left:
                 self._ids[pattern] = left
@@ -69,6 +71,7 @@ class LxmlEngine:
                 self._index.remove(pattern)
                 self._residuals.forget(pattern)
                 self._residual -= not pattern.exact
+            return True
 
     @property
     def patterns(self) -> Mapping[int, Pattern]:

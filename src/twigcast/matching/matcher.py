@@ -24,12 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 from twigcast.copies import Copied, as_kind, attributes
 from twigcast.display import counted, html_table, shown, size
 from twigcast.door import door
-from twigcast.errors import (
-    DocumentError,
-    InternalError,
-    PatternError,
-    UsageError,
-)
+from twigcast.errors import DocumentError, InternalError, PatternError, TwigcastError, UsageError
 from twigcast.language.content import content_of
 from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, Source
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
@@ -143,10 +138,13 @@ class Matcher(Copied):
 
         Raises :class:`PatternError` if it is not XPath, :class:`UsageError` if the id is taken.
         """
-        self._check_free(id)
-        pattern = self._pattern(xpath, namespaces)
+        try:
+            pattern = self._pattern(xpath, namespaces)
+        except TwigcastError:
+            self._check_free(id)  # A mistake of the id is told first.
+            raise
         with self._changing:
-            code = self._check_free(id)  # Another thread may have come first.
+            code = self._check_free(id)
             if code is None:
                 code = self._codes.assign(id)
             if self._texts is not None and isinstance(xpath, str):
@@ -161,10 +159,9 @@ class Matcher(Copied):
     def remove(self, id: Id) -> None:
         """Forget a subscription. Raises :class:`UsageError` if there is none with that id."""
         with self._changing:
-            code = self._code(id)
-            if code is None:
+            code = self._codes.code(id)
+            if code is None or not self._engine.remove(code):
                 raise UsageError(f"no subscription with id {shown(id)}, so nothing to remove")
-            self._engine.remove(code)
             self._forget(id, code)
 
     @door("matching a document")
@@ -530,7 +527,8 @@ class Matcher(Copied):
 
     def _forget(self, id: Id, code: int) -> None:
         """Let go of what was kept for a subscription that the engine does not have any more."""
-        self._codes.release(id)
+        if self._codes.in_use:
+            self._codes.release(id)
         if self._texts is not None:
             self._texts.pop(code, None)
 

@@ -150,13 +150,14 @@ class NativeEngine:
                 self._patterns.pop(id, None)
                 self._index.remove(id)
 
-    def remove(self, id: int) -> None:
-        """Forget the id and whatever only it needed."""
-        self._index.remove(id)
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
+        there = self._index.remove(id)
         pattern = self._patterns.pop(id, None)
         if pattern is not None:
             # Should another id ask for the same, it is compiled again.
             self._residuals.forget(pattern)
+        return there
 
     @property
     def patterns(self) -> Mapping[int, Pattern]:

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from lxml import etree
 
@@ -42,6 +42,7 @@ from twigcast.matching.joins import holds_at
 from twigcast.matching.label_paths import (
     CHARACTERS_SHIFT,
     LEARNED_MAX,
+    LEAVES_SHIFT,
     LabelPath,
     LabelPaths,
     Marks,
@@ -65,9 +66,6 @@ _PRUNED_FROM: Final = 200_000
 nobody made for the purpose."""
 _PRUNED_FROM_EACH: Final = 32
 """Steps more for each leaf, since each has to be looked at for that."""
-
-_LEAVES_SHIFT: Final = 4
-"""Sets of leaves are compared at 16 of them a step, as a power of two."""
 
 _OnFound: TypeAlias = "Callable[[Leaf, Reading], bool]"
 
@@ -118,8 +116,8 @@ class Reading:
         """When each leaf was found to hold below the document node."""
         self.last: dict[Leaf, LastSeen] = {}
         """Where each watched leaf was seen last."""
-        self.ends: list[Moment] = [Moment(0, 0)]
-        """The moment of each end tag; before them, that of the beginning."""
+        self.ends: list[int] = [0]
+        """How many start tags came before each end tag; before them, before the beginning."""
         self.steps = 0
         """The steps that the reading took so far."""
         self.spent = False
@@ -163,7 +161,7 @@ class Reading:
             if event == "start":
                 self._starts += 1
             else:
-                self.ends.append(Moment(self._starts, len(self.ends)))
+                self.ends.append(self._starts)
 
     def has(self, keys: AbstractSet[str]) -> bool:
         """Whether all the labels with these keys are in the document."""
@@ -175,9 +173,9 @@ class Reading:
         self._visit(root.path)
         self._hand(root.path.sure)
         for event, element in self._events:
-            if self._enough:
-                return
             if self._fresh:
+                if self._enough:  # since one of these was decided
+                    return
                 self._idle.update(*self._fresh)
                 self._fresh = []
             if event == "start":
@@ -195,10 +193,13 @@ class Reading:
         self._frames.append(_Frame(path, element))
         if path not in above.seen:
             above.seen.add(path)
-            self._visit(path)
-            self._hand(path.sure)
+            if path not in self._visited:
+                self._visit(path)
+            if path.sure:
+                self._hand(path.sure)
         if path.owners:
-            for tag, value in cast("list[tuple[str, str]]", element.items()):
+            attributes: Any = element.items()
+            for tag, value in attributes:
                 tests = path.attributes.get(tag) or self._paths.attribute(path, tag)
                 if tests.cells > 1:
                     self._ask(tests, value)
@@ -208,7 +209,7 @@ class Reading:
             frame.watched[leaf] = self._starts
 
     def _end(self) -> None:
-        self.ends.append(Moment(self._starts, len(self.ends)))
+        self.ends.append(self._starts)
         frame = self._frames[-1]
         if frame.path.texts:
             assert frame.element is not None
@@ -228,12 +229,11 @@ class Reading:
 
     def _visit(self, path: LabelPath) -> None:
         """Count what has to be known about a label path, the first time it comes."""
-        if path not in self._visited:
-            self._visited.add(path)
-            self.steps += path.steps
-            self._learned += path.cells
-            if self._learned > self._learned_max:
-                raise _SpentError
+        self._visited.add(path)
+        self.steps += path.steps
+        self._learned += path.cells
+        if self._learned > self._learned_max:
+            raise _SpentError
 
     def _look_up(self, more: int = 0) -> None:
         """Prune, or end if with some more steps it would be too many."""
@@ -277,17 +277,23 @@ class Reading:
             self._visited.add(tests)
             self.steps += tests.cells
             self._learned += tests.cells
-        steps = tests.steps(value)
+        read = len(value) >> CHARACTERS_SHIFT
+        steps = tests.weight + read
+        if tests.searches:
+            steps += tests.searches * (1 + read)
         if self.steps + steps > self._pause:
             self._look_up(steps)
         self.steps += steps
-        self._hand(tests.marks(value))
+        if marks := tests.marks(value):
+            self._hand(marks)
 
     def _hand(self, marks: Marks) -> None:
-        for depths, leaves in marks:
-            self.steps += len(depths) * (1 + (len(leaves) >> _LEAVES_SHIFT))
+        frames = self._frames
+        for depths, leaves, steps in marks:
+            self.steps += steps
             for depth in depths:
-                self._mark(depth, leaves)
+                if not leaves <= frames[depth].found:
+                    self._mark(depth, leaves)
 
     def _mark(self, depth: int, leaves: AbstractSet[Leaf]) -> None:
         """The leaves hold below the open element (or the document node) of that depth."""
@@ -299,12 +305,13 @@ class Reading:
         if not depth:
             self._decided(new)
         touched: set[Leaf] = set()
-        self.steps += len(new)
+        steps = len(new)
         for leaf in new:
-            if leaf.joins:
-                touched.update(leaf.joins)
+            if joins := leaf.joins:
+                touched.update(joins)
                 # Each leaf is new to a frame once, in whatever order they come.
-                self.steps += leaf.join_weight
+                steps += leaf.join_weight
+        self.steps += steps
         if touched:
             self._try(touched - self._idle, frame)
 
@@ -348,14 +355,14 @@ class Reading:
         path = frame.path
         late: list[tuple[tuple[int, ...], AbstractSet[Leaf]]] = []
         number = steps = 0
-        for depths, leaves in path.late:
+        for depths, leaves, _ in path.late:
             asked = leaves - self._idle if self._idle else leaves
             if not asked:
                 continue
             new = asked - self._frames[depths[0]].found
             if len(depths) > 1 and len(new) < len(asked):
                 new = new.union(*(asked - self._frames[depth].found for depth in depths))
-            steps += len(depths) * (1 + (len(asked) >> _LEAVES_SHIFT))
+            steps += len(depths) * (1 + (len(asked) >> LEAVES_SHIFT))
             if new:
                 late.append((depths, new))
                 number += len(new)

@@ -110,10 +110,12 @@ class StreamingEngine:
                 entry.leaf.candidates[id] = pattern
             self._pattern_of[id] = pattern
 
-    def remove(self, id: int) -> None:
-        """Forget the id and whatever only it needed."""
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
         with self._lock:
-            pattern = self._pattern_of.pop(id)
+            pattern = self._pattern_of.pop(id, None)
+            if pattern is None:
+                return False
             entry = self._entries[pattern]
             del entry.ids[id]
             if entry.settles:
@@ -122,6 +124,7 @@ class StreamingEngine:
                 del entry.leaf.candidates[id]
             if not entry.ids:
                 self._leave(pattern)
+            return True
 
     @property
     def patterns(self) -> Mapping[int, Pattern]:
