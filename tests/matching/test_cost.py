@@ -72,6 +72,12 @@ def levels(n: int) -> bytes:
     return b"<a>" * depth + b"<b>7</b>" * n + b"</a>" * depth
 
 
+def attributes_inside(n: int) -> bytes:
+    depth = min(250, max(1, n // 80))
+    each = b" ".join(b"x%d=''" % place for place in range(min(200, n // 20)))
+    return b"<a %s>" % each * depth + b"<b/>" * n + b"</a>" * depth
+
+
 def identified(n: int) -> bytes:
     elements = b"".join(b"<b i='n%d'>n%d </b>" % (place, place) for place in range(n))
     return b"<!DOCTYPE a [<!ATTLIST b i ID #IMPLIED>]>" + inside(elements)
@@ -99,6 +105,8 @@ RUNAWAYS = [
     ("//*[sum(.//b) = 7]", levels),
     ("//*[count(.//*[count(.//*) = 7]) = 7]", levels),
     ("//*[count(*:zz[position() = 7]/ancestor::*:zz) = count(.//*:b)]", levels),
+    ("//*[lang('en')]", attributes_inside),
+    ("count(//@*[lang(.)]) = 7", attributes_inside),
     ("id(/) = 'q'", identified),
     ("//b[id(..)]", identified),
 ]

@@ -264,7 +264,7 @@ class _Estimate:
             nodes = arguments[0].nodes or here if arguments else here
             return self._named(call, cost, nodes.first_of_each(here.pairs))
         if call.name == "lang":
-            cost += here.pairs * self._sizes.depth
+            cost += here.pairs * self._sets.above()
         return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
 
     def _named(self, call: Call, cost: float, nodes: Nodes) -> _Value:
