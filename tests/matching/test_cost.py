@@ -80,6 +80,18 @@ def attributes_inside(n: int) -> bytes:
     return b"<a %s>" % each * depth + b"<b/>" * n + b"</a>" * depth
 
 
+def alike(n: int) -> bytes:
+    front = b"p" * n
+    pair = b"<b x='%s'>%s%d</b><c y='%s'>%sx%d</c>"
+    places = range(n // 20)
+    return inside(
+        b"".join(
+            pair % (front[::20], front[::20], place, front[::20], front[::20], place)
+            for place in places
+        )
+    )
+
+
 def identified(n: int) -> bytes:
     elements = b"".join(b"<b i='n%d'>n%d </b>" % (place, place) for place in range(n))
     return b"<!DOCTYPE a [<!ATTLIST b i ID #IMPLIED>]>" + inside(elements)
@@ -107,6 +119,9 @@ RUNAWAYS = [
     ("//*[sum(.//b) = 7]", levels),
     ("//*[count(.//*[count(.//*) = 7]) = 7]", levels),
     ("//*[count(*:zz[position() = 7]/ancestor::*:zz) = count(.//*:b)]", levels),
+    ("//b = //c", alike),
+    ("//a[b = c]", alike),
+    ("//@x != //@y", alike),
     ("//*[lang('en')]", attributes_inside),
     ("count(//@*[lang(.)]) = 7", attributes_inside),
     ("id(/) = 'q'", identified),

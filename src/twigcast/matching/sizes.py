@@ -217,7 +217,7 @@ def _lengths(tree: _ElementTree) -> dict[str, int]:
         else:
             begun.append((split_tag(str(one.tag))[1], read))
             for value in one.values():
-                longest["@"] = max(longest["@"], len(value.encode()))
+                longest["@"] = max(longest["@"], len(str(value).encode()))
     return longest
 
 
