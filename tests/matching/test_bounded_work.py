@@ -242,3 +242,17 @@ def test_a_text_that_many_elements_lead_to_is_searched_once(
     assert matcher.decide(f"<r>{nested}</r>".encode()).matches == (2,)
     assert matcher.statistics().details.walked == 1
     assert len([value for value in tested if len(value) > 1_000]) == 1
+
+
+@needs_kernel
+def test_long_needles_are_not_made_ready_at_any_cost() -> None:
+    letters = "abcdefgh"
+    needles = [(letters[n // 8] + letters[n % 8]) * 1_900 + "z" for n in range(64)]
+    rules = {n: f"//b[contains(., '{needle}')]" for n, needle in enumerate(needles)}
+    content = f"<a>{'<b>x</b>' * 300}<b>{needles[9]}</b></a>"
+    for document_cost_max, abandoned in ((1_000_000, 1), (64_000_000, 0)):
+        matcher = Matcher(rules, engine="native", document_cost_max=document_cost_max)
+        assert matcher.decide(content) == Matcher(rules, engine="lxml").decide(content)
+        details = matcher.statistics().details
+        assert isinstance(details, NativeStatistics)
+        assert details.abandoned == abandoned

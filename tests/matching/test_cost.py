@@ -10,15 +10,17 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml.etree import _Element
 
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
-from twigcast.language import Document, Pattern
+from twigcast.language import Document, Pattern, tree_walk
 from twigcast.language.condition import Kind, Label
+from twigcast.language.tree_walk import Event
 from twigcast.matching import Matcher, sizes
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.residuals import COST_MAX, Residuals
@@ -72,6 +74,24 @@ def levels(n: int) -> bytes:
     return b"<a>" * depth + b"<b>7</b>" * n + b"</a>" * depth
 
 
+def attributes_inside(n: int) -> bytes:
+    depth = min(250, max(1, n // 80))
+    each = b" ".join(b"x%d=''" % place for place in range(min(200, n // 20)))
+    return b"<a %s>" % each * depth + b"<b/>" * n + b"</a>" * depth
+
+
+def alike(n: int) -> bytes:
+    front = b"p" * n
+    pair = b"<b x='%s'>%s%d</b><c y='%s'>%sx%d</c>"
+    places = range(n // 20)
+    return inside(
+        b"".join(
+            pair % (front[::20], front[::20], place, front[::20], front[::20], place)
+            for place in places
+        )
+    )
+
+
 def identified(n: int) -> bytes:
     elements = b"".join(b"<b i='n%d'>n%d </b>" % (place, place) for place in range(n))
     return b"<!DOCTYPE a [<!ATTLIST b i ID #IMPLIED>]>" + inside(elements)
@@ -99,6 +119,11 @@ RUNAWAYS = [
     ("//*[sum(.//b) = 7]", levels),
     ("//*[count(.//*[count(.//*) = 7]) = 7]", levels),
     ("//*[count(*:zz[position() = 7]/ancestor::*:zz) = count(.//*:b)]", levels),
+    ("//b = //c", alike),
+    ("//a[b = c]", alike),
+    ("//@x != //@y", alike),
+    ("//*[lang('en')]", attributes_inside),
+    ("count(//@*[lang(.)]) = 7", attributes_inside),
     ("id(/) = 'q'", identified),
     ("//b[id(..)]", identified),
 ]
@@ -265,3 +290,30 @@ def test_a_step_of_walking_weighs_as_much_as_python_takes_for_it() -> None:
     short = Residuals(cost_max=1, document_cost_max=149 * steps)
     assert short.verdict(pattern, document) is None
     assert Residuals(cost_max=1, document_cost_max=300 * steps).verdict(pattern, document) is False
+
+
+def test_long_values_are_looked_for_once_however_many_expressions_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    walks = 0
+
+    def walk_texts(root: _Element) -> Iterator[Event]:
+        nonlocal walks
+        walks += 1
+        return tree_walk.walk_texts(root)
+
+    monkeypatch.setattr(sizes, "walk_texts", walk_texts)
+    content = inside(b"<b>xx</b><c>x</c>" * 2_000)
+    matcher = Matcher([f"//b[substring-before(., ../c) = '{n}']" for n in range(20)])
+    assert len(matcher.decide(content).undecided) == 20
+    assert walks == 1
+
+
+def test_the_longest_values_are_those_of_libxml2() -> None:
+    content = "<a>x<b>éé<!--cc-->y<c q='12' r='€'/></b>z<b/></a>"
+    known = sizes_of(Document.parse(content))
+    longest = {
+        local: known.longest(Label(Kind.ELEMENT, "", local)) for local in ("a", "b", "c", "d")
+    }
+    assert longest == {"a": 7, "b": 5, "c": 0, "d": 0}
+    assert known.longest(Label(Kind.ATTRIBUTE, "", "q")) == len("€".encode())

@@ -6,6 +6,7 @@
 
 pub mod blocks;
 pub mod build;
+mod chance;
 pub mod classes;
 pub mod clause;
 pub mod column;

@@ -15,15 +15,17 @@
 //! document if need be: the open elements' paths are then learned again, and the marks made so far
 //! stay true.
 
+use std::collections::HashMap;
+
 use rustc_hash::FxHashMap;
 
+use crate::chance::Chance;
 use crate::clause::Clauses;
 use crate::gather::Gather;
 use crate::layer::{Layer, NONE, ROOT};
 use crate::marks::Marks;
 use crate::pattern::Operator;
 use crate::steps::BYTES_PER_STEP;
-use crate::table::hash_of;
 use crate::value::Value;
 
 mod learn;
@@ -113,8 +115,10 @@ pub struct Paths {
     words: Vec<u32>,
     masks: Vec<u64>,
     tests: Vec<PathTest>,
-    numbers: FxHashMap<(u32, u64), u32>,
-    strings: FxHashMap<(u32, u32), u32>,
+    /// Values come from strangers: of strings with one hash each would be compared with every value.
+    chance: Chance,
+    numbers: HashMap<(u32, u64), u32, Chance>,
+    strings: FxHashMap<(u32, u64), u32>,
     /// Whether two strings at one path have the same hash.
     collided: bool,
     gather: Gather,
@@ -145,7 +149,8 @@ impl Default for Paths {
             words: Vec::new(),
             masks: Vec::new(),
             tests: Vec::new(),
-            numbers: FxHashMap::default(),
+            chance: Chance::default(),
+            numbers: HashMap::default(),
             strings: FxHashMap::default(),
             collided: false,
             gather: Gather::default(),
@@ -268,7 +273,10 @@ impl Paths {
             passed[0] = self.numbers.get(&(path, bits_of(number))).copied();
         }
         if textual {
-            let found = self.strings.get(&(path, hash_of(text))).copied();
+            let found = self
+                .strings
+                .get(&(path, self.chance.hash(0, text)))
+                .copied();
             passed[1] =
                 found.filter(|&it| clauses.tests.text(self.tests[it as usize].test) == text);
         }

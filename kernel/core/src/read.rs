@@ -28,7 +28,7 @@ mod prolog;
 mod raw_names;
 mod scopes;
 mod tags;
-mod words;
+pub(crate) mod words;
 
 use std::collections::HashSet;
 use std::fmt;

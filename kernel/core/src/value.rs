@@ -158,7 +158,10 @@ impl<'a> Value<'a> {
             Operator::AtMost => self.number() <= constant,
             Operator::Greater => self.number() > constant,
             Operator::AtLeast => self.number() >= constant,
-            Operator::Contains => memchr::memmem::find(self.text, text).is_some(),
+            // Looking for a long text takes preparation, even in a short one.
+            Operator::Contains => {
+                text.len() <= self.text.len() && memchr::memmem::find(self.text, text).is_some()
+            }
             Operator::StartsWith => self.text.starts_with(text),
         }
     }

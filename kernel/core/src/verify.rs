@@ -22,6 +22,9 @@ mod tables;
 
 pub use tables::Remembered;
 
+/// So many bytes of text are looked through in one step from behind.
+const BYTES_BACK_PER_STEP: usize = 2;
+
 /// Answers about elements with fewer descendants are remembered only when looking has taken long.
 const REMEMBERED_MIN: u32 = 64;
 
@@ -261,10 +264,16 @@ impl Verifier<'_> {
             Some(known) => known,
             None => {
                 let text = &self.tree.text[..];
-                self.steps.take(2 * (text.len() / BYTES_PER_STEP) as u64)?;
-                let found = memchr::memmem::find(text, needle)
-                    .zip(memchr::memmem::rfind(text, needle))
-                    .map(|(first, last)| (first as u32, last as u32));
+                self.steps.take((text.len() / BYTES_PER_STEP) as u64)?;
+                let mut found = None;
+                if let Some(first) = memchr::memmem::find(text, needle) {
+                    // Backwards it goes letter by letter.
+                    let behind = &text[first..];
+                    self.steps
+                        .take((behind.len() / BYTES_BACK_PER_STEP) as u64)?;
+                    let last = memchr::memmem::rfind(behind, needle).map_or(first, |it| first + it);
+                    found = Some((first as u32, last as u32));
+                }
                 self.remembered.keep_places(test, found);
                 found
             }

@@ -70,6 +70,8 @@ _EVALUATION = 5
 _PREDICATE = 10
 _PAIR = 0.3
 """Comparing the values of two nodes."""
+_ALIKE, _ALIKE_FREE = 0.05, 32
+"""A letter that two such values share, and so many that make no difference."""
 _READ, _READ_NUMBER = 0.05, 0.2
 """A character of a string-value, and one that may be a digit."""
 _REPLACED = 0.5
@@ -210,8 +212,8 @@ class _Estimate:
                 values = [self._expression(part, here) for part in parts]
                 merged, joined = self._sets.union([one.nodes for one in values if one.nodes])
                 return _Value(sum(one.cost for one in values) + merged, joined)
-            case Binary(operator, left, right):
-                return self._binary(operator, left, right, here)
+            case Binary():
+                return self._binary(expression, here)
             case Negative(operand):
                 return self._number(self._expression(operand, here), here)
             case Call():
@@ -224,8 +226,9 @@ class _Estimate:
             case _:
                 assert_never(expression)
 
-    def _binary(self, operator: str, left: Expression, right: Expression, here: Nodes) -> _Value:
-        sides = self._expression(left, here), self._expression(right, here)
+    def _binary(self, binary: Binary, here: Nodes) -> _Value:
+        operator = binary.operator
+        sides = self._expression(binary.left, here), self._expression(binary.right, here)
         if operator in ("+", "-", "*", "div", "mod"):
             sides = self._number(sides[0], here), self._number(sides[1], here)
         cost = here.pairs * _EVALUATION + sides[0].cost + sides[1].cost
@@ -234,9 +237,22 @@ class _Estimate:
             weight = _READ if operator in ("=", "!=") else _READ_NUMBER
             cost += sum(self._sets.read(nodes, weight) for nodes in sets)
             if len(sets) > 1:
-                each = (sets[0].pairs * sets[1].size, sets[0].size * sets[1].pairs)
-                cost += min(each) * _PAIR
+                each = min(sets[0].pairs * sets[1].size, sets[0].size * sets[1].pairs)
+                cost += each * _PAIR
+                if operator in ("=", "!="):
+                    cost += self._alike(each, (sets[0], sets[1]), binary)
         return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
+
+    def _alike(self, pairs: float, sides: tuple[Nodes, Nodes], binary: Binary) -> float:
+        """Comparing so many pairs of values letter by letter, as far as they are alike."""
+        one, other = sides
+        characters = self._sets.characters
+        letters = min(characters(one) * other.size, characters(other) * one.size)
+        if letters > pairs * _ALIKE_FREE:
+            # Telling how long the values are takes a walk through the document.
+            shorter = min(self._longest(binary.left), self._longest(binary.right))
+            letters = min(letters, pairs * max(0, shorter - _ALIKE_FREE))
+        return letters * _ALIKE
 
     # Functions.
 
@@ -264,7 +280,7 @@ class _Estimate:
             nodes = arguments[0].nodes or here if arguments else here
             return self._named(call, cost, nodes.first_of_each(here.pairs))
         if call.name == "lang":
-            cost += here.pairs * self._sizes.depth
+            cost += here.pairs * self._sets.above()
         return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
 
     def _named(self, call: Call, cost: float, nodes: Nodes) -> _Value:

@@ -165,6 +165,11 @@ class NodeSets:
         found = Nodes(pairs, evaluations, self._sizes.depth, size, kind=Kind.ELEMENT, ordered=False)
         return characters + pairs * size * _MERGED, found
 
+    def above(self) -> float:
+        """Going up from a node to the root, and through all attributes on the way."""
+        levels = self._sizes.depth + 1
+        return levels + min(self._sizes.attributes, levels * self._sizes.attributes_each)
+
     def nearest(self, axis: Axis, cost: float, found: Nodes, before: Nodes) -> tuple[float, Nodes]:
         """The same for ``*[1]``: the nearest element will do, whatever its name."""
         around = self._sizes.depth + self._sizes.between + 1

@@ -27,10 +27,11 @@ from weakref import WeakKeyDictionary
 from lxml import etree
 
 from twigcast.language.condition import Kind, Label
-from twigcast.language.document import Document
+from twigcast.language.document import Document, split_tag
+from twigcast.language.tree_walk import walk_texts
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementTree
+    from lxml.etree import _ElementTree
 
     _Declarations = Iterable[tuple[str, tuple[str, str]]]
 
@@ -53,8 +54,6 @@ element, lxml's time grows with the square of their number."""
 
 _NODES_MAX = 10_000_000
 """Where the node-sets of libxml2 end, and with them counting."""
-_CHARACTERS_READ_MAX = 20_000_000
-"""More than that is not read to find out how long something is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +83,8 @@ class Sizes:
     """Where to look for what is too rarely asked to be counted beforehand."""
     _nestings: dict[str, int] = field(default_factory=dict)
     """What was looked for already."""
+    _lengths: dict[str, int] = field(default_factory=dict)
+    """How long string-values are at most, by local name, and ``@`` for attributes."""
 
     def count(self, label: Label | None) -> int:
         """At most how many nodes have the label."""
@@ -99,16 +100,12 @@ class Sizes:
 
     def longest(self, label: Label | None) -> int:
         """At most how many bytes the string-value of a node with the label has."""
-        readable = self.nested(label) * self.characters <= _CHARACTERS_READ_MAX
-        if self.tree is None or label is None or label.local is None or not readable:
+        if self.tree is None or label is None or label.local is None:
             return self.characters
-        elements = self.tree.iter("*")
-        if label.kind is Kind.ATTRIBUTE:
-            values = (str(value) for one in elements for value in one.values())
-        else:
-            values = (_string(one) for one in self.tree.iter(f"{{*}}{label.local}"))
-        # A character takes up to four bytes.
-        return 4 * max(map(len, values), default=0)
+        if not self._lengths:
+            self._lengths.update(_lengths(self.tree))
+        key = "@" if label.kind is Kind.ATTRIBUTE else label.local
+        return self._lengths.get(key, 0)
 
     def nested(self, label: Label | None) -> int:
         """At most how many nodes with the label are inside each other."""
@@ -203,6 +200,27 @@ def _nested_names(tree: _ElementTree) -> dict[str, int]:
     return deepest
 
 
+def _lengths(tree: _ElementTree) -> dict[str, int]:
+    """How many bytes string-values have at most: of elements by local name, of attributes at ``@``.
+
+    All are found in one walk, so it does not matter how many expressions ask.
+    """
+    longest = {"@": 0}
+    read = 0
+    begun: list[tuple[str, int]] = []
+    for one in walk_texts(tree.getroot()):
+        if one is None:
+            local, start = begun.pop()
+            longest[local] = max(longest.get(local, 0), read - start)
+        elif isinstance(one, str):
+            read += len(one.encode())
+        else:
+            begun.append((split_tag(str(one.tag))[1], read))
+            for value in one.values():
+                longest["@"] = max(longest["@"], len(str(value).encode()))
+    return longest
+
+
 def _longest_gap(document: Document) -> int:
     """How many comments and processing instructions follow each other at most."""
     longest = gap = _count(_at_top, document)
@@ -257,7 +275,6 @@ def _count(nodes: Callable[[_ElementTree], float], document: Document) -> int:
 _scales: WeakKeyDictionary[Document, float] = WeakKeyDictionary()
 _measured: WeakKeyDictionary[Document, Sizes] = WeakKeyDictionary()
 _NAMESPACE_DECLARATIONS: Final = (b"xmlns", "xmlns".encode("utf-16-le"))
-_string = cast("Callable[[_Element], str]", etree.XPath("string()", smart_strings=False))
 _nodes = cast("Callable[[_ElementTree], float]", etree.XPath("count(//node())"))
 _at_top = cast("Callable[[_ElementTree], float]", etree.XPath("count(/node())"))
 _text_length = cast("Callable[[_ElementTree], float]", etree.XPath("string-length(/)"))

@@ -226,7 +226,8 @@ impl Paths {
                 }
                 Operator::Equal => {
                     here.textual = true;
-                    let key = (path, hash_of(known.clauses.tests.text(test)));
+                    let text = known.clauses.tests.text(test);
+                    let key = (path, self.chance.hash(0, text));
                     // Of two strings with one hash the second is asked like any other test.
                     let free = !self.strings.contains_key(&key);
                     if free {

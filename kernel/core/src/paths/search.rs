@@ -13,10 +13,14 @@ use crate::classes::NOTHING;
 use crate::marks::Marks;
 use crate::pattern::Operator;
 use crate::side::Read;
+use crate::steps::BYTES_PER_STEP;
 use crate::tree::{NONE, Tree};
 
 /// How many bytes of needles are looked for in one pass: the automaton takes some 100 times as much.
 const NEEDLE_BYTES_MAX: usize = 1 << 20;
+
+/// A byte of a needle, on its way into the automaton, takes as long as so many finds.
+const NEEDLE_BYTE: u64 = 1;
 
 /// A test for a part of a text.
 #[derive(Clone, Copy)]
@@ -41,9 +45,12 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks for all needles; false if more were found than there may be.
+    /// Looks for all needles; false if that is too much, or if more were found than there may be.
     pub(crate) fn run(&mut self) -> bool {
         let mut needles = self.needles();
+        if !self.can_look_for(&needles) {
+            return false;
+        }
         let (mut start, tests) = (0, &self.known.clauses.tests);
         while start < needles.len() {
             let mut bytes = 0;
@@ -86,6 +93,19 @@ impl Search<'_> {
             told_text: NONE,
         };
         found.into_iter().map(needle).collect()
+    }
+
+    /// Takes what preparing all needles costs, and reading the texts once for each pass.
+    fn can_look_for(&mut self, needles: &[Needle]) -> bool {
+        let tests = &self.known.clauses.tests;
+        let bytes: usize = needles.iter().map(|it| tests.text(it.test).len()).sum();
+        let tree = self.read.tree;
+        let read = (tree.text.len() + tree.values.len()) / BYTES_PER_STEP;
+        let passes = 1 + bytes / NEEDLE_BYTES_MAX;
+        let costs = bytes as u64 * NEEDLE_BYTE + (passes * read) as u64;
+        let is_within = costs <= self.left;
+        self.left = self.left.saturating_sub(costs);
+        is_within
     }
 
     fn pass(&mut self, needles: &mut [Needle]) -> bool {

@@ -4,20 +4,10 @@
 //! in a namespace, a prefix. The bytes of all keys lie in one buffer, and the table is searched by
 //! plain linear probing at a load of one half at most.
 //!
-//! The keys come from strangers, who may know our hash function. So every step of it multiplies with
-//! numbers of chance, without which nobody can choose keys that collide, and a search that takes
-//! longer than chance explains gives up: the caller then calls the document exotic.
+//! The keys come from strangers, so their hashes are of chance, and a search that takes longer than
+//! chance explains gives up: the caller then calls the document exotic.
 
-use std::hash::{BuildHasher, RandomState};
-
-use super::words::word;
-
-/// Both halves of a product as one.
-#[inline]
-fn folded(one: u64, other: u64) -> u64 {
-    let product = u128::from(one) * u128::from(other);
-    product as u64 ^ (product >> 64) as u64
-}
+use crate::chance::Chance;
 
 /// At half load, a million honest keys make runs of about 70 places.
 const PROBES_MAX: usize = 512;
@@ -66,17 +56,16 @@ pub(crate) struct Keys {
     slots: Vec<Slot>,
     bytes: Vec<u8>,
     count: usize,
-    seeds: [u64; 2],
+    chance: Chance,
 }
 
 impl Default for Keys {
     fn default() -> Self {
-        let chance = RandomState::new();
         Keys {
             slots: vec![EMPTY; SLOTS_AT_FIRST],
             bytes: Vec::new(),
             count: 0,
-            seeds: [chance.hash_one(1), chance.hash_one(2)],
+            chance: Chance::default(),
         }
     }
 }
@@ -84,7 +73,7 @@ impl Default for Keys {
 impl Keys {
     #[inline]
     pub(crate) fn search(&self, tag: u32, key: &[u8]) -> Search {
-        let hash = self.hash(tag, key);
+        let hash = self.chance.hash(tag, key) as u32;
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         for _ in 0..PROBES_MAX {
@@ -126,21 +115,6 @@ impl Keys {
     /// How much memory the table takes, about.
     pub(crate) fn memory(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.bytes.capacity()
-    }
-
-    #[inline]
-    fn hash(&self, tag: u32, key: &[u8]) -> u32 {
-        let [first, second] = self.seeds;
-        let mut state = first ^ (u64::from(tag) << 32 | key.len() as u64);
-        let mut rest = key;
-        loop {
-            state = folded(state ^ word(rest, 0), second ^ word(rest, 8));
-            match rest.get(16..) {
-                Some(behind) if !behind.is_empty() => rest = behind,
-                _ => break,
-            }
-        }
-        folded(state, first) as u32
     }
 
     #[inline]

@@ -10,7 +10,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// The eight bytes at a place, the first one lowest; zeros behind the end.
 #[inline]
-pub(super) fn word(input: &[u8], at: usize) -> u64 {
+pub(crate) fn word(input: &[u8], at: usize) -> u64 {
     let rest = input.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(chunk) => u64::from_le_bytes(*chunk),
