@@ -283,7 +283,7 @@ class OwnTraffic(Beside, Traffic):
 )
 @COPIES
 def test_a_subclass_may_have_another_init(
-    copied: Callable[[Any], Any], kind: Any, more: list[object]
+    copied: Callable[[Any], Any], kind: Callable[..., Any], more: list[object]
 ) -> None:
     made: Any = kind(["x"], *more)
     if kind is OwnFactorizationTree:
