@@ -10,7 +10,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from twigcast.language.syntax import Axis
+from twigcast.language.xpath.syntax import Axis
 
 __all__ = ["PREFIXES", "expression"]
 

@@ -17,8 +17,8 @@ from fuzz.shared import real_schemas
 from fuzz.target import ACCEPTED, REFUSED, Fault, Target
 from tests.language.schema_strategies import declarations, dressed
 from twigcast.errors import InternalError, SchemaError
-from twigcast.language.schema import Schema
-from twigcast.language.schema_text import dtd_text
+from twigcast.language.dtd.schema import Schema
+from twigcast.language.dtd.writer import dtd_text
 
 PIECES: Final = (
     *XML_PIECES,

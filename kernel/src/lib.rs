@@ -1,6 +1,6 @@
 //! The Python face of the kernel: thin, and without opinions.
 //!
-//! Conditions come in as the objects of `twigcast.language.condition`, documents as bytes, batches as
+//! Conditions come in as the objects of `twigcast.language.condition.model`, documents as bytes, batches as
 //! the buffers of Arrow arrays. The interpreter's lock is released while documents are matched, and
 //! whenever a lock is waited for; each reader has a workspace of its own, taken from a pool. A panic
 //! becomes an exception.

@@ -11,8 +11,8 @@ from random import Random
 from hypothesis import strategies as st
 
 from twigcast.covering.twig import Twig
-from twigcast.language.build import all_of, exists
-from twigcast.language.condition import Condition, Reach
+from twigcast.language.condition.model import Condition, Reach
+from twigcast.language.condition.normal_form import all_of, exists
 
 
 def drawn_tree(rng: Random, *, nodes_max: int = 7, names: str = "ab", stars: float = 0.35) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.language.schema_strategies import attributes, occurrences
 from twigcast.covering.path_automaton import PathAutomaton, Sketch, TextKind, path_automaton
-from twigcast.language.declarations import (
+from twigcast.language.dtd.declarations import (
     Anything,
     Child,
     Choice,
@@ -27,7 +27,7 @@ from twigcast.language.declarations import (
     Particle,
     Sequence,
 )
-from twigcast.language.schema import Schema
+from twigcast.language.dtd.schema import Schema
 
 NAMES = ("a", "b", "p:f")
 PREFIXES = {"p": "urn:p"}

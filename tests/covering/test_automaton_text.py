@@ -18,8 +18,8 @@ from twigcast.covering.path_automaton import AutomatonLimits
 from twigcast.errors import SchemaError, SchemaLimitError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Document, Schema
-from twigcast.language.condition import Kind, Label
-from twigcast.language.declarations import ElementDeclaration
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.dtd.declarations import ElementDeclaration
 
 
 def check_text(advertisement: Advertisement) -> None:

@@ -17,7 +17,7 @@ from twigcast.covering.tree_pattern import tree_pattern
 from twigcast.covering.twig import condensed, twig_of
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, PatternLimits
-from twigcast.language.condition import Condition, ValueTest
+from twigcast.language.condition.model import Condition, ValueTest
 
 randoms = st.randoms(use_true_random=False)
 

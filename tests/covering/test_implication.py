@@ -14,8 +14,8 @@ from twigcast.covering.implication import (
     opposite,
     value_implies,
 )
-from twigcast.language.condition import Not, Operator, ValueTest
-from twigcast.language.syntax import Literal, Number
+from twigcast.language.condition.model import Not, Operator, ValueTest
+from twigcast.language.xpath.syntax import Literal, Number
 
 STRINGS = ("", "1", "5", "5.0", " 5 ", "05", "x", "xy", "y", "yx", "-1", "1e3", "1000", "é")
 NUMBERS = ("0", "1", "5", "5.0", "-1", "1000", "4.5", "1" + "0" * 400)

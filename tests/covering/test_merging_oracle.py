@@ -16,7 +16,7 @@ from twigcast.covering.degree import merge_degree
 from twigcast.covering.merged_set import MergedSet
 from twigcast.covering.merging import Merged, merge
 from twigcast.covering.trunk import Trunk, TrunkStep, pattern_of, trunk_of
-from twigcast.language.condition import Kind, Label, Reach
+from twigcast.language.condition.model import Kind, Label, Reach
 
 DEGREES = (0, 0.05, 0.3, 0.7, 1)
 

@@ -22,7 +22,7 @@ from twigcast.covering.covers import Ready, decide_ready, ready
 from twigcast.covering.native import NativeCandidates
 from twigcast.files.schemas import shipped_schema
 from twigcast.language import Pattern, PatternLimits
-from twigcast.language.condition import Condition
+from twigcast.language.condition.model import Condition
 from twigcast.workload import generate_patterns
 
 if TYPE_CHECKING:

@@ -394,7 +394,7 @@ def test_what_is_remembered_is_bounded() -> None:
 
 
 def test_a_deep_pattern_needs_no_deep_stack() -> None:
-    from twigcast.language.condition import TRUE, AllOf, Condition, Exists, Kind, Label, Reach
+    from twigcast.language.condition.model import TRUE, AllOf, Condition, Exists, Kind, Label, Reach
 
     condition: Condition = TRUE
     name = Label(Kind.ELEMENT, "", "a")

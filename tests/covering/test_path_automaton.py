@@ -20,9 +20,9 @@ from twigcast.covering.path_automaton import (
 from twigcast.covering.path_expression import expressions_sketch, read_expression
 from twigcast.covering.schema_paths import schema_sketch
 from twigcast.errors import SchemaLimitError
-from twigcast.language.condition import Kind, Label
-from twigcast.language.declarations import Anything, ElementDeclaration
-from twigcast.language.schema import Schema
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.dtd.declarations import Anything, ElementDeclaration
+from twigcast.language.dtd.schema import Schema
 
 
 def automaton(*expressions: str) -> PathAutomaton:

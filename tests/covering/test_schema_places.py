@@ -8,7 +8,7 @@ from twigcast.covering.merge_candidates import ElementGroups, Place, by_part
 from twigcast.covering.path_counts import LinearPath, linear_path
 from twigcast.covering.schema_places import SchemaPlaces
 from twigcast.covering.trunk import Trunk, trunk_of
-from twigcast.language.condition import Kind, Reach
+from twigcast.language.condition.model import Kind, Reach
 
 PLACES = SchemaPlaces(
     paths_of(

@@ -8,8 +8,8 @@ from hypothesis import given
 from tests.covering.drawn import condition_of, trees
 from twigcast.covering.twig import CHILD, Twig, condensed, twig_of, with_one_of_each_attribute
 from twigcast.language import Pattern, PatternLimits
-from twigcast.language.condition import Operator, ValueTest
-from twigcast.language.syntax import Literal, Number
+from twigcast.language.condition.model import Operator, ValueTest
+from twigcast.language.xpath.syntax import Literal, Number
 
 
 def twig(text: str) -> Twig:

@@ -96,7 +96,7 @@ def test_every_bound_is_on_its_page_with_its_default() -> None:
 
 
 def test_the_limits_of_live_documents_are_those_of_the_code() -> None:
-    rows = table_of("limits-and-errors.md", "twigcast.language.document.DocumentLimits")
+    rows = table_of("limits-and-errors.md", "twigcast.language.document.parse.DocumentLimits")
     assert {row[0]: _number(row[2]) for row in rows} == dataclasses.asdict(LIVE_LIMITS)
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from twigcast.errors import SchemaError, SchemaLimitError, UsageError
 from twigcast.files.schemas import read_schema, shipped_schema, shipped_schema_names
-from twigcast.language.declarations import child_names
-from twigcast.language.schema import Schema, SchemaLimits
+from twigcast.language.dtd.declarations import child_names
+from twigcast.language.dtd.schema import Schema, SchemaLimits
 
 TEN = (
     "auction",

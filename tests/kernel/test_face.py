@@ -24,8 +24,8 @@ from lxml import etree
 
 from tests.strategies import THOROUGH
 from twigcast.language import Pattern
-from twigcast.language.condition import Not
-from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.language.condition.model import Not
+from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from twigcast.language import Pattern
-from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.language.document.parse import LIBRARY_LIMITS
 
 if TYPE_CHECKING:
     import twigcast_kernel as kernel

@@ -20,7 +20,7 @@ from lxml import etree
 from fuzz.mutation import XML_PIECES, replaced
 from tests.strategies import THOROUGH, documents
 from twigcast.errors import DocumentError, DocumentLimitError
-from twigcast.language.document import Document, split_tag
+from twigcast.language.document.parse import Document, split_tag
 
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementUnicodeResult

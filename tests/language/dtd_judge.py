@@ -15,7 +15,7 @@ from typing import Any
 
 from lxml import etree
 
-from twigcast.language.declarations import (
+from twigcast.language.dtd.declarations import (
     Anything,
     AttributeDeclaration,
     AttributeType,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from twigcast.language.declarations import (
+from twigcast.language.dtd.declarations import (
     Anything,
     AttributeDeclaration,
     AttributeType,
@@ -20,7 +20,7 @@ from twigcast.language.declarations import (
     Sequence,
     group,
 )
-from twigcast.language.schema_text import content_text, dtd_text
+from twigcast.language.dtd.writer import content_text, dtd_text
 
 NAMES = ("a", "b", "c", "d", "e", "p:f", "p:g", "ünit", "x.y-z", "_")
 

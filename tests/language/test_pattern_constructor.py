@@ -9,7 +9,7 @@ import pytest
 
 from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language import Pattern, PatternLimits
-from twigcast.language.condition import TRUE
+from twigcast.language.condition.model import TRUE
 
 
 def test_a_pattern_is_made_from_its_text() -> None:

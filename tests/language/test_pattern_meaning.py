@@ -7,7 +7,7 @@ from lxml import etree
 
 from tests.judge import judge, judge_tree
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
-from twigcast.language.document import Document
+from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.walk import holds
 

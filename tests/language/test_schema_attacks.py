@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import LimitError, SchemaError, SchemaLimitError
-from twigcast.language.schema import Schema, SchemaLimits
+from twigcast.language.dtd.schema import Schema, SchemaLimits
 
 ADDRESSES = (
     "file:///etc/passwd",
@@ -31,7 +31,7 @@ ADDRESSES = (
 WATCHED = """
 import sys
 from twigcast.errors import SchemaError
-from twigcast.language.schema import Schema
+from twigcast.language.dtd.schema import Schema
 
 touched = []
 watched = ("open", "os.listdir", "os.scandir", "socket.", "urllib.", "subprocess.", "ftplib.")

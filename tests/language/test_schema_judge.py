@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.language.dtd_judge import comparable, judged
 from tests.language.schema_strategies import declarations, dressed
 from twigcast.errors import SchemaError
-from twigcast.language.declarations import ElementDeclaration
-from twigcast.language.schema import Schema
-from twigcast.language.schema_text import dtd_text
+from twigcast.language.dtd.declarations import ElementDeclaration
+from twigcast.language.dtd.schema import Schema
+from twigcast.language.dtd.writer import dtd_text
 
 REAL = (
     "checkstyle/configuration_1_3.dtd",

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.engines import EVERY_ENGINE
-from twigcast.language.condition import ValueTest
-from twigcast.language.values import passes
+from twigcast.language.condition.model import ValueTest
+from twigcast.language.condition.value_tests import passes
 from twigcast.matching import Matcher, walk
 from twigcast.matching.native import AVAILABLE, NativeStatistics
 from twigcast.matching.residuals import DOCUMENT_COST_MAX

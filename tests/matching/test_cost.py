@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from lxml.etree import _Element
 
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
-from twigcast.language import Document, Pattern, tree_walk
-from twigcast.language.condition import Kind, Label
-from twigcast.language.tree_walk import Event
+from twigcast.language import Document, Pattern
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.document import tree_walk
+from twigcast.language.document.tree_walk import Event
 from twigcast.matching import Matcher, sizes
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.residuals import COST_MAX, Residuals

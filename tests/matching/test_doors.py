@@ -109,7 +109,7 @@ def test_an_interrupt_passes_every_door(
 @pytest.mark.parametrize(
     ("below", "call"),
     [
-        ("twigcast.language.document._parsed", lambda: Document.parse(b"<a/>")),
+        ("twigcast.language.document.parse._parsed", lambda: Document.parse(b"<a/>")),
         ("twigcast.language.pattern.short_way", lambda: Pattern.parse("//a")),
         ("twigcast.language.pattern.short_way", lambda: Pattern("//a")),
         ("twigcast.matching.lxml_engine.LxmlEngine.decide", lambda: explain("//a", b"<a/>")),

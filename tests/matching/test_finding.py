@@ -14,9 +14,9 @@ from tests.judge import judge_tree
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import DocumentError
 from twigcast.language import Document, Pattern
-from twigcast.language.parse import parse_expression
+from twigcast.language.condition.writer import JudgeWriter
 from twigcast.language.pattern import CANONICAL_LIMITS
-from twigcast.language.text import JudgeWriter
+from twigcast.language.xpath.parser import parse_expression
 from twigcast.matching import Matcher, finding, sizes
 from twigcast.matching.finding import NODES_MAX, TEXT_CHARACTERS_MAX, Finding
 from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX

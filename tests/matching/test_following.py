@@ -17,7 +17,7 @@ from tests.judge import judge, judge_tree, judged
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     Condition,

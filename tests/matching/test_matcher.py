@@ -23,9 +23,9 @@ from tests.strategies import (
 )
 from twigcast.errors import DocumentError, PatternError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
-from twigcast.language.parse import parse_expression
 from twigcast.language.pattern import CANONICAL_LIMITS, PatternLimits
-from twigcast.language.syntax import Type, type_of
+from twigcast.language.xpath.parser import parse_expression
+from twigcast.language.xpath.syntax import Type, type_of
 from twigcast.matching import Matcher
 from twigcast.matching.lxml_engine import LxmlEngine
 

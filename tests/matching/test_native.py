@@ -26,8 +26,7 @@ from tests.judge import judge
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
-from twigcast.language.build import all_of, any_of
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,
@@ -38,10 +37,11 @@ from twigcast.language.condition import (
     Not,
     ValueTest,
 )
-from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.language.condition.normal_form import all_of, any_of
+from twigcast.language.condition.value_tests import constant_number
+from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.language.pattern import CANONICAL_LIMITS
-from twigcast.language.syntax import Number
-from twigcast.language.values import constant_number
+from twigcast.language.xpath.syntax import Number
 from twigcast.matching import Matcher
 from twigcast.matching.conditions import _written
 from twigcast.matching.native import REMEMBERED_BYTES_MAX, NativeEngine

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.matching import test_bounded_work, test_reading
-from twigcast.language.condition import Condition
-from twigcast.language.document import Document
+from twigcast.language.condition.model import Condition
+from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching import walk
 from twigcast.matching.label_paths import LabelPath

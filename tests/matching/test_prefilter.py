@@ -8,7 +8,7 @@ from hypothesis import given
 from tests.judge import judge
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.language import Document, Pattern
-from twigcast.language.condition import Kind, Label
+from twigcast.language.condition.model import Kind, Label
 from twigcast.matching.prefilter import LabelIndex, required_labels
 
 

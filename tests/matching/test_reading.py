@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.judge import judge
 from tests.matching.test_bounded_work import BUDGETS, expressions, trees
-from twigcast.language.condition import Kind
+from twigcast.language.condition.model import Kind
 from twigcast.matching import Matcher, reading, streaming
 from twigcast.matching.automaton import Leaf
 from twigcast.matching.joins import holds_at

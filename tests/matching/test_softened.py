@@ -8,7 +8,7 @@ from tests.engines import EVERY_ENGINE
 from tests.judge import judge
 from twigcast import Matcher
 from twigcast.language import Pattern
-from twigcast.language.condition import FALSE
+from twigcast.language.condition.model import FALSE
 from twigcast.matching.softened import softened
 
 DOCUMENT = b"<x> 5 <a>one</a><b>two</b></x>"

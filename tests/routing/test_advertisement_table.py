@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from twigcast.covering import Advertisement, advertisement_covers, path_automaton
 from twigcast.covering.path_automaton import most_special
-from twigcast.language.condition import Label
+from twigcast.language.condition.model import Label
 from twigcast.routing import advertisement_table
 from twigcast.routing.advertisement_table import AdvertisementDifference, AdvertisementTable
 from twigcast.routing.events import BrokerId, LinkId

@@ -10,7 +10,7 @@ from tests.judge import judge
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
 from twigcast.covering.path_counts import linear_path
 from twigcast.language import Pattern
-from twigcast.language.condition import Kind
+from twigcast.language.condition.model import Kind
 from twigcast.routing.structure_prefix import (
     EVERYTHING,
     is_structure_prefix,

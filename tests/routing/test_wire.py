@@ -28,7 +28,7 @@ from tests.routing.wire_values import (
 from tests.strategies import NAMESPACES, THOROUGH, subscriptions
 from twigcast.errors import PatternLimitError, ProtocolError, ProtocolLimitError
 from twigcast.language import Pattern
-from twigcast.language.parse import PatternLimits
+from twigcast.language.xpath.parser import PatternLimits
 from twigcast.routing import events, wire_forms, wire_texts
 from twigcast.routing.events import (
     Arrive,

@@ -14,7 +14,7 @@ from tests.routing.wire_values import CHANGE, MESSAGES, altered, frame, many, re
 from twigcast.covering import Advertisement
 from twigcast.errors import LimitError, ProtocolError, ProtocolLimitError, UsageError
 from twigcast.language import Pattern
-from twigcast.language.parse import PatternLimits
+from twigcast.language.xpath.parser import PatternLimits
 from twigcast.routing import wire_forms
 from twigcast.routing.events import (
     Arrive,

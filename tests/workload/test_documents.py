@@ -21,7 +21,7 @@ from tests.language.schema_strategies import declarations
 from twigcast.errors import UsageError
 from twigcast.files.schemas import read_schema, shipped_schema, shipped_schema_names
 from twigcast.language import Document
-from twigcast.language.declarations import (
+from twigcast.language.dtd.declarations import (
     Anything,
     Child,
     Choice,
@@ -31,7 +31,7 @@ from twigcast.language.declarations import (
     Mixed,
     Particle,
 )
-from twigcast.language.schema import Schema
+from twigcast.language.dtd.schema import Schema
 from twigcast.workload import (
     Marker,
     Vocabulary,

@@ -17,7 +17,7 @@ from lxml import etree
 from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Pattern
-from twigcast.language.schema import Schema
+from twigcast.language.dtd.schema import Schema
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 from twigcast.workload.patterns import LEVELS_MAX, PREDICATE_KINDS, STEPS_MAX
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twigcast.errors import UsageError
-from twigcast.language.schema import AttributeDeclaration, AttributeType, Presence
+from twigcast.language.dtd.schema import AttributeDeclaration, AttributeType, Presence
 from twigcast.workload import Vocabulary
 
 VOCABULARY = Vocabulary()

@@ -26,7 +26,7 @@ from twigcast.display import counted
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from twigcast.language.schema import Schema
+    from twigcast.language.dtd.schema import Schema
 
 _Drawn = TypeVar("_Drawn")
 
@@ -198,7 +198,7 @@ def documents(
 
 def _schema(dtd: str, root: str | None, share: float, seed: int) -> Schema:
     """The schema to draw from; the same variation of it for the same seed."""
-    from twigcast.language.schema import Schema
+    from twigcast.language.dtd.schema import Schema
     from twigcast.workload import vary
 
     schema = schema_named(dtd)

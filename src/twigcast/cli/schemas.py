@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from twigcast.language.schema import Schema
+    from twigcast.language.dtd.schema import Schema
 
 __all__ = ["complete_schema", "schema_named"]
 

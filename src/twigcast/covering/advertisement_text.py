@@ -34,7 +34,7 @@ from twigcast.covering.path_expression import (
     Repeated,
     label_text,
 )
-from twigcast.language.condition import TEXT, Label
+from twigcast.language.condition.model import TEXT, Label
 
 if TYPE_CHECKING:
     from twigcast.covering.advertisement import Advertisement

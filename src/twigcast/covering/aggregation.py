@@ -72,7 +72,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.language.condition import ANY_ELEMENT, AtDocument, Label, Reach
+from twigcast.language.condition.model import ANY_ELEMENT, AtDocument, Label, Reach
 from twigcast.slips import drawn
 
 __all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]

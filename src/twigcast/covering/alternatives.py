@@ -29,8 +29,7 @@ from typing import Final, TypeAlias
 
 from twigcast.covering.implication import contradictory, opposite
 from twigcast.covering.twig import Twig, condensed, twig_of, with_one_of_each_attribute
-from twigcast.language.build import all_of, at_document, exists, on_document
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     ANY_ELEMENT,
     FALSE,
     TRUE,
@@ -48,8 +47,9 @@ from twigcast.language.condition import (
     ValueTest,
     parts_of,
 )
-from twigcast.language.necessary import weakened
-from twigcast.language.syntax import Literal
+from twigcast.language.condition.normal_form import all_of, at_document, exists, on_document
+from twigcast.language.translate.relaxation import weakened
+from twigcast.language.xpath.syntax import Literal
 
 __all__ = ["ALTERNATIVES_MAX", "narrower_twigs", "wider_twigs"]
 

@@ -30,7 +30,7 @@ from twigcast.covering.path_automaton import (
 )
 from twigcast.covering.path_expression import label_text
 from twigcast.errors import SchemaError
-from twigcast.language.condition import Kind, Label
+from twigcast.language.condition.model import Kind, Label
 
 __all__ = ["automaton_text", "read_automaton"]
 

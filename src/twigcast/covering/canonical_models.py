@@ -33,7 +33,7 @@ from collections.abc import Sequence
 
 from twigcast.covering.homomorphism import Follows, ground_of, lies_on, plainly_follows
 from twigcast.covering.twig import Chain, Twig, stretched
-from twigcast.language.condition import ANY_ELEMENT
+from twigcast.language.condition.model import ANY_ELEMENT
 
 __all__ = ["OutOfSteps", "Steps", "covers_every_model", "longest_row_of_stars"]
 

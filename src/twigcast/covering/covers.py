@@ -52,7 +52,7 @@ from twigcast.covering.under_schema import SchemaPaths, paths_cover_under, singl
 from twigcast.covering.written_out import written_out
 from twigcast.door import door
 from twigcast.language import Pattern, Schema
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     ANY_ELEMENT,
     AnyOf,
     Condition,

@@ -44,8 +44,8 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.language.build import any_of
-from twigcast.language.condition import TEXT, Label, Reach
+from twigcast.language.condition.model import TEXT, Label, Reach
+from twigcast.language.condition.normal_form import any_of
 from twigcast.slips import each_of, is_number
 
 __all__ = ["MERGE_DEPTH", "Degree", "PathMeasure", "measured_degree", "merge_degree"]

@@ -30,9 +30,9 @@ from twigcast.covering.path_automaton import (
     most_special,
 )
 from twigcast.errors import DocumentLimitError
-from twigcast.language.condition import Kind, Label
-from twigcast.language.document import Document, split_tag
-from twigcast.language.tree_walk import walk_texts
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.document.parse import Document, split_tag
+from twigcast.language.document.tree_walk import walk_texts
 
 __all__ = ["PathCollection", "PathFollower"]
 

@@ -27,7 +27,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.language.condition import ValueTest
+from twigcast.language.condition.model import ValueTest
 
 __all__ = ["FactorizationTree", "FactorizationTreeStatistics"]
 

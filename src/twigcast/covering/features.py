@@ -33,8 +33,8 @@ from typing import Final, NamedTuple
 
 from twigcast.covering.homomorphism import Ground
 from twigcast.covering.twig import CHILD, Twig
-from twigcast.language.condition import Condition, Kind, Label, Operator, ValueTest
-from twigcast.language.syntax import Literal
+from twigcast.language.condition.model import Condition, Kind, Label, Operator, ValueTest
+from twigcast.language.xpath.syntax import Literal
 
 __all__ = ["Features", "asked_by", "had_by"]
 

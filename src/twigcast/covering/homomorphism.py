@@ -25,7 +25,7 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.implication import facts_imply, value_facts
 from twigcast.covering.twig import Twig
-from twigcast.language.condition import ANY_ELEMENT, Condition, Kind, Label, Not, ValueTest
+from twigcast.language.condition.model import ANY_ELEMENT, Condition, Kind, Label, Not, ValueTest
 
 __all__ = ["Follows", "Ground", "ground_of", "lies_on", "plainly_follows"]
 

@@ -16,7 +16,7 @@ interval with holes and the question whether NaN is among them; that part is exa
 ``!=`` with a string: the facts imply ``. != 'x'`` just where 'x' itself would not pass them. The
 rest is sound: a prefix implies shorter prefixes, a part implies its own parts.
 
-    >>> from twigcast.language.syntax import Literal, Number
+    >>> from twigcast.language.xpath.syntax import Literal, Number
     >>> above_15 = ValueTest(Operator.GREATER, Number("15"))
     >>> value_implies(stronger=above_15, weaker=ValueTest(Operator.GREATER, Number("10")))
     True
@@ -37,15 +37,15 @@ from functools import lru_cache, reduce
 from math import inf, isnan
 from typing import Final, TypeAlias
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     FALSE,
     Condition,
     Not,
     Operator,
     ValueTest,
 )
-from twigcast.language.syntax import Literal
-from twigcast.language.values import constant_number, is_numeric, passes
+from twigcast.language.condition.value_tests import constant_number, is_numeric, passes
+from twigcast.language.xpath.syntax import Literal
 
 __all__ = ["Fact", "contradictory", "facts_imply", "opposite", "value_facts", "value_implies"]
 

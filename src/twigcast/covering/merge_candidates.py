@@ -24,7 +24,7 @@ from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Se
 from typing import Final, NamedTuple
 
 from twigcast.covering.trunk import Trunk, TrunkStep
-from twigcast.language.condition import Kind, Reach
+from twigcast.language.condition.model import Kind, Reach
 
 __all__ = ["LONGER_PART_MAX", "ElementGroups", "Place", "by_part", "far_bits", "one_operator_apart"]
 

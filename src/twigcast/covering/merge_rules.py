@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from twigcast.covering.trunk import Trunk, TrunkStep, pattern_of, trunk_of
 from twigcast.language import Pattern
-from twigcast.language.condition import Kind, Label, Reach
+from twigcast.language.condition.model import Kind, Label, Reach
 
 __all__ = ["Rule", "RuledMerger", "is_open", "merger_of", "opened", "shortened"]
 

@@ -50,7 +50,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.language.condition import Kind
+from twigcast.language.condition.model import Kind
 
 __all__ = ["Difference", "MergedSet"]
 

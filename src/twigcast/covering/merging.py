@@ -61,7 +61,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.language.condition import Label, Reach
+from twigcast.language.condition.model import Label, Reach
 from twigcast.slips import drawn
 
 __all__ = ["MERGE_STEPS_MAX", "Merged", "Merger", "merge"]

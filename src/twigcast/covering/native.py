@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from twigcast.covering.covers import COVER_BUDGET, Ready, follows
 from twigcast.covering.homomorphism import Ground, ground_of
 from twigcast.covering.twig import CHILD, made
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AnyOf,
     Condition,
     Exists,
@@ -30,7 +30,7 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.syntax import Literal
+from twigcast.language.xpath.syntax import Literal
 
 try:
     import twigcast_kernel as kernel

@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from twigcast.covering.path_automaton import DOCUMENT_NODE, PathAutomaton, TextKind, Values
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     TRUE,
     AllOf,
     AnyOf,
@@ -46,9 +46,9 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.necessary import weakened
-from twigcast.language.syntax import Literal
-from twigcast.language.values import passes
+from twigcast.language.condition.value_tests import passes
+from twigcast.language.translate.relaxation import weakened
+from twigcast.language.xpath.syntax import Literal
 
 __all__ = ["REMEMBERED_SETS_MAX", "PathOverlap"]
 

@@ -38,7 +38,7 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from twigcast.errors import SchemaLimitError
-from twigcast.language.condition import Label
+from twigcast.language.condition.model import Label
 from twigcast.slips import check_fields
 
 __all__ = [
@@ -187,7 +187,7 @@ class Sketch:
 def most_special(table: Mapping[Label, int], label: Label) -> int | None:
     """Where a label leads, by the most special entry of the table that fits; None if none does.
 
-    >>> from twigcast.language.condition import ANY_ELEMENT, Kind
+    >>> from twigcast.language.condition.model import ANY_ELEMENT, Kind
     >>> f, g = Label(Kind.ELEMENT, None, "f"), Label(Kind.ELEMENT, "urn:u", "f")
     >>> most_special({f: 1, ANY_ELEMENT: 2}, g), most_special({g: 1}, f)
     (1, None)

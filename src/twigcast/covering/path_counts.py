@@ -32,7 +32,7 @@ from twigcast.covering.path_automaton import (
     path_automaton,
 )
 from twigcast.errors import SchemaLimitError, UsageError
-from twigcast.language.condition import TEXT, TRUE, Condition, Exists, Kind, Label, Reach
+from twigcast.language.condition.model import TEXT, TRUE, Condition, Exists, Kind, Label, Reach
 
 __all__ = [
     "COUNTING_STEPS_MAX",

@@ -26,8 +26,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.covering.path_automaton import DOCUMENT_NODE, Sketch, TextKind
 from twigcast.errors import PatternError, PatternLimitError
-from twigcast.language.condition import TEXT, Kind, Label
-from twigcast.language.lexer import is_name
+from twigcast.language.condition.model import TEXT, Kind, Label
+from twigcast.language.xpath.lexer import is_name
 
 __all__ = [
     "EXPRESSION_CHARACTERS_MAX",

@@ -38,8 +38,8 @@ from twigcast.covering.path_automaton import (
     Values,
 )
 from twigcast.errors import SchemaError
-from twigcast.language.condition import Kind, Label
-from twigcast.language.schema import (
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.dtd.schema import (
     Anything,
     AttributeDeclaration,
     AttributeType,
@@ -53,7 +53,7 @@ from twigcast.language.schema import (
     Presence,
     Schema,
 )
-from twigcast.language.syntax import XML_NAMESPACE
+from twigcast.language.xpath.syntax import XML_NAMESPACE
 
 __all__ = ["schema_sketch"]
 
@@ -190,7 +190,7 @@ class _Drawing:
 def _possible(particle: Particle, complete: Mapping[str, int]) -> tuple[str, ...] | None:
     """The names in a particle that some complete content has; None if there is no such content.
 
-    >>> from twigcast.language.declarations import Sequence as S
+    >>> from twigcast.language.dtd.declarations import Sequence as S
     >>> _possible(Choice((S((Child("a"), Child("endless"))), Child("b"))), {"a": 1, "b": 1})
     ('b',)
     """

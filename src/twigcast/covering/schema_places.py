@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.path_automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.path_counts import LinearPath
-from twigcast.language.condition import Kind, Label, Reach
+from twigcast.language.condition.model import Kind, Label, Reach
 
 __all__ = ["SchemaPlaces"]
 

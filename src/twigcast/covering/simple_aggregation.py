@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.door import door
 from twigcast.language import Pattern
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple, TypeAlias
 from twigcast.covering.twig import Twig, condensed, twig_of
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.language.condition import ANY_ELEMENT, TEXT, Condition, Kind, Label, ValueTest
+from twigcast.language.condition.model import ANY_ELEMENT, TEXT, Condition, Kind, Label, ValueTest
 
 __all__ = ["PartLabel", "TreePart", "name_bit", "tree_pattern"]
 

@@ -26,8 +26,7 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.path_counts import LinearPath, Step
 from twigcast.language import Pattern
-from twigcast.language.build import all_of, exists
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,
@@ -39,6 +38,7 @@ from twigcast.language.condition import (
     Reach,
     parts_of,
 )
+from twigcast.language.condition.normal_form import all_of, exists
 
 __all__ = [
     "Trunk",

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     ANY_ELEMENT,
     FALSE,
     AllOf,

@@ -34,7 +34,7 @@ from twigcast.covering.canonical_models import Steps
 from twigcast.covering.homomorphism import Follows, Ground, ground_of
 from twigcast.covering.path_automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.twig import Twig, made
-from twigcast.language.condition import ANY_ELEMENT, TEXT, Condition, Kind, Label
+from twigcast.language.condition.model import ANY_ELEMENT, TEXT, Condition, Kind, Label
 
 __all__ = [
     "SchemaPaths",

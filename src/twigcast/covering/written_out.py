@@ -20,7 +20,7 @@ from twigcast.covering.canonical_models import Steps
 from twigcast.covering.path_automaton import DOCUMENT_NODE
 from twigcast.covering.twig import Chain, Twig, stretched
 from twigcast.covering.under_schema import SchemaPaths, edges_from, possible_states
-from twigcast.language.condition import ANY_ELEMENT, Kind, Label
+from twigcast.language.condition.model import ANY_ELEMENT, Kind, Label
 
 __all__ = ["written_out"]
 

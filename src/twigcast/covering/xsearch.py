@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final
 
 from twigcast.covering.implication import value_implies
 from twigcast.covering.tree_pattern import PartLabel, TreePart
-from twigcast.language.condition import ValueTest
+from twigcast.language.condition.model import ValueTest
 
 if TYPE_CHECKING:
     from twigcast.covering.factorization_tree import ByLabel, FactorizationNode

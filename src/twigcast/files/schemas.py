@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from twigcast.door import door
 from twigcast.errors import SchemaError, UsageError
 from twigcast.files.opening import checked_path, read_regular
-from twigcast.language.schema import Schema, SchemaLimits
+from twigcast.language.dtd.schema import Schema, SchemaLimits
 
 __all__ = ["read_schema", "shipped_schema", "shipped_schema_names"]
 

@@ -13,9 +13,9 @@ The floor of the house: values and rules about them, no I/O, no clock, no chance
     document, schema        what patterns are asked of, and what documents can look like
 """
 
-from twigcast.language.document import LIBRARY_LIMITS, LIVE_LIMITS, Document, DocumentLimits
+from twigcast.language.document.parse import LIBRARY_LIMITS, LIVE_LIMITS, Document, DocumentLimits
+from twigcast.language.dtd.schema import Schema, SchemaLimits
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
-from twigcast.language.schema import Schema, SchemaLimits
 
 __all__ = [
     "LIBRARY_LIMITS",

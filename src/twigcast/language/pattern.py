@@ -29,15 +29,15 @@ from typing import Final, Self, TypeVar
 
 from twigcast.door import door
 from twigcast.errors import PatternError, PatternLimitError, UsageError
-from twigcast.language.build import on_document
-from twigcast.language.condition import Condition, is_exact
-from twigcast.language.interned import Interned, rebuilt
-from twigcast.language.meaning import document_meaning
-from twigcast.language.necessary import weakened
-from twigcast.language.parse import PatternLimits, first_foreign_character, parse_expression
-from twigcast.language.rooted import rooted
-from twigcast.language.short_way import short_way
-from twigcast.language.text import JudgeWriter, canonical_text
+from twigcast.language.condition.hash_consing import Interned, rebuilt
+from twigcast.language.condition.model import Condition, is_exact
+from twigcast.language.condition.normal_form import on_document
+from twigcast.language.condition.writer import JudgeWriter, canonical_text
+from twigcast.language.translate.fast_path import short_way
+from twigcast.language.translate.relaxation import weakened
+from twigcast.language.translate.translate import document_meaning
+from twigcast.language.xpath.absolute import rooted
+from twigcast.language.xpath.parser import PatternLimits, first_foreign_character, parse_expression
 
 __all__ = ["CANONICAL_LIMITS", "PATTERN_LIMITS", "Pattern", "PatternLimits"]
 

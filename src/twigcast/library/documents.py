@@ -12,7 +12,7 @@ from pathlib import Path
 
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, UsageError
-from twigcast.language.content import Content, Source, content_of
+from twigcast.language.document.content import Content, Source, content_of
 from twigcast.slips import asked
 
 __all__ = ["NAME_CHARACTERS_MAX", "opened", "path_of"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from twigcast.door import door
 from twigcast.language import LIBRARY_LIMITS, Document, Pattern
-from twigcast.language.content import Source
+from twigcast.language.document.content import Source
 from twigcast.library.documents import opened
 from twigcast.matching import Explanation
 from twigcast.matching import explain as explain_document

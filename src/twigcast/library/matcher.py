@@ -8,7 +8,7 @@ from twigcast.display import counted
 from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.language import LIBRARY_LIMITS, PATTERN_LIMITS, DocumentLimits, PatternLimits
-from twigcast.language.content import Source
+from twigcast.language.document.content import Source
 from twigcast.library.documents import opened
 from twigcast.matching import Matcher as CoreMatcher
 from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX

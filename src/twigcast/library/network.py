@@ -9,7 +9,7 @@ from twigcast.door import door
 from twigcast.errors import DocumentError
 from twigcast.files import read_topology
 from twigcast.language import LIBRARY_LIMITS, Document
-from twigcast.language.content import Source
+from twigcast.language.document.content import Source
 from twigcast.library.documents import opened
 from twigcast.routing import Network as CoreNetwork
 from twigcast.routing import Outcome, RouterLimits, Strategy

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     TRUE,
     AllOf,
     AnyOf,
@@ -42,7 +42,7 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.document import split_tag
+from twigcast.language.document.parse import split_tag
 from twigcast.language.pattern import Pattern
 from twigcast.matching.prefilter import required_labels
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from twigcast.errors import DocumentError, InternalError, UsageError
-from twigcast.language.document import encoded
+from twigcast.language.document.parse import encoded
 from twigcast.matching.engine import Decision
 from twigcast.matching.ids import IdCodes
 

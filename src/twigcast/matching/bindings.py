@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from twigcast.door import door
 from twigcast.errors import UsageError
-from twigcast.language.build import all_of, any_of, at_document, exists
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,
@@ -36,7 +35,8 @@ from twigcast.language.condition import (
     Reach,
     SelfIs,
 )
-from twigcast.language.document import Document, split_tag
+from twigcast.language.condition.normal_form import all_of, any_of, at_document, exists
+from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import Pattern
 from twigcast.matching.walk import LeafNode, Walk
 from twigcast.slips import each_of

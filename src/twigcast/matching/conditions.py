@@ -1,7 +1,7 @@
 """Conditions back from the kernel, which keeps them as its own records.
 
 It tells a condition as nested tuples: the name of its form, then its parts in the order in which
-the classes of :mod:`twigcast.language.condition` have them.
+the classes of :mod:`twigcast.language.condition.model` have them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from decimal import Decimal
 from math import isinf
 from typing import Any, Final
 
-from twigcast.language.build import all_of, any_of
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AtDocument,
     Condition,
     Exists,
@@ -26,8 +25,9 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.syntax import Literal, Number
-from twigcast.language.values import constant_number
+from twigcast.language.condition.normal_form import all_of, any_of
+from twigcast.language.condition.value_tests import constant_number
+from twigcast.language.xpath.syntax import Literal, Number
 
 __all__ = ["condition_of"]
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import Final, NamedTuple, assert_never
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     TRUE,
     AllOf,
     AnyOf,
@@ -42,8 +42,9 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.meaning import step_label
-from twigcast.language.syntax import (
+from twigcast.language.condition.value_tests import constant_number
+from twigcast.language.translate.translate import step_label
+from twigcast.language.xpath.syntax import (
     Axis,
     Binary,
     Call,
@@ -58,7 +59,6 @@ from twigcast.language.syntax import (
     Union,
     direct,
 )
-from twigcast.language.values import constant_number
 from twigcast.matching.node_sets import DOCUMENT, Nodes, NodeSets
 from twigcast.matching.searching import COMPARED, looking_for, looking_in
 from twigcast.matching.sizes import Sizes

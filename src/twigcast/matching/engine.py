@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from twigcast.display import some_of
-from twigcast.language.document import Document
+from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 
 __all__ = ["Decision", "Engine", "EngineStatistics"]

@@ -23,13 +23,14 @@ from typing import Final
 
 from twigcast.display import html_table, one_line
 from twigcast.door import door
-from twigcast.language.condition import Residual
-from twigcast.language.document import Document, Source
-from twigcast.language.meaning import as_path
-from twigcast.language.parse import parse_expression
+from twigcast.language.condition.model import Residual
+from twigcast.language.condition.writer import JudgeWriter
+from twigcast.language.document.parse import Document, Source
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
-from twigcast.language.rooted import rooted
-from twigcast.language.syntax import (
+from twigcast.language.translate.translate import as_path
+from twigcast.language.xpath.absolute import rooted
+from twigcast.language.xpath.parser import parse_expression
+from twigcast.language.xpath.syntax import (
     ANYWHERE_BELOW,
     CONTEXT_NODE,
     Binary,
@@ -47,7 +48,6 @@ from twigcast.language.syntax import (
     is_positional,
     type_of,
 )
-from twigcast.language.text import JudgeWriter
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.lxml_engine import LxmlEngine
 from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX

@@ -32,13 +32,14 @@ from lxml import etree
 
 from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.door import door
-from twigcast.language.condition import Residual
-from twigcast.language.document import Document, split_tag
-from twigcast.language.meaning import document_meaning
-from twigcast.language.parse import parse_expression
+from twigcast.language.condition.model import Residual
+from twigcast.language.condition.writer import JudgeWriter
+from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
-from twigcast.language.rooted import rooted
-from twigcast.language.syntax import (
+from twigcast.language.translate.translate import document_meaning
+from twigcast.language.xpath.absolute import rooted
+from twigcast.language.xpath.parser import parse_expression
+from twigcast.language.xpath.syntax import (
     Axis,
     Binary,
     Call,
@@ -53,7 +54,6 @@ from twigcast.language.syntax import (
     Union,
     type_of,
 )
-from twigcast.language.text import JudgeWriter
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.ids import AnyId
 from twigcast.matching.residuals import Residuals

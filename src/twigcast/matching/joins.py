@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import assert_never
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,
@@ -25,7 +25,7 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.values import passes
+from twigcast.language.condition.value_tests import passes
 from twigcast.matching.automaton import Leaf, key_of, keys_of
 
 __all__ = ["holds_at"]

@@ -26,9 +26,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from twigcast.language.condition import TRUE, Kind, Operator, ValueTest
-from twigcast.language.syntax import Literal
-from twigcast.language.values import constant_number, number_of
+from twigcast.language.condition.model import TRUE, Kind, Operator, ValueTest
+from twigcast.language.condition.value_tests import constant_number, number_of
+from twigcast.language.xpath.syntax import Literal
 from twigcast.matching.automaton import Automaton, Leaf, State, keys_of
 from twigcast.matching.joins import holds_at
 

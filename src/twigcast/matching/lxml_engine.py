@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from threading import Lock
 
-from twigcast.language.document import Document
+from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.prefilter import LabelIndex, required_labels

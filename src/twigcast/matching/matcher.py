@@ -25,8 +25,8 @@ from twigcast.copies import Copied, as_kind, attributes
 from twigcast.display import counted, html_table, shown, size
 from twigcast.door import door
 from twigcast.errors import DocumentError, InternalError, PatternError, TwigcastError, UsageError
-from twigcast.language.content import content_of
-from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, Source
+from twigcast.language.document.content import content_of
+from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, Source
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
 from twigcast.matching import batch, native_batch, stored
 from twigcast.matching.bindings import Binding, Witness

@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from twigcast.errors import PatternError, UsageError
-from twigcast.language.condition import TRUE
-from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from twigcast.language.condition.model import TRUE
+from twigcast.language.condition.value_tests import constant_number
+from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from twigcast.language.document.tree_walk import walk_texts
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
-from twigcast.language.syntax import Number
-from twigcast.language.tree_walk import walk_texts
-from twigcast.language.values import constant_number
+from twigcast.language.xpath.syntax import Number
 from twigcast.matching.conditions import condition_of
 from twigcast.matching.engine import Decision, EngineStatistics
 from twigcast.matching.residuals import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals

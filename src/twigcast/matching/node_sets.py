@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from twigcast.language.condition import Kind, Label
-from twigcast.language.syntax import Axis
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.xpath.syntax import Axis
 from twigcast.matching.sizes import Sizes
 
 __all__ = ["DOCUMENT", "NodeSets", "Nodes"]

@@ -17,7 +17,7 @@ from collections.abc import Collection, Hashable
 from functools import reduce
 from typing import Generic, TypeVar, assert_never
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,

@@ -34,9 +34,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from lxml import etree
 
-from twigcast.language.condition import Kind, Label, Operator, ValueTest
-from twigcast.language.document import Document
-from twigcast.language.syntax import Literal
+from twigcast.language.condition.model import Kind, Label, Operator, ValueTest
+from twigcast.language.document.parse import Document
+from twigcast.language.xpath.syntax import Literal
 from twigcast.matching.automaton import Leaf, keys_of
 from twigcast.matching.joins import holds_at
 from twigcast.matching.label_paths import (

@@ -26,7 +26,7 @@ from typing import Final
 
 from lxml import etree
 
-from twigcast.language.document import Document
+from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.cost import condition_cost
 from twigcast.matching.engine import Decision

@@ -26,9 +26,9 @@ from weakref import WeakKeyDictionary
 
 from lxml import etree
 
-from twigcast.language.condition import Kind, Label
-from twigcast.language.document import Document, split_tag
-from twigcast.language.tree_walk import walk_texts
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.document.parse import Document, split_tag
+from twigcast.language.document.tree_walk import walk_texts
 
 if TYPE_CHECKING:
     from lxml.etree import _ElementTree

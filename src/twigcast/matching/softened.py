@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import assert_never
 
-from twigcast.language.build import all_of, any_of, exists, negation, on_document
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,
@@ -26,8 +25,9 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.necessary import weakened
-from twigcast.language.syntax import Literal
+from twigcast.language.condition.normal_form import all_of, any_of, exists, negation, on_document
+from twigcast.language.translate.relaxation import weakened
+from twigcast.language.xpath.syntax import Literal
 
 __all__ = ["softened"]
 

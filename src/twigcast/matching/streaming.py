@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 
 from twigcast.display import shown
 from twigcast.errors import UsageError
-from twigcast.language.condition import TRUE, Condition, Exists, Kind
-from twigcast.language.document import Document
+from twigcast.language.condition.model import TRUE, Condition, Exists, Kind
+from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.automaton import Automaton, Leaf, key_of
 from twigcast.matching.engine import Decision, EngineStatistics

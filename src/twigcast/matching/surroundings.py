@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
 
-from twigcast.language.condition import Kind, Label
-from twigcast.language.document import Document, split_tag
-from twigcast.language.meaning import step_label
-from twigcast.language.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
-from twigcast.language.text import JudgeWriter, Writer
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.condition.writer import JudgeWriter, Writer
+from twigcast.language.document.parse import Document, split_tag
+from twigcast.language.translate.translate import step_label
+from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

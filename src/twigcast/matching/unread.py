@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from twigcast.language.document import Document, DocumentLimits
+from twigcast.language.document.parse import Document, DocumentLimits
 
 if TYPE_CHECKING:
     from lxml.etree import _ElementTree

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, assert_never, cast
 
 from lxml import etree
 
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     AllOf,
     AnyOf,
     AtDocument,
@@ -37,9 +37,9 @@ from twigcast.language.condition import (
     SelfIs,
     ValueTest,
 )
-from twigcast.language.document import Document, split_tag
-from twigcast.language.tree_walk import walk_texts
-from twigcast.language.values import passes
+from twigcast.language.condition.value_tests import passes
+from twigcast.language.document.parse import Document, split_tag
+from twigcast.language.document.tree_walk import walk_texts
 from twigcast.matching.values import string_value
 
 if TYPE_CHECKING:

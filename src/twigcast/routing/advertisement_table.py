@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from twigcast.covering import Advertisement, advertisement_covers
-from twigcast.language.condition import Label
+from twigcast.language.condition.model import Label
 from twigcast.routing.events import LinkId
 
 __all__ = [

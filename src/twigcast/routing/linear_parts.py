@@ -44,8 +44,7 @@ from typing import Final, assert_never
 
 from twigcast.covering.trunk import Trunk, TrunkStep, pattern_of
 from twigcast.language import Pattern
-from twigcast.language.build import on_document
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     ANY_ELEMENT,
     FALSE,
     TRUE,
@@ -65,6 +64,7 @@ from twigcast.language.condition import (
     parts_of,
     without_idle,
 )
+from twigcast.language.condition.normal_form import on_document
 
 __all__ = ["EVERY_PATH", "linear_parts"]
 

@@ -43,8 +43,7 @@ from typing import Final, TypeAlias
 from twigcast.covering.alternatives import narrower_twigs
 from twigcast.covering.twig import CHILD, Twig
 from twigcast.language import Pattern
-from twigcast.language.build import exists
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     TRUE,
     Condition,
     Exists,
@@ -54,6 +53,7 @@ from twigcast.language.condition import (
     ValueTest,
     parts_of,
 )
+from twigcast.language.condition.normal_form import exists
 from twigcast.matching.softened import softened
 
 __all__ = [

@@ -37,7 +37,7 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
-from twigcast.language.document import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.routing.linear_parts import EVERY_PATH, linear_parts
 from twigcast.slips import check_fields
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Final, cast
 
 from twigcast.language import DocumentLimits, Pattern
-from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
 from twigcast.matching.groups import Groups
 from twigcast.routing.events import LinkId, SubscriptionId

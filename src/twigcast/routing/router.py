@@ -40,7 +40,7 @@ from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, ProtocolError, UsageError
 from twigcast.language import DocumentLimits, Pattern
-from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.routing.clients import Clients
 from twigcast.routing.deciding import Judge
 from twigcast.routing.documents import Documents

@@ -35,7 +35,7 @@ from typing import Final, Protocol
 from twigcast.covering import CoverIndex
 from twigcast.errors import DocumentError
 from twigcast.language import DocumentLimits, Pattern
-from twigcast.language.document import LIBRARY_LIMITS
+from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
 from twigcast.routing.annotations import Annotations
 from twigcast.routing.deciding import Judge

@@ -41,7 +41,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.covering.path_counts import LinearPath, Step
 from twigcast.language import Pattern
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     ANY_ELEMENT,
     TRUE,
     AllOf,
@@ -52,7 +52,7 @@ from twigcast.language.condition import (
     Kind,
     Reach,
 )
-from twigcast.language.text import step_text
+from twigcast.language.condition.writer import step_text
 
 __all__ = ["EVERYTHING", "Structure", "is_structure_prefix", "structure_prefixes", "structures"]
 

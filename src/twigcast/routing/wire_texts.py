@@ -19,7 +19,7 @@ from twigcast.errors import (
     TwigcastError,
 )
 from twigcast.language import Pattern, PatternLimits
-from twigcast.language.depth import depth_of
+from twigcast.language.condition.depth import depth_of
 
 __all__ = [
     "WIRE_AUTOMATON_LIMITS",
@@ -47,9 +47,9 @@ read a nesting of 72 takes some 650 of the 1,000 frames that Python has. A subsc
 is over one of these is refused where it is made (:func:`pattern_refusal`)."""
 
 WIRE_DEPTH_MAX: Final = 160
-"""How deep a pattern of strangers may be (:func:`~twigcast.language.depth.depth_of`). What keeps to
-the usual limits for expressions is at most 132 deep, and takes at most 600 frames to be read,
-written, compared, decided and explained by each engine."""
+"""How deep a pattern of strangers may be (:func:`~twigcast.language.condition.depth.depth_of`).
+What keeps to the usual limits for expressions is at most 132 deep, and takes at most 600 frames to
+be read, written, compared, decided and explained by each engine."""
 
 _SURELY_DEEP_MAX: Final = 8
 """Fewer characters that open something than this are within each limit whatever they open."""

@@ -9,10 +9,10 @@ them can be told by:
                  /news//keyword      /news//keyword contains 'storm'
 
 A *requirement* is such a path from the document node, with a test of the value at its end or
-without. Of the pattern's exact part (:mod:`twigcast.language.necessary`) all are found that are
-joined by ``and``; of ``or``, those that every part requires; of ``not`` none. They say less than
-the pattern, since where paths part is forgotten: so they are asked of *sets* of patterns, what they
-have in common among them.
+without. Of the pattern's exact part (:mod:`twigcast.language.translate.relaxation`) all are found
+that are joined by ``and``; of ``or``, those that every part requires; of ``not`` none. They say
+less than the pattern, since where paths part is forgotten: so they are asked of *sets* of patterns,
+what they have in common among them.
 
     >>> one, other = map(Pattern.parse, ("/a[b = 1]/c", "//d/c and //a[b = 1]"))
     >>> Pattern(shared_by([required_by(one), required_by(other)])).text
@@ -26,8 +26,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from twigcast.language import Pattern
-from twigcast.language.build import all_of, exists
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     TRUE,
     AllOf,
     AnyOf,
@@ -39,6 +38,7 @@ from twigcast.language.condition import (
     Reach,
     ValueTest,
 )
+from twigcast.language.condition.normal_form import all_of, exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

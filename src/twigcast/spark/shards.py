@@ -44,7 +44,7 @@ from twigcast.covering import CoverIndex, aggregate
 from twigcast.covering.trunk import steps_of
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.language.condition import (
+from twigcast.language.condition.model import (
     ANY_ELEMENT,
     FALSE,
     TRUE,
@@ -54,7 +54,7 @@ from twigcast.language.condition import (
     Reach,
     ValueTest,
 )
-from twigcast.language.syntax import Literal
+from twigcast.language.xpath.syntax import Literal
 from twigcast.spark.requirements import Required, required_by, shared_by
 
 __all__ = ["SLACK", "SUMMARY_STEPS", "split", "summary"]

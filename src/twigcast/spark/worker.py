@@ -39,7 +39,7 @@ from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import open_entries, read_index
-from twigcast.language.document import encoded
+from twigcast.language.document.parse import encoded
 from twigcast.spark.chunks import read_chunk
 from twigcast.spark.set_aside import (
     INTERNAL,

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from twigcast.language.schema import (
+from twigcast.language.dtd.schema import (
     Anything,
     Child,
     Choice,

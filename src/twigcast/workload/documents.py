@@ -36,7 +36,7 @@ from random import Random
 from typing import TypeAlias
 
 from twigcast.errors import UsageError
-from twigcast.language.schema import Occurs, Schema
+from twigcast.language.dtd.schema import Occurs, Schema
 from twigcast.workload.content_plan import Part, content_plans
 from twigcast.workload.ranges import check_marker, check_whole
 from twigcast.workload.start_tags import StartTags

@@ -45,7 +45,7 @@ from random import Random
 from typing import Final
 
 from twigcast.errors import UsageError
-from twigcast.language.schema import ElementDeclaration, Schema
+from twigcast.language.dtd.schema import ElementDeclaration, Schema
 from twigcast.workload.ranges import check_marker, check_whole
 from twigcast.workload.vocabulary import Vocabulary
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.language import LIBRARY_LIMITS
-from twigcast.language.lexer import is_name
+from twigcast.language.xpath.lexer import is_name
 
 __all__ = ["check_marker", "check_whole"]
 

@@ -14,7 +14,7 @@ from random import Random
 from typing import TypeAlias
 from xml.sax.saxutils import quoteattr
 
-from twigcast.language.schema import AttributeDeclaration, AttributeType, Presence, Schema
+from twigcast.language.dtd.schema import AttributeDeclaration, AttributeType, Presence, Schema
 from twigcast.workload.vocabulary import Vocabulary
 
 _REFERENCE = "\0"

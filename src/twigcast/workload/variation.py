@@ -13,7 +13,7 @@ from random import Random
 from typing import assert_never
 
 from twigcast.errors import UsageError
-from twigcast.language.schema import (
+from twigcast.language.dtd.schema import (
     Anything,
     Child,
     Choice,

@@ -18,7 +18,7 @@ from typing import Final
 from zlib import crc32
 
 from twigcast.errors import UsageError
-from twigcast.language.schema import AttributeDeclaration, AttributeType, Presence
+from twigcast.language.dtd.schema import AttributeDeclaration, AttributeType, Presence
 
 _WORDS = (  # noqa: SIM905 - fifty words on fifty lines say no more
     "amber anchor autumn basalt beacon bridge candle canyon cedar cobalt copper coral dawn delta"

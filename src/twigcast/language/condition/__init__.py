@@ -1,0 +1,1 @@
+"""Conditions: what an expression asks of a document, in one canonical form."""

@@ -1,0 +1,1 @@
+"""Documents: bytes in, a checked tree out."""

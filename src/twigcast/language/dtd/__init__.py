@@ -1,0 +1,1 @@
+"""Schemas: DTDs read, written and measured, without touching disk or network."""

@@ -1,0 +1,44 @@
+"""How deep a condition is."""
+
+from __future__ import annotations
+
+import pytest
+
+from twigcast.language import Pattern, PatternLimits
+from twigcast.language.condition.depth import depth_of
+from twigcast.language.pattern import CANONICAL_LIMITS
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        ("true()", 1),
+        ("//a", 2),
+        ("//a" * 9, 10),
+        ("//a[b[c[d]]]", 5),
+        ("//a[not(not(b) or c)]", 6),
+        ("//a[contains(b/c/d, 'x')]", 6),
+        ("//a[2]", 5),
+        ("//a[b[c = d][2]]", 7),
+        ("id('x')/a/b[c]", 6),
+        ("-a + 1 > 2", 6),
+    ],
+)
+def test_the_depth_is_that_of_the_deepest_way_down(text: str, depth: int) -> None:
+    assert depth_of(Pattern.parse(text).condition) == depth
+
+
+def test_wide_conditions_are_not_deep() -> None:
+    text = "//a[" + " or ".join(f"b{number}" for number in range(400)) + "]"
+    limits = PatternLimits(*[1_000_000] * 6)
+    assert depth_of(Pattern.parse(text, limits=limits).condition) == 4
+
+
+def test_a_condition_deeper_than_the_stack_can_be_asked() -> None:
+    condition = Pattern.parse("//a").condition
+    from twigcast.language.condition.model import Not
+
+    for _ in range(10_000):
+        condition = Not(condition)
+    assert depth_of(condition) == 10_002
+    assert CANONICAL_LIMITS.steps_max > 10_000
