@@ -25,7 +25,7 @@ from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, digest, peak_bytes, timed
 from benchmarks.workloads import drawn
 from twigcast.covering import CoverIndex, FactorizationTree
-from twigcast.covering.covers import Ready, decide_ready, ready
+from twigcast.covering.containment.covers import Ready, decide_ready, ready
 from twigcast.language import Pattern
 
 PASSES = 3

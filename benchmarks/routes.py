@@ -30,7 +30,7 @@ from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, peak_bytes
 from benchmarks.processes import used
 from benchmarks.workloads import drawn
-from twigcast.covering.minimal_sets import minimal_sets
+from twigcast.covering.index.batch_cover import minimal_sets
 from twigcast.language import Pattern
 from twigcast.routing import Network, Topology, covering
 from twigcast.routing.sweeps import spread

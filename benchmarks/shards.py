@@ -29,7 +29,7 @@ from zlib import crc32
 from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, digest, peak_bytes, timed
 from benchmarks.workloads import documents_of, drawn, require
-from twigcast.covering.trunk import steps_of
+from twigcast.covering.merging.spine import steps_of
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.spark.shards import split, summary

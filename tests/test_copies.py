@@ -17,14 +17,8 @@ import pytest
 
 from tests.simulator.stories import asks, publishes, story
 from twigcast import CoverIndex, Document, Findings, Matcher, Network, Schema
-from twigcast.covering import (
-    FactorizationTree,
-    MergedSet,
-    SubscriptionTree,
-    Tally,
-    Verdict,
-    native,
-)
+from twigcast.covering import FactorizationTree, MergedSet, SubscriptionTree, Tally, Verdict
+from twigcast.covering.index import native
 from twigcast.errors import UsageError
 from twigcast.routing import Router, RouterLimits, Traffic
 from twigcast.routing.events import Change

@@ -30,7 +30,7 @@ from twigcast.covering import (
     aggregate,
     merge_degree,
 )
-from twigcast.covering.path_automaton import AutomatonLimits
+from twigcast.covering.paths.automaton import AutomatonLimits
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.files import (

@@ -1,6 +1,6 @@
 //! The cover index, as Python sees it.
 //!
-//! Twigs come in as the named tuples of `twigcast.covering.twig`. What tests say of each other is
+//! Twigs come in as the named tuples of `twigcast.covering.containment.twig`. What tests say of each other is
 //! asked of Python; each question is asked once as long as the answer is remembered.
 
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};

@@ -8,7 +8,7 @@ from benchmarks import covering, tree_sizes
 from benchmarks.covering import ENGINES, TREE, distinct_patterns, searched
 from benchmarks.definition import Definition
 from benchmarks.report import title
-from twigcast.covering import native
+from twigcast.covering.index import native
 from twigcast.language import Pattern
 
 PATTERNS = [Pattern.parse(text) for text in ("/a/b", "/a//b", "//b/c", "/a", "//d")]

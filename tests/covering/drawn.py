@@ -10,7 +10,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from twigcast.covering.twig import Twig
+from twigcast.covering.containment.twig import Twig
 from twigcast.language.condition.model import Condition, Reach
 from twigcast.language.condition.normal_form import all_of, exists
 

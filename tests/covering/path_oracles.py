@@ -14,7 +14,7 @@ from itertools import product
 from hypothesis import strategies as st
 
 from tests.language.schema_strategies import attributes, occurrences
-from twigcast.covering.path_automaton import PathAutomaton, Sketch, TextKind, path_automaton
+from twigcast.covering.paths.automaton import PathAutomaton, Sketch, TextKind, path_automaton
 from twigcast.language.dtd.declarations import (
     Anything,
     Child,

@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
-from twigcast.covering.path_expression import Recursion, read_expression, recursion_of
+from twigcast.covering.advertisements.advertisement import (
+    Advertisement,
+    advertisement_covers,
+    overlaps,
+)
+from twigcast.covering.paths.expression import Recursion, read_expression, recursion_of
 from twigcast.language import Pattern
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.covering.drawn import paths
 from tests.covering.path_oracles import tiny_schemas
 from twigcast import Pattern, Schema
-from twigcast.covering.degree import merge_degree
-from twigcast.covering.merged_set import MergedSet
-from twigcast.covering.merging import Merged, merge
-from twigcast.covering.trunk import Trunk, TrunkStep, pattern_of, trunk_of
+from twigcast.covering.merging.degree import merge_degree
+from twigcast.covering.merging.greedy import Merged, merge
+from twigcast.covering.merging.merged_set import MergedSet
+from twigcast.covering.merging.spine import Trunk, TrunkStep, pattern_of, trunk_of
 from twigcast.language.condition.model import Kind, Label, Reach
 
 DEGREES = (0, 0.05, 0.3, 0.7, 1)

@@ -264,7 +264,7 @@ def test_every_call_at_once_with_slow_matches_among_them() -> None:
 # The cover index asks Python what follows from what, while it is locked.
 
 COVER = """
-    from twigcast.covering.covers import ready
+    from twigcast.covering.containment.covers import ready
     def twigs(xpath):
         made = ready(condition(xpath))
         return made.groups, tuple(ground.twig for ground in made.grounds)

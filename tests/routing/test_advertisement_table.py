@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twigcast.covering import Advertisement, advertisement_covers, path_automaton
-from twigcast.covering.path_automaton import most_special
+from twigcast.covering import Advertisement, advertisement_covers
+from twigcast.covering.paths import automaton as path_automaton
+from twigcast.covering.paths.automaton import most_special
 from twigcast.language.condition.model import Label
 from twigcast.routing import advertisement_table
 from twigcast.routing.advertisement_table import AdvertisementDifference, AdvertisementTable

@@ -24,10 +24,10 @@ from twigcast.covering import (
     reduced,
     space_budget,
 )
-from twigcast.covering.path_automaton import AutomatonLimits
-from twigcast.covering.path_counts import linear_path
-from twigcast.covering.trunk import steps_of, trunk_of
-from twigcast.covering.under_schema import SchemaPaths
+from twigcast.covering.containment.with_schema import SchemaPaths
+from twigcast.covering.merging.spine import steps_of, trunk_of
+from twigcast.covering.paths.automaton import AutomatonLimits
+from twigcast.covering.paths.counting import linear_path
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing import directed
 from twigcast.routing.outgoing import Outgoing

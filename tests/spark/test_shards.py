@@ -14,7 +14,7 @@ from tests.judge import judge
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast import Matcher, Pattern
 from twigcast.covering import covers
-from twigcast.covering.trunk import steps_of
+from twigcast.covering.merging.spine import steps_of
 from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema
 from twigcast.spark.requirements import required_by, shared_by

@@ -32,7 +32,7 @@ from twigcast.display import counted
 from twigcast.errors import DocumentError, PatternError, UsageError
 
 if TYPE_CHECKING:
-    from twigcast.covering.advertisement import Advertisement
+    from twigcast.covering.advertisements.advertisement import Advertisement
     from twigcast.language import Document
 
 EXAMPLES = (
@@ -123,7 +123,7 @@ def advertise(
 
 
 def _of_schema(sources: list[str], roots: list[str] | None) -> Advertisement:
-    from twigcast.covering.advertisement import Advertisement
+    from twigcast.covering.advertisements.advertisement import Advertisement
 
     if len(sources) > 1:
         raise UsageError("give one DTD; --from-documents takes any number of documents")
@@ -137,7 +137,7 @@ def _of_documents(
     sources: list[str], roots: list[str] | None, files: list[str], limits: LimitOptions
 ) -> tuple[Advertisement, int]:
     """The advertisement, and how many documents were refused on the way."""
-    from twigcast.covering.advertisement import Advertisement
+    from twigcast.covering.advertisements.advertisement import Advertisement
 
     if roots:
         raise UsageError("--root is for a DTD; documents have the roots they have")
@@ -182,8 +182,8 @@ def _print_expressions(
     advertisement: Advertisement, number_max: int, *, elements: bool, as_json: bool
 ) -> str:
     """Print path expressions; returns how many of which form there are."""
-    from twigcast.covering.advertisement_text import path_expressions
-    from twigcast.covering.path_expression import recursion_of, written
+    from twigcast.covering.advertisements.display import path_expressions
+    from twigcast.covering.paths.expression import recursion_of, written
 
     shown = path_expressions(
         advertisement, expressions_max=number_max, attributes=not elements, text=not elements
@@ -219,7 +219,7 @@ def _print_overlaps(
     advertisement: Advertisement, path: str, bar: Bar, *, as_json: bool
 ) -> tuple[int, str]:
     """Print an answer for each subscription; returns how many lines are none, and the sums."""
-    from twigcast.covering.advertisement import overlaps
+    from twigcast.covering.advertisements.advertisement import overlaps
     from twigcast.language import Pattern
 
     file = read_rules(path)

@@ -30,7 +30,7 @@ from twigcast.errors import PatternError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from twigcast.covering.reduction import Kept, Reduction
+    from twigcast.covering.merging.reduction import Kept, Reduction
     from twigcast.files import SubscriptionId
     from twigcast.language import Pattern
 
@@ -88,7 +88,7 @@ def aggregate(
         raise UsageError("--dtd is for --merge and --budget")
     schema = None if dtd is None else schema_named(dtd)
     from twigcast.covering import space_budget
-    from twigcast.covering.reduction import reduced
+    from twigcast.covering.merging.reduction import reduced
 
     with Bar() as bar:
         ids, bad = _read(subscriptions, bindings(namespace), bar)

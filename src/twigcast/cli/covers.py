@@ -35,7 +35,7 @@ from twigcast.errors import PatternError, UsageError
 
 if TYPE_CHECKING:
     from twigcast.covering import Verdict
-    from twigcast.covering.under_schema import SchemaPaths
+    from twigcast.covering.containment.with_schema import SchemaPaths
     from twigcast.files.rows import Row
 
 EXAMPLES = (

@@ -51,23 +51,37 @@ Fewer patterns by merging:
     reduction           all means together
 """
 
-from twigcast.covering.advertisement import Advertisement, advertisement_covers, overlaps
-from twigcast.covering.aggregation import (
+from twigcast.covering.advertisements.advertisement import (
+    Advertisement,
+    advertisement_covers,
+    overlaps,
+)
+from twigcast.covering.containment.covers import (
+    COVER_BUDGET,
+    Tally,
+    Verdict,
+    covers,
+    decide,
+    paths_of,
+)
+from twigcast.covering.index.cover_index import CoverIndex, CoverIndexStatistics
+from twigcast.covering.merging.aggregation import (
     Aggregate,
     Aggregation,
     SimplePart,
     aggregate,
     space_budget,
 )
-from twigcast.covering.cover_index import CoverIndex, CoverIndexStatistics
-from twigcast.covering.covers import COVER_BUDGET, Tally, Verdict, covers, decide, paths_of
-from twigcast.covering.degree import Degree, merge_degree
-from twigcast.covering.factorization_tree import FactorizationTree, FactorizationTreeStatistics
-from twigcast.covering.merged_set import Difference, MergedSet
-from twigcast.covering.merging import Merged, Merger, merge
-from twigcast.covering.reduction import Kept, Reduction, reduced
-from twigcast.covering.simple_aggregation import Bound, simple_bindings
-from twigcast.covering.subscription_tree import SubscriptionTree, SubscriptionTreeStatistics
+from twigcast.covering.merging.degree import Degree, merge_degree
+from twigcast.covering.merging.greedy import Merged, Merger, merge
+from twigcast.covering.merging.merged_set import Difference, MergedSet
+from twigcast.covering.merging.reduction import Kept, Reduction, reduced
+from twigcast.covering.merging.substitution import Bound, simple_bindings
+from twigcast.covering.papers.factorization_tree import (
+    FactorizationTree,
+    FactorizationTreeStatistics,
+)
+from twigcast.covering.papers.subscription_tree import SubscriptionTree, SubscriptionTreeStatistics
 
 __all__ = [
     "COVER_BUDGET",

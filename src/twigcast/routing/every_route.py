@@ -6,8 +6,8 @@ link as long as it comes from somewhere else.
 
 from __future__ import annotations
 
-from twigcast.covering.merged_set import Difference
-from twigcast.covering.said import Said
+from twigcast.covering.delta import Said
+from twigcast.covering.merging.merged_set import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 

@@ -7,7 +7,8 @@ in:
 
 - :class:`~twigcast.routing.every_route.EveryRoute` says everything (``identity``);
 - :class:`~twigcast.routing.prefix_routes.PrefixRoutes` structure prefixes alone (``prefix``);
-- :class:`~twigcast.covering.forwarded_sets.ForwardedSets` the minimal covering set (``covering``).
+- :class:`~twigcast.covering.index.incremental_cover.ForwardedSets` the minimal covering set
+  (``covering``).
 
 What is said over a link is a function of the set of patterns that came from elsewhere, whatever
 the order in which they came, so that a network that has seen much is no different from a fresh one.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from twigcast.covering.merged_set import Difference
+from twigcast.covering.merging.merged_set import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 

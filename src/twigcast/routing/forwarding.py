@@ -14,7 +14,7 @@ from collections import Counter
 from typing import NamedTuple, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.covering.forwarded_sets import ForwardedSets
+from twigcast.covering.index.incremental_cover import ForwardedSets
 from twigcast.language import Pattern
 from twigcast.routing.advertisement_table import AdvertisementTable
 from twigcast.routing.events import LinkId

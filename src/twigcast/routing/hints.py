@@ -17,7 +17,7 @@ and rows of names (:mod:`~twigcast.routing.name_rows`) by their place in the hin
 
 **T_agg**: whatever a pattern covers cannot match if it does not. **T_sagg**: a pattern said turns
 into a narrower one when some of its wildcards are replaced by names
-(:mod:`~twigcast.covering.simple_aggregation`). All else in the two is equal; so where the pattern
+(:mod:`~twigcast.covering.merging.substitution`). All else in the two is equal; so where the pattern
 said is matched with just these names, the very same nodes of the document match the narrower one:
 the names fill the places of the wildcards, and whatever hangs at any node is asked of the same
 node as before. Wildcards that stay wildcards are free on both sides, and need not be told. A

@@ -42,7 +42,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Final, assert_never
 
-from twigcast.covering.trunk import Trunk, TrunkStep, pattern_of
+from twigcast.covering.merging.spine import Trunk, TrunkStep, pattern_of
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     ANY_ELEMENT,

@@ -8,10 +8,11 @@ that needs it can match; and where many patterns need one row, a single bit spar
     //a[not(b)]       needs   a               (what is forbidden is not needed)
     //a[b = c]        needs   a, a/b, a/c     (also what only libxml2 can decide needs something)
 
-A pattern is taken apart into alternatives, each a twig (:mod:`twigcast.covering.alternatives`): a
-document that matches the pattern satisfies one of the twigs, with an element for each of its nodes.
-Nodes with a full name, one the child of the other, so are elements in a row. What every twig has is
-needed. Rows that the analysis does not see are missing, which costs a skip and never a document.
+A pattern is taken apart into alternatives, each a twig
+(:mod:`twigcast.covering.containment.disjuncts`): a document that matches the pattern satisfies one
+of the twigs, with an element for each of its nodes. Nodes with a full name, one the child of the
+other, so are elements in a row. What every twig has is needed. Rows that the analysis does not see
+are missing, which costs a skip and never a document.
 
 **Where a position suffices.** Let the last element that begins an occurrence of a row end with the
 *l*-th end tag. Piggyback (3.1.1) says that behind it no pattern that needs the row can match any
@@ -40,8 +41,8 @@ from functools import lru_cache
 from math import log
 from typing import Final, TypeAlias
 
-from twigcast.covering.alternatives import narrower_twigs
-from twigcast.covering.twig import CHILD, Twig
+from twigcast.covering.containment.disjuncts import narrower_twigs
+from twigcast.covering.containment.twig import CHILD, Twig
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     TRUE,

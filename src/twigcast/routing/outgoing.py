@@ -25,15 +25,15 @@ The first two steps of a strategy, to widen and to hold back, are done for all l
 *Merging.* A document that comes by the link keeps to one of the advertisements that came by it. So
 mergers are measured by the union of these, which has the documents of each: perfect under the union
 is perfect for all that can come. (Flooded documents keep to nothing, and go everywhere anyway.)
-Between two merge ticks a :class:`~twigcast.covering.merged_set.MergedSet` sees to it that no merger
-adds too much: what comes joins a merger or is said as it is, and a merger that has become too wide,
-because a part has gone or an advertisement come, is dissolved at once. A merger covers
+Between two merge ticks a :class:`~twigcast.covering.merging.merged_set.MergedSet` sees to it that
+no merger adds too much: what comes joins a merger or is said as it is, and a merger that has become
+too wide, because a part has gone or an advertisement come, is dissolved at once. A merger covers
 its parts under any advertisement; only what it adds depends on them.
 
 *Aggregating* needs no advertisements: whatever is directed is made wider until it fits a share of
 its steps, and advertisements only tell where to begin. An
-:class:`~twigcast.covering.aggregated_set.AggregatedSet` keeps that, and between two ticks no
-aggregate is dissolved that still stands for something.
+:class:`~twigcast.covering.merging.aggregated_set.AggregatedSet` keeps that, and between two ticks
+no aggregate is dissolved that still stands for something.
 
 *Unique.* Directing depends on the patterns and the advertisements alone. Merging begins anew from
 what is directed, in the order of texts; if covered patterns are held back, mergers that cover
@@ -50,11 +50,11 @@ from __future__ import annotations
 from typing import Final, NamedTuple, assert_never
 
 from twigcast.covering import Advertisement, MergedSet
-from twigcast.covering.aggregated_set import AggregatedSet
-from twigcast.covering.merged_set import Difference
-from twigcast.covering.path_automaton import AUTOMATON_LIMITS, AutomatonLimits
-from twigcast.covering.said import Said
-from twigcast.covering.under_schema import SchemaPaths
+from twigcast.covering.containment.with_schema import SchemaPaths
+from twigcast.covering.delta import Said
+from twigcast.covering.merging.aggregated_set import AggregatedSet
+from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.paths.automaton import AUTOMATON_LIMITS, AutomatonLimits
 from twigcast.errors import SchemaLimitError
 from twigcast.language import Pattern
 from twigcast.routing.directed import Directed

@@ -32,9 +32,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from twigcast.covering.merged_set import Difference
-from twigcast.covering.path_counts import Step
-from twigcast.covering.said import Said
+from twigcast.covering.delta import Said
+from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.paths.counting import Step
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.structure_prefix import EVERYTHING, Structure, structures

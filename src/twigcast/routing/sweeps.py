@@ -28,8 +28,8 @@ broker's turn. Directions come first: where patterns follow advertisements, thes
 two sweeps of their own.
 
 Each turn takes the four steps of a strategy with the classes that routers use; only what covers
-what is found for all patterns together (:mod:`~twigcast.covering.minimal_sets`), since nothing will
-change. What routers merge at their ticks is merged here once.
+what is found for all patterns together (:mod:`~twigcast.covering.index.batch_cover`), since nothing
+will change. What routers merge at their ticks is merged here once.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.covering.covers import Ready, ready
-from twigcast.covering.merged_set import Difference
-from twigcast.covering.minimal_sets import minimal_sets
+from twigcast.covering.containment.covers import Ready, ready
+from twigcast.covering.index.batch_cover import minimal_sets
+from twigcast.covering.merging.merged_set import Difference
 from twigcast.language import Pattern
 from twigcast.routing.advertisement_table import AdvertisementTable
 from twigcast.routing.events import LinkId

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from twigcast.covering import Advertisement
-from twigcast.covering.path_automaton import AutomatonLimits
+from twigcast.covering.paths.automaton import AutomatonLimits
 from twigcast.errors import (
     InternalError,
     LimitError,

@@ -24,8 +24,8 @@ A cut is moved by up to :data:`SLACK` of a shard, to where neighbours have least
 :func:`summary` goes down the same order as a tree, from what all patterns of a shard have in common
 towards single patterns, the largest group first, as far as the budget lasts. Where the patterns
 that no other covers fit the budget as they are, these are taken: nothing could say more. The
-means by which routers aggregate (:mod:`twigcast.covering.aggregation`) give up values first and
-keep paths, which is good for annotations, and useless here: of regional interests each summary
+means by which routers aggregate (:mod:`twigcast.covering.merging.aggregation`) give up values first
+and keep paths, which is good for annotations, and useless here: of regional interests each summary
 would let every document in. They are the last resort, for budgets of a few steps.
 
 The cost: some 50 microseconds a pattern to split, and two to four times as much to summarise.
@@ -41,7 +41,7 @@ from math import ceil, floor
 from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.covering import CoverIndex, aggregate
-from twigcast.covering.trunk import steps_of
+from twigcast.covering.merging.spine import steps_of
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (

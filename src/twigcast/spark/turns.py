@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from twigcast.covering.covers import Ready, ready
+from twigcast.covering.containment.covers import Ready, ready
 from twigcast.files.index import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS

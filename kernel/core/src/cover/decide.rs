@@ -1,6 +1,6 @@
 //! Whether one pattern covers another: yes, no, or for somebody else to decide.
 //!
-//! The steps are those of `twigcast.covering.covers`, which is the judge, so that the answers agree:
+//! The steps are those of `twigcast.covering.containment.covers`, which is the judge, so that the answers agree:
 //!
 //! 1. a homomorphism: yes;
 //! 2. no `//` in the narrower twig, or two single paths, or nothing in the wider one that could lie

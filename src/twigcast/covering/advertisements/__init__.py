@@ -1,0 +1,1 @@
+"""Advertisements: the shapes of documents that a publisher keeps to."""

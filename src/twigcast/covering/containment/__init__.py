@@ -1,0 +1,1 @@
+"""When one pattern covers another: twigs, homomorphisms, canonical models, schemas."""

@@ -1,0 +1,134 @@
+"""Canonical models: the exact check for tree patterns, within a budget of steps.
+
+A twig with ``//`` stands for infinitely many documents, but a few of them speak for all (Miklau
+and Suciu, *Containment and equivalence for a fragment of XPath*, 2004): replace every ``*`` by a
+name that occurs nowhere, and every ``//`` by a chain of such elements, of every length from none
+to one more than the longest row of ``*`` joined by ``/`` in the wider twig. The wider twig covers
+the narrower one if and only if it matches all of these *canonical models*.
+
+    wider      //a[*/b]/…            the longest row of stars is 1,
+    narrower   //a//b[…]             so each // becomes 0, 1 or 2 unknown elements
+
+Why longer chains add nothing: what of the wider twig lies in a chain longer than its rows of stars
+cannot hold on to both ends of it, so one end can be drawn away and the rest still fits. Why they
+are models although nothing is said of values: a test of the wider twig counts as passed only where
+it follows from the narrower one's tests of that very node.
+
+There are exponentially many, since the question is coNP-complete. So we do not list them but cut
+the set of them into *classes*, each the narrower twig with some ``//`` made longer or closed:
+
+    a//b   =   a/b   or   a/*//b          and so on with the last
+
+A homomorphism onto the twig of a class settles all of its models at once; a model at one end of
+the class (all chains as short, or as long, as can be) that the wider twig does not match settles
+the question. Only a class where neither happens is cut again. Most pairs are settled by the first
+class, and what is cut are the few ``//`` that the answer depends on.
+
+The wider side may be several twigs, of which each model must match one: alternatives of an ``or``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from twigcast.covering.containment.homomorphism import Follows, ground_of, lies_on, plainly_follows
+from twigcast.covering.containment.twig import Chain, Twig, stretched
+from twigcast.language.condition.model import ANY_ELEMENT
+
+__all__ = ["OutOfSteps", "Steps", "covers_every_model", "longest_row_of_stars"]
+
+
+class OutOfSteps(Exception):  # noqa: N818  # Not an error: the budget has done its work.
+    """There are no more steps in the budget."""
+
+
+class Steps:
+    """How many steps are left: one for each pair of nodes that a homomorphism might join."""
+
+    __slots__ = ("left", "taken")
+
+    def __init__(self, budget: int) -> None:
+        self.left = budget
+        self.taken = 0
+
+    def take(self, count: int) -> None:
+        """Take so many steps, or raise :class:`OutOfSteps`."""
+        if count > self.left:
+            self.left = 0
+            raise OutOfSteps
+        self.left -= count
+        self.taken += count
+
+
+def covers_every_model(
+    widers: Sequence[Twig], narrower: Twig, steps: Steps, follows: Follows = plainly_follows
+) -> bool:
+    """Whether every model of the narrower twig matches one of the wider ones, condensed.
+
+    Raises :class:`OutOfSteps` where there are more models to look at than steps left.
+    """
+    models = _Models(widers, narrower, steps, follows)
+    whole = (Chain((), is_open=True),) * len(models.far)
+    if not models.match(models.shortest(whole)) or not models.match(models.longest(whole)):
+        return False
+    left = [whole]
+    while left:
+        chains = left.pop()
+        if models.match(chains):
+            continue
+        cut = next((place for place, chain in enumerate(chains) if chain.is_open), None)
+        if cut is None:
+            return False
+        short, long = models.halves(chains, cut)
+        # The shortest model of the one and the longest of the other were looked at before.
+        if not models.match(models.longest(short)) or not models.match(models.shortest(long)):
+            return False
+        left += [long, short]
+    return True
+
+
+def longest_row_of_stars(twig: Twig) -> int:
+    """How many ``*`` in a row are joined by ``/``."""
+    rows = [0] * twig.size
+    for node in range(1, twig.size):
+        if twig.labels[node] == ANY_ELEMENT:
+            rows[node] = 1 + (0 if twig.reaches[node] else rows[twig.parents[node]])
+    return max(rows)
+
+
+class _Models:
+    """The models of one twig, in classes: a chain for each of its nodes that are far below."""
+
+    def __init__(
+        self, widers: Sequence[Twig], narrower: Twig, steps: Steps, follows: Follows
+    ) -> None:
+        self._widers, self._narrower = widers, narrower
+        self._steps, self._follows = steps, follows
+        self._size = sum(wider.size for wider in widers)
+        self._longest = 1 + max(map(longest_row_of_stars, widers))
+        self.far = [node for node, reach in enumerate(narrower.reaches) if reach]
+
+    def match(self, chains: tuple[Chain, ...]) -> bool:
+        """Whether one of the wider twigs is sure to match every model of the class."""
+        twig = stretched(self._narrower, dict(zip(self.far, chains, strict=True)))
+        self._steps.take(self._size * twig.size)
+        ground = ground_of(twig)
+        return any(lies_on(wider, ground, self._follows) for wider in self._widers)
+
+    def shortest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
+        """The model whose chains are no longer than the class says."""
+        return tuple(Chain(chain.elements, is_open=False) for chain in chains)
+
+    def longest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
+        """The model whose open chains are as long as makes a difference."""
+        full = Chain((ANY_ELEMENT,) * self._longest, is_open=False)
+        return tuple(full if chain.is_open else chain for chain in chains)
+
+    def halves(
+        self, chains: tuple[Chain, ...], place: int
+    ) -> tuple[tuple[Chain, ...], tuple[Chain, ...]]:
+        """The class cut in two: one chain closed as it is, or one element longer."""
+        elements = chains[place].elements
+        longer = Chain((*elements, ANY_ELEMENT), is_open=len(elements) + 1 < self._longest)
+        before, behind = chains[:place], chains[place + 1 :]
+        return (*before, Chain(elements, is_open=False), *behind), (*before, longer, *behind)

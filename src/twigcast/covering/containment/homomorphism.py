@@ -1,0 +1,179 @@
+"""Homomorphisms: the sound and quick way to see that one twig covers another.
+
+If the nodes of the wider twig can be laid onto nodes of the narrower one, so that labels include,
+tests follow from tests, a child lies on a child and a node far below on one at least as far below,
+then wherever the narrower twig is found in a document, the wider one is found with it:
+
+    wider      //a[.//b]/c          a → a,  b → b,  c → c
+    narrower   /x/a[c]/*/b
+
+The converse holds where one of ``//``, ``*`` and branches is missing from both twigs (Miklau and
+Suciu, *Containment and equivalence for a fragment of XPath*, 2004); XNET, section 3, takes the
+homomorphism for covering itself. Between twigs with all three there can be coverings without a
+homomorphism, which :mod:`~twigcast.covering.containment.canonical_models` looks for.
+
+One pass over the wider twig, from its leaves to its root, keeps for each of its nodes the set of
+the narrower's nodes it can lie on, as the bits of one integer. Whether such a set has a node below
+node ``v`` is one ``&`` with the mask of what is below ``v``. The cost is the product of the sizes
+at worst, and a few operations a node where labels are rare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from twigcast.covering.containment.twig import Twig
+from twigcast.covering.containment.value_implication import facts_imply, value_facts
+from twigcast.language.condition.model import ANY_ELEMENT, Condition, Kind, Label, Not, ValueTest
+
+__all__ = ["Follows", "Ground", "ground_of", "lies_on", "plainly_follows"]
+
+
+class Ground(NamedTuple):
+    """A narrower twig made ready to have wider ones laid onto it. Masks have a bit for a node."""
+
+    twig: Twig
+    everywhere: int
+    by_label: dict[Label | None, int]
+    elements: int
+    children: tuple[int, ...]
+    """Of each node, those exactly one level below it."""
+    below: tuple[int, ...]
+    """Of each node, all below it."""
+    depths: tuple[int, ...]
+    """Of each node, how many levels below the context it is at least."""
+    deep: tuple[int, ...]
+    """Of each depth, the nodes that are so deep or deeper."""
+    near: int
+    """The nodes exactly one level below their parents, and the context."""
+
+
+def ground_of(twig: Twig) -> Ground:
+    """The twig with its masks."""
+    labels, parents, reaches = twig.labels, twig.parents, twig.reaches
+    size = len(labels)
+    children, below, depths = [0] * size, [0] * size, [0] * size
+    by_label: dict[Label | None, int] = {}
+    elements, near = 0, 1
+    for node in range(size - 1, 0, -1):
+        bit, parent, label = 1 << node, parents[node], labels[node]
+        below[parent] |= bit | below[node]
+        if not reaches[node]:
+            children[parent] |= bit
+            near |= bit
+        by_label[label] = by_label.get(label, 0) | bit
+        if label is not None and label.kind is Kind.ELEMENT:
+            elements |= bit
+    if (label := labels[0]) is not None:
+        by_label[label] = by_label.get(label, 0) | 1
+        elements |= label.kind is Kind.ELEMENT
+    for node in range(1, size):
+        depths[node] = depths[parents[node]] + (reaches[node] or 1)
+    return Ground(
+        twig, (1 << size) - 1, by_label, elements, tuple(children), tuple(below), tuple(depths),
+        _deep(depths), near,
+    )  # fmt: skip
+
+
+def _deep(depths: list[int]) -> tuple[int, ...]:
+    """Of each depth, the nodes that are so deep or deeper."""
+    deep = [0] * (max(depths) + 1)
+    for node, depth in enumerate(depths):
+        deep[depth] |= 1 << node
+    for depth in range(len(deep) - 2, -1, -1):
+        deep[depth] |= deep[depth + 1]
+    return tuple(deep)
+
+
+Follows: TypeAlias = Callable[[Ground, int, Condition], bool]
+"""Whether a test follows from what the narrower twig says of one of its nodes."""
+
+
+def plainly_follows(ground: Ground, node: int, wanted: Condition) -> bool:
+    """Whether a test stands at the node itself, or follows from the value tests there."""
+    tests = ground.twig.tests[node]
+    if wanted in tests:
+        return True
+    if isinstance(wanted, ValueTest) or (
+        isinstance(wanted, Not) and isinstance(wanted.part, ValueTest)
+    ):
+        return bool(tests) and facts_imply(value_facts(tests), wanted)
+    return False
+
+
+def lies_on(wider: Twig, narrower: Ground, follows: Follows = plainly_follows) -> bool:
+    """Whether there is a homomorphism from the wider twig to the narrower one.
+
+    >>> from twigcast.covering.containment.twig import twig_of
+    >>> from twigcast.language import Pattern
+    >>> wider, narrower = (
+    ...     twig_of(Pattern.parse(text).condition) for text in ("//a[.//b]/c", "/x/a[c]/*/b")
+    ... )
+    >>> lies_on(wider, ground_of(narrower))
+    True
+    """
+    labels, tests, reaches, below = wider.labels, wider.tests, wider.reaches, wider.children
+    images = [0] * len(labels)
+    for node in range(len(labels) - 1, -1, -1):
+        here = with_label(narrower, labels[node]) if node else 1 & with_label(narrower, labels[0])
+        for child in below[node]:
+            here = _above(narrower, here, images[child], reaches[child])
+        for wanted in tests[node]:
+            here = where(narrower, here, wanted, follows)
+        if not here:
+            return False
+        images[node] = here
+    return True
+
+
+def with_label(narrower: Ground, label: Label | None) -> int:
+    """The nodes all of whose images in documents have the label."""
+    if label is None:
+        return narrower.everywhere
+    if label == ANY_ELEMENT:
+        return narrower.elements
+    if None not in label:
+        return narrower.by_label.get(label, 0)
+    found = 0
+    for other, mask in narrower.by_label.items():
+        if other is not None and label.includes(other):
+            found |= mask
+    return found
+
+
+def where(narrower: Ground, nodes: int, wanted: Condition, follows: Follows) -> int:
+    """Those of the nodes at which the test is sure to pass."""
+    found = 0
+    for node in bits(nodes):
+        if follows(narrower, node, wanted):
+            found |= 1 << node
+    return found
+
+
+def _above(narrower: Ground, nodes: int, images: int, reach: int) -> int:
+    """Those of the nodes that have one of the images a child, or at least so many levels below."""
+    found = 0
+    if not reach:
+        masks = narrower.children
+        for node in bits(nodes):
+            if masks[node] & images:
+                found |= 1 << node
+        return found
+    masks, depths, deep = narrower.below, narrower.depths, narrower.deep
+    for node in bits(nodes):
+        there = masks[node] & images
+        if there and reach > 1:
+            depth = depths[node] + reach
+            there = there & deep[depth] if depth < len(deep) else 0
+        if there:
+            found |= 1 << node
+    return found
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The numbers of the nodes in a mask."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low

@@ -1,0 +1,352 @@
+"""A changing set of patterns that knows which of them cover another, and which are covered.
+
+A broker asks both for every subscription that comes: is it covered by what was passed on before,
+and what that was passed on does it cover?
+
+    >>> index = CoverIndex()
+    >>> for id, text in enumerate(["//a", "/a/b", "/a//b", "//d"]):
+    ...     index.add(id, text)
+    >>> index.covering("/a/b[c]"), index.covered("/a//b"), index.roots()
+    ([0, 1, 2], [1, 2], [0, 3])
+
+The answers are those of :func:`~twigcast.covering.containment.covers.covers` for each pair. An
+engine (:mod:`~twigcast.covering.index.engine`) leaves few pairs to ask about. Equal patterns are
+kept once, with all their ids.
+
+*Roots* are what has to be passed on: together they cover the set. Patterns that cover each other,
+directly or round a circle, are one class, of which the least in the order of texts is the root if
+nothing outside the class covers it; so they cannot eliminate each other, and what is passed on does
+not depend on the order in which patterns came. Since a "no" may stand for
+"nobody knows", coverings need not be transitive as they are found, yet they are by their meaning:
+what is below something that is below a root is as good as below the root.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from twigcast.copies import Copied, as_kind, attributes
+from twigcast.covering.containment.covers import COVER_BUDGET, Ready, Tally, decide_ready, ready
+from twigcast.covering.containment.disjuncts import narrower_twigs, wider_twigs
+from twigcast.covering.containment.homomorphism import Ground, ground_of
+from twigcast.covering.containment.twig import Twig
+from twigcast.covering.index import native
+from twigcast.covering.index.engine import Candidates
+from twigcast.covering.index.maximal_classes import Climb
+from twigcast.covering.index.python_engine import FeatureIndex
+from twigcast.display import counted, shown
+from twigcast.door import door
+from twigcast.errors import UsageError
+from twigcast.language import Pattern
+from twigcast.slips import asked, check_whole
+
+__all__ = ["CoverEngine", "CoverIndex", "CoverIndexStatistics"]
+
+CoverEngine: TypeAlias = Literal["auto", "native", "python"]
+
+
+_ID_BOUND: Final = 1 << 63
+
+
+class CoverIndexStatistics(NamedTuple):
+    """What a cover index holds, and what its searches have come to."""
+
+    engine: str
+    ids: int
+    patterns: int
+    """Different ones."""
+    searches: int
+    sure: int
+    """Coverings that the engine itself was sure of."""
+    decided: int
+    """Pairs that were left to be decided."""
+    covering: int
+    """Those of them that turned out to be coverings."""
+    undecided: int
+    """Those of them for which the budget did not suffice: they count as no covering."""
+
+
+class _Kept(NamedTuple):
+    """One pattern of the set."""
+
+    pattern: Pattern
+    ready: Ready
+
+
+class CoverIndex(Copied):
+    """A changing set of patterns, each under an id or several.
+
+    >>> from twigcast import CoverIndex
+    >>> index = CoverIndex()
+    >>> index.add(1, "//a")
+    >>> index.add(2, "/a/b")
+    >>> index.covering("/a/b[c]"), index.covered("/a"), index.roots()
+    ([1, 2], [2], [1])
+    """
+
+    @door("making an index")
+    def __init__(
+        self,
+        engine: CoverEngine = "auto",
+        *,
+        budget: int = COVER_BUDGET,
+        ready_of: Callable[[Pattern], Ready] | None = None,
+    ) -> None:
+        self.engine, self._candidates = _made(engine, budget)
+        self._budget = budget
+        self._ready_of = ready_of
+        """Where patterns that are made ready are kept, if somebody does so for several indexes."""
+        self._tally = Tally()
+        self._searches = self._sure = 0
+        self._numbers: dict[Pattern, int] = {}
+        self._by_id: dict[int, int] = {}
+        self._kept: dict[int, _Kept] = {}
+        self._first_ids = array("q")
+        """Of each number the id that came first; side by side, since many are read at once."""
+        self._more_ids: dict[int, dict[int, None]] = {}
+        """Of the few patterns that have several ids the others, as they came."""
+        self._unused: list[int] = []
+        self._roots: list[int] | None = []
+
+    @door("adding a pattern")
+    def add(self, id: int, pattern: Pattern | str) -> None:
+        """Put in a pattern, or its text, under an id.
+
+        Raises UsageError if the id is in use or beyond 64 bits, PatternError for a text that is no
+        pattern.
+        """
+        if not -_ID_BOUND <= id < _ID_BOUND:
+            raise UsageError(f"the id {shown(id)} does not fit into 64 bits")
+        if id in self._by_id:
+            raise UsageError(f"id {shown(id)} is taken by {self.pattern(id).text}; remove it first")
+        parsed = _parsed(pattern)
+        number = self._numbers.get(parsed)
+        if number is None:
+            self._by_id[id] = self._put_in(parsed, id)
+        else:
+            self._by_id[id] = number
+            self._more_ids.setdefault(number, {})[id] = None
+
+    def _put_in(self, pattern: Pattern, first_id: int) -> int:
+        made = asked(self._ready_of, pattern) if self._ready_of else ready(pattern.condition)
+        if not self._unused:
+            self._unused.append(len(self._first_ids))
+            self._first_ids.append(first_id)
+        number = self._unused.pop()
+        self._candidates.add(number, made)
+        self._first_ids[number] = first_id
+        self._kept[number] = _Kept(pattern, made)
+        self._numbers[pattern] = number
+        self._roots = None
+        return number
+
+    @door("removing a pattern")
+    def remove(self, id: int) -> None:
+        """Take out an id, and its pattern if it was the last; UsageError if it is not there."""
+        number = self._by_id.pop(id, None)
+        if number is None:
+            raise UsageError(f"no pattern with id {shown(id)}, so nothing to remove")
+        self._roots = None
+        more = self._more_ids.get(number)
+        if not more:
+            self._take_out(number)
+            return
+        if self._first_ids[number] == id:
+            self._first_ids[number] = next(iter(more))
+        more.pop(id, None)
+        more.pop(self._first_ids[number], None)
+        if not more:
+            del self._more_ids[number]
+
+    def _take_out(self, number: int) -> None:
+        self._candidates.remove(number)
+        kept = self._kept.pop(number)
+        del self._numbers[kept.pattern]
+        self._unused.append(number)
+        if not self._kept:
+            self._unused.clear()
+            self._first_ids = array("q")
+
+    @door("looking for covering patterns")
+    def covering(self, pattern: Pattern | str) -> list[int]:
+        """The ids of the patterns that cover this one, sorted; its own are among them."""
+        return self._ids(self._covering(_parsed(pattern)))
+
+    @door("looking for covered patterns")
+    def covered(self, pattern: Pattern | str) -> list[int]:
+        """The ids of the patterns that this one covers, sorted; its own are among them."""
+        return self._ids(self._covered(_parsed(pattern)))
+
+    @door("looking for patterns nothing covers")
+    def roots(self) -> list[int]:
+        """An id of each class of patterns that nothing outside the class covers, sorted.
+
+        It is the first id of the pattern of the class with the least text. The answer is kept until
+        the set changes.
+        """
+        if self._roots is None:
+            self._roots = sorted(self._first_ids[number] for number in self._root_numbers())
+        return list(self._roots)
+
+    @door("looking for a pattern")
+    def pattern(self, id: int) -> Pattern:
+        """The pattern with an id; UsageError if it is not there."""
+        if id not in self._by_id:
+            raise UsageError(f"no pattern with id {shown(id)}")
+        return self._kept[self._by_id[id]].pattern
+
+    @door("copying an index")
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies, deep copies and pickles: an index of its own, with the same patterns.
+
+        It counts from zero, and makes patterns ready by itself.
+        """
+        held = []
+        for number, kept in self._kept.items():
+            more = self._more_ids.get(number, ())
+            held += [(one, kept.pattern) for one in (self._first_ids[number], *more)]
+        others = attributes(self, but=vars(CoverIndex("python")))
+        return _restored, (type(self), self.engine, self._budget, held), others
+
+    def __repr__(self) -> str:
+        ids, patterns = counted(len(self), "id"), counted(len(self._numbers), "pattern")
+        return f"<CoverIndex: {ids}, {patterns}, engine {self.engine}>"
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._by_id
+
+    @door("counting")
+    def statistics(self) -> CoverIndexStatistics:
+        """How much it holds, and how often it was asked."""
+        return CoverIndexStatistics(
+            engine=self.engine,
+            ids=len(self._by_id),
+            patterns=len(self._kept),
+            searches=self._searches,
+            sure=self._sure,
+            decided=self._tally.asked,
+            covering=self._tally.covering,
+            undecided=self._tally.undecided,
+        )
+
+    # Searches, by the numbers of patterns.
+
+    def _covering(self, pattern: Pattern) -> list[int]:
+        own = self._numbers.get(pattern)
+        if own is None and self._ready_of:
+            narrower = asked(self._ready_of, pattern)
+        elif own is None:
+            unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
+            narrower = Ready(pattern.condition, (), unlaid)
+        else:
+            narrower = self._kept[own].ready
+        sure, maybe = self._candidates.covering(narrower)
+        found = self._with_itself(own, sure)
+        if maybe and own is None and not self._ready_of:
+            grounds = tuple(ground_of(ground.twig) for ground in narrower.grounds)
+            narrower = Ready(pattern.condition, (), grounds)
+        for number in maybe:
+            if number != own and self._decided(self._kept[number].ready, narrower):
+                found.append(number)
+        return found
+
+    def _covered(self, pattern: Pattern) -> list[int]:
+        own = self._numbers.get(pattern)
+        if own is None and self._ready_of:
+            wider = asked(self._ready_of, pattern)
+        elif own is None:
+            wider = Ready(pattern.condition, wider_twigs(pattern.condition), ())
+        else:
+            wider = self._kept[own].ready
+        sure, maybe = self._candidates.covered(wider)
+        found = self._with_itself(own, sure)
+        for number in maybe:
+            if number != own and self._decided(wider, self._kept[number].ready):
+                found.append(number)
+        return found
+
+    def _with_itself(self, own: int | None, sure: list[int]) -> list[int]:
+        self._searches += 1
+        self._sure += len(sure)
+        if own is not None and own not in sure:
+            sure.append(own)
+        return sure
+
+    def _decided(self, wider: Ready, narrower: Ready) -> bool:
+        verdict = decide_ready(wider=wider, narrower=narrower, budget=self._budget)
+        self._tally.count(verdict)
+        return verdict.covers
+
+    def _ids(self, numbers: list[int]) -> list[int]:
+        """The ids of patterns, sorted; a search may find many thousands."""
+        ids = list(map(self._first_ids.__getitem__, numbers))
+        if self._more_ids:
+            for more in filter(None, map(self._more_ids.get, numbers)):
+                ids += more
+        ids.sort()
+        return ids
+
+    # Roots.
+
+    def _root_numbers(self) -> list[int]:
+        """The pattern with the least text of each class that nothing outside it covers.
+
+        Where a climb comes to what an earlier one has settled, all of it is below a root.
+        """
+        roots = []
+        settled: set[int] = set()
+        for number in self._kept:
+            if number in settled:
+                continue
+            climb = Climb()
+            top = climb.top(number, self._above, settled)
+            settled.update(climb.heights)
+            if top:
+                least = min(top, key=lambda each: self._kept[each].pattern.text)
+                roots.append(least)
+                settled.update(self._covered(self._kept[least].pattern))
+        return roots
+
+    def _above(self, number: int) -> set[int]:
+        return set(self._covering(self._kept[number].pattern)) - {number}
+
+
+def _restored(
+    kind: type[CoverIndex], engine: CoverEngine, budget: int, held: list[tuple[int, Pattern]]
+) -> CoverIndex:
+    """A copy of an index, but for what a subclass keeps beside the patterns."""
+    made = CoverIndex(engine, budget=budget)
+    for one, pattern in held:
+        made.add(one, pattern)
+    return as_kind(kind, made)
+
+
+def _parsed(pattern: Pattern | str) -> Pattern:
+    return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
+
+
+def _unlaid(twig: Twig) -> Ground:
+    """A twig for an engine to look at, without the masks that only a decision needs."""
+    return Ground(twig, 0, {}, 0, (), (), (), (), 0)
+
+
+def _made(engine: CoverEngine, budget: int) -> tuple[str, Candidates]:
+    """The engine of that name, and its name in full."""
+    check_whole(budget, "budget")
+    if engine == "python" or (engine == "auto" and not native.AVAILABLE):
+        return "python", FeatureIndex()
+    if engine not in ("auto", "native"):
+        raise UsageError(
+            f"a cover index has the engines auto, native and python, not {shown(engine)}"
+        )
+    if not native.AVAILABLE:
+        raise UsageError(
+            "the engine native needs the package twigcast-kernel with a cover index, which is not "
+            "installed; build it from kernel/ (make setup does, where there is Rust)"
+        )
+    return "native", native.NativeCandidates(budget=budget)

@@ -1,0 +1,208 @@
+"""Features: what a covering needs, as numbers that can be looked up and compared as bits.
+
+If a wider pattern covers a narrower one, then whatever the wider one *asks for* the narrower one
+must *have*. Features are such things, chosen so that each is cheap to see on either side alone:
+
+    a name               //a                 an element, attribute … with that name
+    a rigid chain        a/*/b               b exactly two levels below a, all steps ``/``
+    a rigid beginning    /*/b                the same with the document node above
+    a loose chain        a//b                b somewhere below a
+    a depth              /*//*               so many levels at least
+    a tested name        a[. > 3]            a with some test of its value
+    an equality          a[. = 'x']          a with just this test
+
+Why each is needed even where no homomorphism shows the covering: look at the model in which every
+``//`` of the narrower pattern is longer than any row of ``*`` of the wider one, all elements in it
+unknown (:mod:`~twigcast.covering.containment.canonical_models`). Names and tests of the wider
+pattern then lie on nodes of the narrower one, in the same order from above, and a rigid chain on
+``/`` alone; and for depths, look at the model in which every ``//`` is one level. A ``*`` alone
+needs no more than its depth; ``not``, residuals and other tests need nothing; of alternatives, what
+all of them need is needed, and what all of them have is had.
+
+A feature is the hash of what it says. Two that share a hash are taken for one: then a pattern seems
+to have what it has not, which costs a look and cannot lose a covering.
+
+Features that patterns are looked up by are *keys*; the others only count among the bits of the
+*signature*. Chains from a name to each name below would be too many keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from twigcast.covering.containment.homomorphism import Ground
+from twigcast.covering.containment.twig import CHILD, Twig
+from twigcast.language.condition.model import Condition, Kind, Label, Operator, ValueTest
+from twigcast.language.xpath.syntax import Literal
+
+__all__ = ["Features", "asked_by", "had_by"]
+
+_SIGNATURE_BITS: Final = 509
+"""Five times what a pattern of ten steps has; a prime, so that no feature kinds run in step."""
+
+_EVERY_BIT: Final = (1 << _SIGNATURE_BITS) - 1
+
+_CHAINS_NODES_MAX: Final = 100
+"""Chains grow with the square of the nodes; a larger pattern is taken to have all of them."""
+
+_DOCUMENT: Final = hash("the document node")
+_NEVER: Final = hash("what no document has")
+_ANY_NAME: Final = hash("any name")
+
+
+class Features(NamedTuple):
+    """Keys to look up, and all features as bits."""
+
+    keys: frozenset[int]
+    signature: int
+
+
+def asked_by(groups: Sequence[Sequence[Twig]]) -> Features:
+    """What a narrower pattern must have to be covered by this wider one."""
+    keys, signature = {_depth(0)}, 0
+    for group in groups:
+        asked = [_asked(twig) for twig in group]
+        keys |= set.intersection(*(each for each, _ in asked)) if asked else {_NEVER}
+        signature |= _bits(set.intersection(*(each for _, each in asked))) if asked else 0
+    return Features(frozenset(keys), signature | _bits(keys))
+
+
+def had_by(grounds: Sequence[Ground]) -> Features | None:
+    """What a narrower pattern has in each of its alternatives; None if no document matches it."""
+    if not grounds:
+        return None
+    keys = frozenset.intersection(*(frozenset(_had_keys(ground.twig)) for ground in grounds))
+    signature = _EVERY_BIT
+    for ground in grounds:
+        signature &= _bits(keys) | _chain_bits(ground.twig)
+    return Features(keys, signature)
+
+
+def _bits(features: Iterable[int]) -> int:
+    signature = 0
+    for feature in features:
+        signature |= 1 << feature % _SIGNATURE_BITS
+    return signature
+
+
+def _depth(levels: int) -> int:
+    return hash(("depth", levels))
+
+
+def _names(twig: Twig) -> list[int]:
+    """Of each node a number for its name; 0 where it may have several."""
+    labels = twig.labels[1:]
+    return [_DOCUMENT, *(hash(label) if label and _is_one(label) else 0 for label in labels)]
+
+
+def _is_one(label: Label) -> bool:
+    return label.kind is Kind.TEXT or None not in label
+
+
+def _rigid_depths(twig: Twig) -> list[int]:
+    """Of each node how many ``/`` lead to it from the document node; -1 where others do."""
+    depths = [0] * twig.size
+    for node in range(1, twig.size):
+        above = depths[twig.parents[node]]
+        depths[node] = above + 1 if above >= 0 and twig.reaches[node] == CHILD else -1
+    return depths
+
+
+# The wider side.
+
+
+def _asked(twig: Twig) -> tuple[set[int], set[int]]:
+    """The keys of a wider twig, condensed, and its other features."""
+    names, parents, reaches = _names(twig), twig.parents, twig.reaches
+    keys, others = {_depth(_levels(twig))}, set()
+    above: list[tuple[int, int]] = [(0, 0)]
+    """Of each node, the next name above it, and how many ``/`` lead there, or -1."""
+    for node, rigid_depth in enumerate(_rigid_depths(twig)):
+        if not node:
+            continue
+        name, parent, is_child = names[node], parents[node], reaches[node] == CHILD
+        named, levels = (names[parent], 0) if names[parent] else above[parent]
+        levels = levels + 1 if is_child and levels >= 0 else -1
+        above.append((named, levels))
+        keys.update(_asked_of_value(twig.tests[node], name))
+        if not name:
+            continue
+        keys.add(name)
+        if rigid_depth > 0:
+            keys.add(hash((_DOCUMENT, rigid_depth, name)))
+        if levels == 1:
+            keys.add(hash((named, 1, name)))
+        elif named != _DOCUMENT:
+            others.add(hash((named, max(levels, 0), name)))
+    return keys, others
+
+
+def _levels(twig: Twig) -> int:
+    """How many levels of a document the twig needs at least."""
+    depths = [0] * twig.size
+    for node in range(1, twig.size):
+        depths[node] = depths[twig.parents[node]] + (twig.reaches[node] or 1)
+    return max(depths)
+
+
+def _asked_of_value(tests: Sequence[Condition], name: int) -> Iterator[int]:
+    for test in tests:
+        if isinstance(test, ValueTest):
+            yield hash((name, "tested"))
+            if _is_equality(test):
+                yield hash((name, test))
+
+
+def _is_equality(test: ValueTest) -> bool:
+    """Whether nothing but the test itself implies it: a number can be written in many ways."""
+    return test.operator is Operator.EQUAL and isinstance(test.constant, Literal)
+
+
+# The narrower side.
+
+
+def _had_keys(twig: Twig) -> Iterator[int]:
+    names = _names(twig)
+    for levels in range(_levels(twig) + 1):
+        yield _depth(levels)
+    for node, rigid_depth in enumerate(_rigid_depths(twig)):
+        name = names[node]
+        yield from _had_of_value(twig.tests[node], name)
+        if not node or not name:
+            continue
+        yield name
+        if rigid_depth > 0:
+            yield hash((_DOCUMENT, rigid_depth, name))
+        parent = twig.parents[node]
+        if twig.reaches[node] == CHILD and names[parent]:
+            yield hash((names[parent], 1, name))
+
+
+def _had_of_value(tests: Sequence[Condition], name: int) -> Iterator[int]:
+    for known in {name, 0} if tests else ():
+        yield hash((known, "tested"))
+        for test in tests:
+            if isinstance(test, ValueTest) and _is_equality(test):
+                yield hash((known, test))
+
+
+def _chain_bits(twig: Twig) -> int:
+    """The chains from each name to each name below it, as bits."""
+    if twig.size > _CHAINS_NODES_MAX:
+        return _EVERY_BIT
+    names = _names(twig)
+    signature = 0
+    above: list[list[tuple[int, int]]] = [[]]
+    """Of each node, the names above it, and how many ``/`` lead there, or a very small number."""
+    for node in range(1, twig.size):
+        parent = twig.parents[node]
+        here = [*above[parent], (names[parent], 0)] if parent and names[parent] else above[parent]
+        step = 1 if twig.reaches[node] == CHILD else -_CHAINS_NODES_MAX
+        above.append([(name, levels + step) for name, levels in here])
+        name = names[node]
+        for named, levels in above[node] if name else ():
+            signature |= 1 << hash((named, 0, name)) % _SIGNATURE_BITS
+            if levels > 1:
+                signature |= 1 << hash((named, levels, name)) % _SIGNATURE_BITS
+    return signature

@@ -1,0 +1,1 @@
+"""Fewer patterns by merging and aggregation."""

@@ -1,0 +1,124 @@
+"""The rules by which several patterns become one that covers them (Dissemination, section 1.5.3).
+
+    1   they differ in one element                    /a/b/d    /a/c/d      →   /a/*/d
+    2   they differ in one element and one operator   /a/b/d    /a/c//d     →   /a/*//d
+    3   they differ in a longer part                  /a/b/c/d  /a/e/f/g/d  →   /a//d
+
+The rules are for paths. Here they are for all patterns with the same branches at the steps that
+stay (:mod:`~twigcast.covering.merging.spine`); where a part is replaced by ``//``, its branches go
+with it. An attribute is an element in this sense: ``/a/@x`` and ``/a/@y`` make ``/a/@*``.
+
+Rule 3 needs something behind the differing part for the ``//`` to lead to. In the paper it needs
+something before it, too; ``/a/b/z`` and ``/c/d/z`` make ``//z`` here. One of the parts may be
+empty: ``/a/z`` and ``/a/b/z`` make ``/a//z``.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from twigcast.covering.merging.spine import Trunk, TrunkStep, pattern_of, trunk_of
+from twigcast.language import Pattern
+from twigcast.language.condition.model import Kind, Label, Reach
+
+__all__ = ["Rule", "RuledMerger", "is_open", "merger_of", "opened", "shortened"]
+
+
+class Rule(IntEnum):
+    """Which of the three rules."""
+
+    ELEMENT = 1
+    ELEMENT_AND_OPERATOR = 2
+    PART = 3
+
+
+class RuledMerger(NamedTuple):
+    """What two patterns become, and by which rule."""
+
+    pattern: Pattern
+    rule: Rule
+
+
+def merger_of(one: Pattern, other: Pattern) -> RuledMerger | None:
+    """What two different patterns are merged into, by the first rule that fits; None if none does.
+
+    >>> p = Pattern.parse
+    >>> merger_of(p("/a/*/c/d"), p("/a/*/c/e")).pattern.text
+    '/a/*/c/*'
+    >>> merger_of(p("//a/b/d[x]"), p("//a/c//d[x]")).pattern.text
+    '//a/*//d/x'
+    >>> merger_of(p("/a/b/c/d"), p("/a/e/f/g/d"))
+    RuledMerger(pattern=Pattern('/a//d'), rule=<Rule.PART: 3>)
+    >>> merger_of(p("/a/b/c"), p("/d/e/f")) is None
+    True
+    """
+    first, second = trunk_of(one), trunk_of(other)
+    if first is None or second is None or first == second:
+        return None
+    found = _by_element(first, second) if len(first) == len(second) else None
+    found = found or _by_part(first, second)
+    # What has no path any more says that nothing matches, and so that no part does.
+    return found if found is not None and trunk_of(found.pattern) is not None else None
+
+
+def is_open(label: Label) -> bool:
+    """Whether a label is ``*`` or ``@*``, or leaves nothing else to be made more general."""
+    return label == Label(label.kind)
+
+
+def opened(trunk: Trunk, place: int) -> Trunk:
+    """The trunk with a ``*`` at this place."""
+    step = trunk[place]
+    wider = TrunkStep(step.reach, Label(step.label.kind), step.branches)
+    return (*trunk[:place], wider, *trunk[place + 1 :])
+
+
+def shortened(trunk: Trunk, *, kept_before: int, kept_behind: int) -> Trunk:
+    """The trunk with ``//`` in the place of all but so many steps before and behind."""
+    behind = trunk[len(trunk) - kept_behind :]
+    return (*trunk[:kept_before], behind[0]._replace(reach=Reach.DESCENDANT), *behind[1:])
+
+
+def _by_element(first: Trunk, second: Trunk) -> RuledMerger | None:
+    """Rules 1 and 2, for trunks of one length."""
+    pairs = list(zip(first, second, strict=True))
+    if any(one.branches != other.branches for one, other in pairs):
+        return None
+    names = [place for place, (one, other) in enumerate(pairs) if one.label != other.label]
+    reaches = [place for place, (one, other) in enumerate(pairs) if one.reach is not other.reach]
+    if len(names) != 1 or len(reaches) > 1:
+        return None
+    place = names[0]
+    kind = first[place].label.kind
+    if kind is not second[place].label.kind or kind is Kind.TEXT:
+        return None
+    merged = opened(first, place)
+    for far in reaches:
+        wider = merged[far]._replace(reach=Reach.DESCENDANT)
+        merged = (*merged[:far], wider, *merged[far + 1 :])
+    rule = Rule.ELEMENT_AND_OPERATOR if reaches else Rule.ELEMENT
+    return RuledMerger(pattern_of(merged), rule)
+
+
+def _by_part(first: Trunk, second: Trunk) -> RuledMerger | None:
+    """Rule 3: as much as is equal before and behind stays."""
+    most = min(len(first), len(second))
+    behind = 0
+    while behind < most and _same_end(first[-behind - 1], second[-behind - 1]):
+        behind += 1
+        if first[-behind].reach is not second[-behind].reach:
+            break
+    before = 0
+    while before < most - behind and first[before] == second[before]:
+        before += 1
+    if not behind:
+        return None
+    return RuledMerger(
+        pattern_of(shortened(first, kept_before=before, kept_behind=behind)), Rule.PART
+    )
+
+
+def _same_end(one: TrunkStep, other: TrunkStep) -> bool:
+    """Whether two steps are one, but for how far they are below what is before them."""
+    return one.label == other.label and one.branches == other.branches

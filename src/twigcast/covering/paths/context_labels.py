@@ -1,0 +1,200 @@
+"""What can stand at a place of a path, in documents of a schema.
+
+Between ``/news/body`` and ``/para`` there may stand a ``section`` or a ``note``, and nothing else:
+then ``/news/body/*/para`` says the same as its two special cases together. This is asked for tens
+of thousands of places when patterns are merged, so states of the schema are bits of integers:
+
+    states_after(/news/body)     where the last node of a path can be
+    states_with(/para)           which states allow such a path below them
+
+and what both have in common is worked out once for each pair of such sets.
+
+All labels that *may* stand there are told, those in open namespaces too, and white space is a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
+from twigcast.covering.paths.counting import LinearPath
+from twigcast.language.condition.model import Kind, Label, Reach
+
+__all__ = ["SchemaPlaces"]
+
+States: TypeAlias = int
+"""A set of states, as bits."""
+
+
+class _Edge(NamedTuple):
+    """A label, the states it can be taken from, and where it leads."""
+
+    label: Label
+    sources: States
+    target: int
+
+
+class SchemaPlaces:
+    """Answers what can be where, and remembers it."""
+
+    def __init__(self, paths: PathAutomaton) -> None:
+        self._paths = paths
+        self._all: States = (1 << len(paths.states)) - 1
+        self._edges = _gathered(paths)
+        self._below = _Closure(paths, upwards=False)
+        self._above = _Closure(paths, upwards=True)
+        self._fitting: dict[Label, list[_Edge]] = {}
+        self._after: dict[LinearPath, States] = {(): 1 << DOCUMENT_NODE}
+        self._with: dict[LinearPath, States] = {(): self._all}
+        self._leaves: dict[Label, States] = {}
+        self._labels: dict[tuple[States, States, Kind], frozenset[Label]] = {}
+        self._ways: dict[tuple[States, States, int], frozenset[tuple[Label, ...]] | None] = {}
+
+    def labels_at(
+        self, *, before: LinearPath, reach: Reach, kind: Kind, behind: LinearPath
+    ) -> frozenset[Label]:
+        """The labels of all nodes that can stand between two parts of a path."""
+        begin = self.states_after(before)
+        if reach is Reach.DESCENDANT:
+            begin = self._below.of(begin)
+        key = (begin, self.states_with(behind), kind)
+        found = self._labels.get(key)
+        if found is None:
+            found = self._labels[key] = frozenset(self._found_labels(*key))
+        return found
+
+    def ways_between(
+        self, *, before: LinearPath, behind: LinearPath, most: int
+    ) -> frozenset[tuple[Label, ...]] | None:
+        """The rows of labels that can stand between; None for more than so many, or endless."""
+        begin = self.states_after(before)
+        ends = self.states_with((behind[0]._replace(reach=Reach.CHILD), *behind[1:]))
+        key = (begin, ends, most)
+        if key not in self._ways:
+            self._ways[key] = self._found_ways(*key)
+        return self._ways[key]
+
+    def states_after(self, path: LinearPath) -> States:
+        """Where the last node of a path of elements can be."""
+        found = self._after.get(path)
+        if found is None:
+            reach, label = path[-1]
+            above = self.states_after(path[:-1])
+            if reach is Reach.DESCENDANT:
+                above = self._below.of(above)
+            found = 0
+            for edge in self._fits(label):
+                if edge.sources & above:
+                    found |= 1 << edge.target
+            self._after[path] = found
+        return found
+
+    def states_with(self, path: LinearPath) -> States:
+        """The states below which there can be such a path."""
+        found = self._with.get(path)
+        if found is None:
+            reach, label = path[0]
+            if label.kind is Kind.ELEMENT:
+                below = self.states_with(path[1:])
+                found = 0
+                for edge in self._fits(label):
+                    if below >> edge.target & 1:
+                        found |= edge.sources
+            else:
+                found = self._with_leaf(label)
+            if reach is Reach.DESCENDANT:
+                found = self._above.of(found)
+            self._with[path] = found
+        return found
+
+    def _found_labels(self, begin: States, ends: States, kind: Kind) -> Iterator[Label]:
+        if kind is Kind.ELEMENT:
+            for edge in self._edges:
+                if edge.sources & begin and ends >> edge.target & 1:
+                    yield edge.label
+        else:
+            for number, state in enumerate(self._paths.states):
+                if begin >> number & 1:
+                    for label, _values in state.attributes:
+                        yield label
+
+    def _found_ways(
+        self, begin: States, ends: States, most: int
+    ) -> frozenset[tuple[Label, ...]] | None:
+        inside = self._above.of(ends)
+        found: set[tuple[Label, ...]] = set()
+        waiting: list[tuple[int, tuple[Label, ...], States]] = [
+            (state, (), 1 << state) for state in _numbers(begin & inside)
+        ]
+        while waiting:
+            state, way, passed = waiting.pop()
+            if ends >> state & 1:
+                found.add(way)
+            for label, target in self._paths.states[state].edges:
+                if inside >> target & 1:
+                    if passed >> target & 1:
+                        return None
+                    waiting.append((target, (*way, label), passed | 1 << target))
+            if len(found) > most or len(waiting) > most:
+                return None
+        return frozenset(found)
+
+    def _fits(self, label: Label) -> list[_Edge]:
+        found = self._fitting.get(label)
+        if found is None:
+            found = [edge for edge in self._edges if edge.label.meet(label)]
+            self._fitting[label] = found
+        return found
+
+    def _with_leaf(self, label: Label) -> States:
+        found = self._leaves.get(label)
+        if found is None:
+            found = 0
+            for number, state in enumerate(self._paths.states):
+                if label.kind is Kind.TEXT:
+                    there = state.text is not TextKind.NONE
+                else:
+                    there = any(label.meet(other) for other, _ in state.attributes)
+                found |= there << number
+            self._leaves[label] = found
+        return found
+
+
+def _gathered(paths: PathAutomaton) -> list[_Edge]:
+    """The edges of the automaton, those with one label and one end put together."""
+    sources: dict[tuple[Label, int], States] = {}
+    for source, label, target in paths.edges():
+        sources[label, target] = sources.get((label, target), 0) | 1 << source
+    return [_Edge(label, found, target) for (label, target), found in sources.items()]
+
+
+class _Closure:
+    """Sets of states with all that can be reached from them, remembered."""
+
+    def __init__(self, paths: PathAutomaton, *, upwards: bool) -> None:
+        self._near: list[States] = [0] * len(paths.states)
+        for source, _label, target in paths.edges():
+            begin, end = (target, source) if upwards else (source, target)
+            self._near[begin] |= 1 << end
+        self._known: dict[States, States] = {}
+
+    def of(self, states: States) -> States:
+        found = self._known.get(states)
+        if found is None:
+            found = fresh = states
+            while fresh:
+                near = 0
+                for number in _numbers(fresh):
+                    near |= self._near[number]
+                fresh = near & ~found
+                found |= fresh
+            self._known[states] = found
+        return found
+
+
+def _numbers(states: States) -> Iterator[int]:
+    while states:
+        lowest = states & -states
+        yield lowest.bit_length() - 1
+        states ^= lowest

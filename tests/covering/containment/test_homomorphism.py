@@ -1,0 +1,76 @@
+"""Homomorphisms, the walk along single paths, and the classes of models, each by itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+
+from tests.covering.drawn import paths, trees
+from tests.covering.oracle import model_count, read, row_of_stars, truly_covers
+from twigcast.covering.containment.canonical_models import (
+    OutOfSteps,
+    Steps,
+    covers_every_model,
+    longest_row_of_stars,
+)
+from twigcast.covering.containment.homomorphism import ground_of, lies_on
+from twigcast.covering.containment.linear import path_covers
+from twigcast.covering.containment.twig import Twig, condensed, twig_of
+from twigcast.language import Pattern
+
+
+def twig(text: str) -> Twig:
+    found = twig_of(Pattern.parse(text).condition)
+    assert found is not None
+    return found
+
+
+@given(trees(), trees())
+def test_a_homomorphism_is_a_covering(wider: str, narrower: str) -> None:
+    assume(model_count(wider=wider, narrower=narrower) < 2_000)
+    ground = ground_of(twig(narrower))
+    plain, found = lies_on(twig(wider), ground), lies_on(condensed(twig(wider)), ground)
+    assert found or not plain
+    assert not found or truly_covers(wider=wider, narrower=narrower)
+
+
+@given(paths(), paths())
+def test_on_paths_the_walk_and_the_homomorphism_agree(wider: str, narrower: str) -> None:
+    first, second = condensed(twig(wider)), ground_of(twig(narrower))
+    assert path_covers(wider=first, narrower=second) is lies_on(first, second)
+
+
+@given(trees(5), trees(5))
+def test_models_alone_decide_exactly(wider: str, narrower: str) -> None:
+    found = covers_every_model([condensed(twig(wider))], twig(narrower), Steps(1_000_000))
+    assert found is truly_covers(wider=wider, narrower=narrower)
+
+
+@given(trees())
+def test_rows_of_stars_are_never_longer_condensed(text: str) -> None:
+    assert longest_row_of_stars(condensed(twig(text))) <= row_of_stars(read(text))
+
+
+def test_ground_knows_what_is_below_and_how_deep() -> None:
+    ground = ground_of(twig("/a[b]//c/*"))
+    assert ground.twig.parents == (-1, 0, 1, 2, 1)  # a, then c with its *, then b
+    assert ground.below == (0b11110, 0b11100, 0b01000, 0, 0)
+    assert ground.children == (0b00010, 0b10000, 0b01000, 0, 0)
+    assert ground.depths == (0, 1, 2, 3, 2)
+    assert ground.deep == (0b11111, 0b11110, 0b11100, 0b01000)
+    assert ground.near == 0b11011
+
+
+def test_a_deeper_node_is_asked_for_by_the_number_of_levels() -> None:
+    wider = condensed(twig("/a//*/*/b"))
+    assert lies_on(wider, ground_of(twig("/a/c//c/b")))
+    assert not lies_on(wider, ground_of(twig("/a//c//b")))
+
+
+def test_steps_run_out_before_they_are_taken() -> None:
+    steps = Steps(100)
+    steps.take(60)
+    with pytest.raises(OutOfSteps):
+        steps.take(41)
+    assert steps.taken == 60
+    assert steps.left == 0

@@ -1,0 +1,96 @@
+"""What is said once and for all is what a covering order says that has seen it come."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.covering.drawn import drawn_path
+from tests.covering.pairs import drawn_mixed
+from tests.covering.papers.test_subscription_tree import Everything, top_classes
+from twigcast.covering.containment.covers import Ready, Verdict, ready
+from twigcast.covering.index import cover_index as cover_index_module
+from twigcast.covering.index import native
+from twigcast.covering.index.batch_cover import bits_of, minimal_sets
+from twigcast.covering.index.incremental_cover import ForwardedSets
+from twigcast.language import Pattern
+
+randoms = st.randoms(use_true_random=False)
+SETS = 4
+
+
+def drawn_sets(rng: Random, patterns: list[Pattern]) -> dict[Pattern, int]:
+    return {pattern: rng.randrange(1 << SETS) for pattern in patterns}
+
+
+def in_set(patterns: dict[Pattern, int], bit: int) -> set[Pattern]:
+    return {pattern for pattern, sets in patterns.items() if sets & bit}
+
+
+@given(randoms, st.sampled_from(["python", "native"] if native.AVAILABLE else ["python"]))
+def test_each_set_is_said_as_if_it_were_forwarded_over_a_link(rng: Random, engine: str) -> None:
+    drawn = [
+        Pattern.parse(drawn_path(rng, steps_max=3)) if rng.random() < 0.7 else drawn_mixed(rng)
+        for _ in range(rng.randrange(14))
+    ]
+    patterns = drawn_sets(rng, drawn)
+    said = minimal_sets(patterns, engine)  # type: ignore[arg-type]
+    for bit in bits_of((1 << SETS) - 1):
+        order: ForwardedSets[str] = ForwardedSets()
+        for pattern in in_set(patterns, bit):
+            order.put(pattern, None)
+        assert in_set(said, bit) == set(order.forwarded(None))
+
+
+@given(randoms)
+def test_circles_and_coverings_that_are_not_transitive_are_as_defined(rng: Random) -> None:
+    """Coverings drawn at random, as if most had not been found."""
+    names = [Pattern.parse(f"//{name}" + "/x" * rng.randrange(3)) for name in "abcdefgh"]
+    share = rng.choice([0.1, 0.25, 0.5])
+    edges = {(a, b) for a, b in permutations(names, 2) if rng.random() < share}
+    patterns = drawn_sets(rng, names)
+
+    def decided(*, wider: Ready, narrower: Ready, budget: int) -> Verdict:  # noqa: ARG001
+        pair = Pattern(wider.condition), Pattern(narrower.condition)
+        return Verdict(covers=pair in edges or pair[0] is pair[1])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cover_index_module, "decide_ready", decided)
+        patch.setattr(cover_index_module, "FeatureIndex", Everything)
+        said = minimal_sets(patterns, "python")
+    for bit in bits_of((1 << SETS) - 1):
+        there = dict(enumerate(in_set(patterns, bit)))
+        assert in_set(said, bit) == {there[top] for top in top_classes(there, edges)}
+
+
+def test_patterns_that_mean_the_same_are_said_by_the_least_text() -> None:
+    one, other = Pattern.parse("//*/a"), Pattern.parse("/*//a")
+    assert one != other
+    said = minimal_sets({other: 0b11, one: 0b01})
+    assert in_set(said, 0b01) == {min(one, other, key=lambda each: each.text)}
+    assert in_set(said, 0b10) == {other}
+
+
+def test_what_was_made_ready_is_made_once_by_whoever_keeps_it() -> None:
+    kept: dict[Pattern, Ready] = {}
+    asked: list[str] = []
+
+    def ready_of(pattern: Pattern) -> Ready:
+        if pattern not in kept:
+            asked.append(pattern.text)
+            kept[pattern] = ready(pattern.condition)
+        return kept[pattern]
+
+    patterns = dict.fromkeys(map(Pattern.parse, ("/a", "/a/b", "//c")), 1)
+    first = minimal_sets(patterns, ready_of=ready_of)
+    assert minimal_sets(patterns, ready_of=ready_of) == first
+    assert sorted(asked) == ["//c", "/a", "/a/b"]
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert minimal_sets({}) == {}
+    assert minimal_sets({Pattern.parse("/a"): 0}) == {}

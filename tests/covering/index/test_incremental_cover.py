@@ -1,0 +1,169 @@
+"""Whatever has happened, what is said over a link is the least of each class that nothing covers.
+
+The judge is the definition: coverings among the patterns that came from elsewhere, closed under
+"and so on", one speaker for each class at the top.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.covering.drawn import drawn_path
+from tests.covering.pairs import drawn_mixed
+from tests.covering.papers.test_subscription_tree import Everything, top_classes
+from twigcast.covering import covers
+from twigcast.covering.containment.covers import Ready, Verdict
+from twigcast.covering.index import cover_index as cover_index_module
+from twigcast.covering.index.incremental_cover import ForwardedSets
+from twigcast.language import Pattern
+
+randoms = st.randoms(use_true_random=False)
+LINKS = ("east", "north", "south", "west")
+
+
+class Broker:
+    """Forwarded sets, and beside them the plain facts."""
+
+    def __init__(
+        self, sets: ForwardedSets[str], edges: set[tuple[Pattern, Pattern]] | None
+    ) -> None:
+        self.sets = sets
+        self.edges = edges
+        self.came: dict[str | None, set[Pattern]] = {None: set()}
+        self.told: dict[str, set[Pattern]] = {}
+
+    def disturb(self, rng: Random, drawn: list[Pattern]) -> None:
+        sources = list(self.came)
+        away = [link for link in LINKS if link not in self.came]
+        match rng.choices(["put", "take", "up", "down"], [10, 6, 1.5, 1])[0]:
+            case "put":
+                source, pattern = rng.choice(sources), rng.choice(drawn)
+                self.came[source].add(pattern)
+                self.sets.put(pattern, source)
+            case "take":
+                source = rng.choice(sources)
+                if self.came[source]:
+                    pattern = rng.choice(sorted(self.came[source], key=lambda each: each.text))
+                    self.came[source].discard(pattern)
+                    self.sets.take(pattern, source)
+            case "up" if away:
+                link = rng.choice(away)
+                self.came[link], self.told[link] = set(), set()
+                self.sets.add_link(link)
+            case "down" if self.told:
+                link = rng.choice(list(self.told))
+                del self.came[link], self.told[link]
+                self.sets.remove_link(link)
+
+    def listen(self) -> None:
+        for link, difference in self.sets.changes().items():
+            assert self.told[link].isdisjoint(difference.added)
+            assert self.told[link].issuperset(difference.removed)
+            self.told[link] |= set(difference.added)
+            self.told[link] -= set(difference.removed)
+
+    def check(self) -> None:
+        self.listen()
+        for link, told in self.told.items():
+            assert told == set(self.sets.forwarded(link)) == self.expected(link)
+        assert set(self.sets.forwarded(None)) == self.expected("a new neighbour")
+
+    def expected(self, link: str) -> set[Pattern]:
+        elsewhere = {each for source, came in self.came.items() if source != link for each in came}
+        patterns = dict(enumerate(sorted(elsewhere, key=lambda each: each.text)))
+        edges = self.edges
+        if edges is None:
+            pairs = permutations(elsewhere, 2)
+            edges = {(a, b) for a, b in pairs if covers(wider=a, narrower=b)}
+        return {patterns[top] for top in top_classes(patterns, edges)}
+
+
+def simple(rng: Random) -> Pattern:
+    return Pattern.parse(drawn_path(rng, steps_max=3))
+
+
+@given(randoms)
+def test_what_is_said_depends_on_what_there_is_and_not_on_what_has_been(rng: Random) -> None:
+    broker = Broker(ForwardedSets(), None)
+    drawn = [simple(rng) if rng.random() < 0.8 else drawn_mixed(rng) for _ in range(9)]
+    for _ in range(30):
+        broker.disturb(rng, drawn)
+        if rng.random() < 0.7:
+            broker.listen()
+    broker.check()
+
+
+@given(randoms)
+def test_circles_and_coverings_that_are_not_transitive_neither_lose_nor_linger(rng: Random) -> None:
+    """Coverings drawn at random, as if most had not been found."""
+    names = [Pattern.parse(f"//{name}") for name in "abcdefg"]
+    share = rng.choice([0.1, 0.25, 0.5])
+    edges = {(a, b) for a, b in permutations(names, 2) if rng.random() < share}
+
+    def decided(*, wider: Ready, narrower: Ready, budget: int) -> Verdict:  # noqa: ARG001
+        pair = Pattern(wider.condition), Pattern(narrower.condition)
+        return Verdict(covers=pair in edges or pair[0] is pair[1])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cover_index_module, "decide_ready", decided)
+        patch.setattr(cover_index_module, "FeatureIndex", Everything)
+        broker = Broker(ForwardedSets("python"), edges)
+        for _ in range(60):
+            broker.disturb(rng, names)
+            broker.check()
+
+
+@given(randoms)
+def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
+    sets: ForwardedSets[str] = ForwardedSets("python")
+    broker = Broker(sets, None)
+    drawn = [drawn_mixed(rng) for _ in range(6)]
+    for _ in range(20):
+        broker.disturb(rng, drawn)
+    for source, came in broker.came.items():
+        for pattern in came:
+            sets.take(pattern, source)
+    for link in list(broker.told):
+        sets.remove_link(link)
+    assert sets.forwarded(None) == ()
+    assert sets.statistics() == (0, 0, 0)
+    kept = {name: each for name, each in vars(sets).items() if isinstance(each, dict) and each}
+    assert set(kept) == {"_said"}
+
+
+def test_two_parents_serve_for_any_number_of_links() -> None:
+    """What comes from one link alone is no reason to hold something back from that link."""
+    sets: ForwardedSets[str] = ForwardedSets()
+    for link in LINKS:
+        sets.add_link(link)
+    narrow, wide, other = (Pattern.parse(text) for text in ("/a/b/c", "/a", "/a/b"))
+    sets.put(narrow, None)
+    sets.put(wide, "north")
+    assert sets.forwarded("north") == (narrow,)
+    assert sets.forwarded("south") == sets.forwarded("east") == (wide,)
+    sets.put(other, "south")
+    assert sets.forwarded("north") == (other,)
+    assert sets.forwarded("south") == (wide,)
+    sets.take(wide, "north")
+    assert sets.forwarded("south") == (narrow,)
+    assert sets.forwarded("west") == (other,)
+    assert sets.statistics() == (2, 1, 0)
+
+
+def test_a_pattern_from_two_links_is_said_to_both() -> None:
+    sets: ForwardedSets[str] = ForwardedSets()
+    sets.add_link("north")
+    sets.add_link("south")
+    pattern = Pattern.parse("//a")
+    sets.put(pattern, "north")
+    assert sets.forwarded("north") == ()
+    sets.put(pattern, "south")
+    assert sets.forwarded("north") == sets.forwarded("south") == (pattern,)
+    sets.take(pattern, "north")
+    assert sets.forwarded("south") == ()
+    assert sets.forwarded("north") == (pattern,)

@@ -1,0 +1,116 @@
+"""What can stand at a place of a path: labels and rows of labels, by the DTD."""
+
+from __future__ import annotations
+
+from twigcast import Pattern, Schema
+from twigcast.covering.containment.covers import paths_of
+from twigcast.covering.merging.candidates import ElementGroups, Place, by_part
+from twigcast.covering.merging.spine import Trunk, trunk_of
+from twigcast.covering.paths.context_labels import SchemaPlaces
+from twigcast.covering.paths.counting import LinearPath, linear_path
+from twigcast.language.condition.model import Kind, Reach
+
+PLACES = SchemaPlaces(
+    paths_of(
+        Schema.parse(
+            b"<!ELEMENT news (head, body)> <!ELEMENT head (title)> <!ELEMENT body (section|note)*>"
+            b"<!ELEMENT section (title?, para*)> <!ELEMENT note (para)> <!ELEMENT para (#PCDATA)>"
+            b"<!ELEMENT title (#PCDATA)> <!ATTLIST para lang CDATA #IMPLIED id ID #IMPLIED>"
+        )
+    ).automaton
+)
+RECURSIVE = SchemaPlaces(
+    paths_of(
+        Schema.parse(b"<!ELEMENT a (b | z)> <!ELEMENT b (b | z)> <!ELEMENT z EMPTY>")
+    ).automaton
+)
+
+
+def steps(text: str) -> LinearPath:
+    """The steps of a path; ``.`` is the empty one."""
+    found = () if text == "." else linear_path(Pattern.parse(text).condition)
+    assert found is not None
+    return found
+
+
+def labels(before: str, behind: str = ".", reach: Reach = Reach.CHILD) -> list[str]:
+    found = PLACES.labels_at(
+        before=steps(before), reach=reach, kind=Kind.ELEMENT, behind=steps(behind)
+    )
+    return sorted(label.local or "" for label in found)
+
+
+def test_labels_are_those_between_what_is_before_and_behind() -> None:
+    assert labels("/news/body") == ["note", "section"]
+    assert labels("/news/body", "/para/@lang") == ["note", "section"]
+    assert labels("/news/body", "/title") == ["section"]
+    assert labels("/news", "//para") == ["body"]
+    assert labels(".", "/title", Reach.DESCENDANT) == ["head", "section"]
+    assert labels("/news/body", "/head") == []
+    assert labels("/nothing") == []
+
+
+def test_attributes_are_labels_too() -> None:
+    found = PLACES.labels_at(
+        before=steps("//para"), reach=Reach.CHILD, kind=Kind.ATTRIBUTE, behind=()
+    )
+    assert {label.local for label in found} == {"lang", "id"}
+
+
+def test_ways_are_rows_of_labels() -> None:
+    found = PLACES.ways_between(before=steps("/news"), behind=steps("/title/text()"), most=9)
+    assert found is not None
+    assert {tuple(label.local for label in way) for way in found} == {
+        ("head",),
+        ("body", "section"),
+    }
+
+
+def test_too_many_ways_and_endless_ones_are_not_told() -> None:
+    assert PLACES.ways_between(before=(), behind=steps("/para"), most=1) is None
+    assert RECURSIVE.ways_between(before=steps("/a"), behind=steps("/z"), most=9) is None
+    assert RECURSIVE.ways_between(before=steps("/a/z"), behind=steps("/z"), most=9) == frozenset()
+
+
+# Candidates.
+
+
+def trunks(*texts: str) -> dict[int, Trunk]:
+    found = {}
+    for number, text in enumerate(texts):
+        trunk = trunk_of(Pattern.parse(text))
+        assert trunk is not None
+        found[number] = trunk
+    return found
+
+
+def test_trunks_that_differ_in_one_label_meet_in_a_group() -> None:
+    groups = ElementGroups()
+    there = trunks("/a/b/d", "/a/c/d", "/a/c//d", "/a/c/e", "/a/x[y]/d")
+    for number, trunk in there.items():
+        groups.add(number, trunk)
+    found = [(place.before, place.behind, place.members) for place in groups.fresh(there)]
+    assert found[0] == (1, 1, (0, 1, 2))
+    assert (2, 0, (1, 2, 3)) in found
+    assert groups.fresh(there) == []
+
+
+def test_who_is_gone_is_in_no_group() -> None:
+    groups = ElementGroups()
+    there = trunks("/a/b", "/a/c")
+    for number, trunk in there.items():
+        groups.add(number, trunk)
+    del there[0]
+    assert groups.fresh(there) == []
+
+
+def test_trunks_that_differ_in_a_part_meet_by_what_is_around_it() -> None:
+    four = trunks("/a/b/c/z", "/a/d/z", "/a/b/c/d/e/z", "/a/q")
+    for steps_max, members in ((2, (0, 1)), (4, (0, 1, 2))):
+        found = list(by_part(four, steps_max=steps_max))
+        there = [place.members for place in found if (place.before, place.behind) == (1, 1)]
+        assert there == [members]
+
+
+def test_of_places_with_the_same_members_the_one_where_most_is_left_is_told() -> None:
+    assert list(by_part(trunks("/a/b/c/z", "/a/b/d/e/z"))) == [Place(2, 1, (0, 1))]
