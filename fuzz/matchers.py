@@ -8,7 +8,7 @@ from typing import Final
 from twigcast.errors import DocumentError, InternalError
 from twigcast.language import Pattern
 from twigcast.matching import ENGINES, Matcher
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 
 __all__ = ["ENGINE_NAMES", "Answer", "answer", "matchers"]
 

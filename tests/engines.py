@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from twigcast.matching import ENGINES
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 
 NATIVE: Final = pytest.mark.skipif(
     not AVAILABLE, reason="the kernel (the package twigcast-kernel) is not built"

@@ -14,7 +14,8 @@ from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
 from twigcast.files import gather_subscriptions, list_documents, open_entries
 from twigcast.library.matcher import Matcher as LibraryMatcher
-from twigcast.matching import rules, substituted
+from twigcast.matching import substituted
+from twigcast.matching.interface import rules
 from twigcast.simulator import Measured, Simulation
 
 DOCUMENT = b"<a><b/></a>"

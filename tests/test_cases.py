@@ -24,7 +24,7 @@ from tests.engines import EVERY_ENGINE
 from tests.judge import judge
 from twigcast.language import Document, Pattern
 from twigcast.matching import Matcher, explain
-from twigcast.matching.walk import holds
+from twigcast.matching.residual.tree_walk import holds
 
 CASES = Path(__file__).parent / "cases"
 

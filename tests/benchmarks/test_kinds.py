@@ -14,7 +14,7 @@ from benchmarks.definition import Definition
 from benchmarks.links import LINKS, linked
 from benchmarks.processes import PROC, used
 from benchmarks.workloads import Workload
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 
 ENGINE = "native" if AVAILABLE else "streaming"
 NAMES = [f"e{number}" for number in range(LINKS + 20)]

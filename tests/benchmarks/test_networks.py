@@ -12,7 +12,7 @@ from benchmarks.definition import Definition
 from benchmarks.definitions import DEFINITIONS
 from benchmarks.report import table
 from benchmarks.workloads import Workload
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 from twigcast.routing.strategy import strategy
 
 ENGINE = "native" if AVAILABLE else "streaming"

@@ -11,7 +11,8 @@ from tests.engines import NATIVE
 from twigcast import __version__
 from twigcast.cli import about, doctor
 from twigcast.errors import UsageError
-from twigcast.matching import Matcher, native
+from twigcast.matching import Matcher
+from twigcast.matching.engines import native
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast

@@ -143,7 +143,7 @@ def test_a_name_that_is_no_utf_8_is_spelled_out(twigcast: Twigcast, tmp_path: Pa
 def test_without_the_kernel_one_line_says_how_much_slower_it_is_and_what_to_do(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("twigcast.matching.native.AVAILABLE", False)
+    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
     monkeypatch.setattr("twigcast.matching.matcher.AVAILABLE", False)
     told, summary = twigcast("match", "subs.csv", "good.xml").stderr.splitlines()
     assert told.startswith("engine streaming, 30 to 300 times slower")
@@ -154,5 +154,5 @@ def test_without_the_kernel_one_line_says_how_much_slower_it_is_and_what_to_do(
 def test_who_asks_for_an_engine_by_name_is_told_nothing(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("twigcast.matching.native.AVAILABLE", False)
+    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
     assert "slower" not in twigcast("match", "subs.csv", "good.xml", "--engine", "lxml").stderr

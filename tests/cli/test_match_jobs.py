@@ -19,8 +19,8 @@ from twigcast.errors import DocumentError, InternalError
 from twigcast.files.publications import Entry, Kind
 from twigcast.language import DocumentLimits
 from twigcast.matching import Decision, Matcher
-from twigcast.matching.native import AVAILABLE
-from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
+from twigcast.matching.engines.native import AVAILABLE
+from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast

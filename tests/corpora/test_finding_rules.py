@@ -12,7 +12,7 @@ from lxml import etree
 
 import twigcast
 from tests.judge import judge_tree
-from twigcast.matching.finding import NODES_MAX
+from twigcast.matching.explain.finding import NODES_MAX
 
 
 @pytest.mark.parametrize("genre", ["ubl-cii", "html", "jats", "docbook"])

@@ -15,7 +15,7 @@ from tests.goldens import (
     wire_frames,
 )
 from tests.goldens.golden import Golden, Need
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 
 EVERY_GOLDEN: Final[tuple[Golden, ...]] = (
     *public_names.GOLDENS,

@@ -9,7 +9,7 @@ from tests.judge import judge, judge_tree
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
-from twigcast.matching.walk import holds
+from twigcast.matching.residual.tree_walk import holds
 
 
 def by_libxml2(pattern: Pattern, content: bytes) -> bool:

@@ -15,10 +15,11 @@ from lxml import etree
 from tests.engines import EVERY_ENGINE
 from twigcast.language.condition.model import ValueTest
 from twigcast.language.condition.value_tests import passes
-from twigcast.matching import Matcher, walk
-from twigcast.matching.native import AVAILABLE, NativeStatistics
-from twigcast.matching.residuals import DOCUMENT_COST_MAX
-from twigcast.matching.values import string_value
+from twigcast.matching import Matcher
+from twigcast.matching.engines.native import AVAILABLE, NativeStatistics
+from twigcast.matching.residual import tree_walk as walk
+from twigcast.matching.residual.libxml2 import DOCUMENT_COST_MAX
+from twigcast.matching.residual.string_values import string_value
 
 BUDGETS = (0, 100, 3_000, 100_000, 3_000_000, DOCUMENT_COST_MAX)
 

@@ -92,7 +92,9 @@ def test_a_kernel_that_fails_on_a_batch_is_asked_row_by_row(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     matcher = Matcher({1: "//a"})
-    monkeypatch.setattr("twigcast.matching.native_batch.decided_rows", _failing(KeyError("b")))
+    monkeypatch.setattr(
+        "twigcast.matching.engines.native_batch.decided_rows", _failing(KeyError("b"))
+    )
     assert matcher.match_batch(pa.array([b"<a/>", b"<b/>"])).to_pydict()["matches"] == [[1], []]
 
 
@@ -112,7 +114,7 @@ def test_an_interrupt_passes_every_door(
         ("twigcast.language.document.parse._parsed", lambda: Document.parse(b"<a/>")),
         ("twigcast.language.pattern.short_way", lambda: Pattern.parse("//a")),
         ("twigcast.language.pattern.short_way", lambda: Pattern("//a")),
-        ("twigcast.matching.lxml_engine.LxmlEngine.decide", lambda: explain("//a", b"<a/>")),
+        ("twigcast.matching.engines.lxml.LxmlEngine.decide", lambda: explain("//a", b"<a/>")),
     ],
 )
 def test_the_other_entrances_tell_it_too(

@@ -16,8 +16,8 @@ from twigcast import Matcher, covers
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Finding, Findings, FoundNode
-from twigcast.matching.explain import explain
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
+from twigcast.matching.explain.explain import explain
 
 ENGINES = ["native", "streaming", "lxml"] if AVAILABLE else ["streaming", "lxml"]
 TESTS = ["comment()", "processing-instruction()", "processing-instruction('p')", "node()", "text()"]

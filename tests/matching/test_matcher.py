@@ -27,7 +27,7 @@ from twigcast.language.pattern import CANONICAL_LIMITS, PatternLimits
 from twigcast.language.xpath.parser import parse_expression
 from twigcast.language.xpath.syntax import Type, type_of
 from twigcast.matching import Matcher
-from twigcast.matching.lxml_engine import LxmlEngine
+from twigcast.matching.engines.lxml import LxmlEngine
 
 TRADES = b"<feed><trade id='7'><price>120</price></trade><note/></feed>"
 

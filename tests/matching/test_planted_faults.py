@@ -9,15 +9,16 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from tests.matching import test_bounded_work, test_reading
+from tests.matching import test_bounded_work
+from tests.matching.streaming import test_run as test_reading
 from twigcast.language.condition.model import Condition
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
-from twigcast.matching import walk
-from twigcast.matching.label_paths import LabelPath
-from twigcast.matching.reading import Reading
-from twigcast.matching.residuals import Residuals
-from twigcast.matching.streaming import StreamingEngine
+from twigcast.matching.residual import tree_walk as walk
+from twigcast.matching.residual.libxml2 import Residuals
+from twigcast.matching.streaming.engine import StreamingEngine
+from twigcast.matching.streaming.lazy_dfa import LabelPath
+from twigcast.matching.streaming.run import Reading
 
 verdicts = Residuals._verdicts
 
@@ -90,7 +91,7 @@ def test_an_answer_remembered_wrongly_by_the_walk_is_found(monkeypatch: pytest.M
 
     xpath = test_bounded_work.chain(40)
     test_bounded_work.test_negations_inside_each_other_are_decided_on_nested_elements("lxml", xpath)
-    monkeypatch.setattr("twigcast.matching.residuals.Walk", Forgetful)
+    monkeypatch.setattr("twigcast.matching.residual.libxml2.Walk", Forgetful)
     with pytest.raises(AssertionError):
         test_bounded_work.test_negations_inside_each_other_are_decided_on_nested_elements(
             "lxml", xpath

@@ -16,7 +16,7 @@ from tests.engines import EVERY_ENGINE
 from twigcast.errors import UsageError
 from twigcast.language import Document, Pattern
 from twigcast.matching import Matcher
-from twigcast.matching.residuals import Residuals
+from twigcast.matching.residual.libxml2 import Residuals
 
 DOCUMENT = b"<feed><trade id='7'><price>120</price></trade><trade/></feed>"
 

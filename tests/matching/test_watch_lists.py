@@ -11,7 +11,7 @@ from lxml import etree
 
 from tests.engines import EVERY_ENGINE
 from twigcast.matching import Matcher
-from twigcast.matching.native import AVAILABLE, NativeStatistics
+from twigcast.matching.engines.native import AVAILABLE, NativeStatistics
 
 needs_kernel = pytest.mark.skipif(not AVAILABLE, reason="the kernel is not installed")
 

@@ -34,7 +34,7 @@ from tests.routing.vocabulary import (
     satisfied,
 )
 from twigcast.matching import ENGINES
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 from twigcast.routing.annotations import Annotations
 from twigcast.routing.events import (
     BrokerId,

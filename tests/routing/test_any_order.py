@@ -31,7 +31,7 @@ from tests.routing.vocabulary import (
 )
 from twigcast import Network
 from twigcast.matching import ENGINES
-from twigcast.matching.native import AVAILABLE
+from twigcast.matching.engines.native import AVAILABLE
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,

@@ -19,7 +19,7 @@ from twigcast.errors import PatternError, ProtocolError
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import ENGINES, Matcher
-from twigcast.matching.explain import explain
+from twigcast.matching.explain.explain import explain
 from twigcast.routing import Network, Router, wire
 from twigcast.routing.events import (
     BrokerId,

@@ -58,7 +58,7 @@ def parts() -> Iterator[Part]:
 
 
 def _kernel() -> Part:
-    from twigcast.matching.native import version
+    from twigcast.matching.engines.native import version
 
     found = version()
     if found is None:

@@ -109,7 +109,7 @@ def _lxml() -> str:
 def _kernel() -> str:
     """Whether the kernel is there, and decides a match that needs nobody else."""
     from twigcast.matching import Matcher
-    from twigcast.matching.native import version
+    from twigcast.matching.engines.native import version
 
     found = version()
     if found is None:

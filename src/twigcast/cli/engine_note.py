@@ -14,6 +14,6 @@ ADVICE: Final = "to have it, where Rust is: pip install ./kernel in a checkout o
 
 def slow_engine() -> str | None:
     """What to tell if the engine that ``auto`` takes is the slow one."""
-    from twigcast.matching.native import AVAILABLE
+    from twigcast.matching.engines.native import AVAILABLE
 
     return None if AVAILABLE else f"engine streaming, {SLOWER}; {ADVICE}"

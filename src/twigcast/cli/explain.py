@@ -137,7 +137,7 @@ def _explained(
         raise content
     from twigcast.language import Document
     from twigcast.matching import explain as explained
-    from twigcast.matching.residuals import COST_MAX
+    from twigcast.matching.residual.libxml2 import COST_MAX
 
     read = Document.parse(content, name=name, limits=bounds)
     return name, explained(xpath, read, namespaces, residual_cost_max=cost_max or COST_MAX)

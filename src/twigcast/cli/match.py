@@ -135,7 +135,7 @@ def _deciders(
     from twigcast.cli.match_jobs import Deciders, MatcherBounds
     from twigcast.files import compile_subscriptions
     from twigcast.matching import Matcher
-    from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
+    from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 
     for option, cost in zip(("--residual-cost-max", "--document-cost-max"), costs, strict=True):
         check_number(option, cost)

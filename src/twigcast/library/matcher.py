@@ -11,8 +11,8 @@ from twigcast.language import LIBRARY_LIMITS, PATTERN_LIMITS, DocumentLimits, Pa
 from twigcast.language.document.content import Source
 from twigcast.library.documents import opened
 from twigcast.matching import Matcher as CoreMatcher
-from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
-from twigcast.matching.unread import Unread
+from twigcast.matching.lazy_document import Unread
+from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.slips import asked
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
 """Many patterns, one document: the matcher, its engines, and why something did not match."""
 
 from twigcast.matching.bindings import Binding, substituted
-from twigcast.matching.engine import Decision, EngineStatistics
-from twigcast.matching.explain import Explanation, explain
-from twigcast.matching.finding import Finding, Findings, FoundNode
+from twigcast.matching.explain.explain import Explanation, explain
+from twigcast.matching.explain.finding import Finding, Findings, FoundNode
+from twigcast.matching.interface.engine import Decision, EngineStatistics
 from twigcast.matching.matcher import ENGINES, Matcher, MatcherStatistics
-from twigcast.matching.moments import Account, LastSeen, Moment
+from twigcast.matching.streaming.positions import Account, LastSeen, Moment
 
 __all__ = [
     "ENGINES",

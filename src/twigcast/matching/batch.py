@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from twigcast.errors import DocumentError, InternalError, UsageError
 from twigcast.language.document.parse import encoded
-from twigcast.matching.engine import Decision
-from twigcast.matching.ids import IdCodes
+from twigcast.matching.interface.engine import Decision
+from twigcast.matching.interface.ids import IdCodes
 
 if TYPE_CHECKING:
     import pyarrow as pa

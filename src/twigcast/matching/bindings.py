@@ -38,7 +38,7 @@ from twigcast.language.condition.model import (
 from twigcast.language.condition.normal_form import all_of, any_of, at_document, exists
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import Pattern
-from twigcast.matching.walk import LeafNode, Walk
+from twigcast.matching.residual.tree_walk import LeafNode, Walk
 from twigcast.slips import each_of
 
 if TYPE_CHECKING:

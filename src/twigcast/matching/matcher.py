@@ -8,7 +8,7 @@
 
 An id is an integer or a text. Subscriptions come and go at any time. Several threads may match, add
 and remove at once; those that change something wait for each other. What the engines share is here;
-an engine decides (:mod:`twigcast.matching.engine`).
+an engine decides (:mod:`twigcast.matching.interface.engine`).
 
 A process that was forked must not use a matcher that a thread of its parent was using at that
 moment: the thread is not there to give back what it had locked.
@@ -28,20 +28,21 @@ from twigcast.errors import DocumentError, InternalError, PatternError, Twigcast
 from twigcast.language.document.content import content_of
 from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, Source
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
-from twigcast.matching import batch, native_batch, stored
+from twigcast.matching import batch, stored
 from twigcast.matching.bindings import Binding, Witness
-from twigcast.matching.engine import Decision, Engine, EngineStatistics
-from twigcast.matching.finding import Finder, Finding, Findings
-from twigcast.matching.groups import Groups
-from twigcast.matching.ids import FIRST_OWN, AnyId, Id, IdCodes, check_id, is_own_code
-from twigcast.matching.lxml_engine import LxmlEngine
-from twigcast.matching.moments import Account
-from twigcast.matching.native import AVAILABLE, NativeEngine
-from twigcast.matching.residuals import COST_MAX, DOCUMENT_COST_MAX
-from twigcast.matching.rules import Rules, rules_of
-from twigcast.matching.streaming import StreamingEngine
-from twigcast.matching.tally import Tally
-from twigcast.matching.unread import Unread
+from twigcast.matching.engines import native_batch
+from twigcast.matching.engines.lxml import LxmlEngine
+from twigcast.matching.engines.native import AVAILABLE, NativeEngine
+from twigcast.matching.explain.finding import Finder, Finding, Findings
+from twigcast.matching.interface.engine import Decision, Engine, EngineStatistics
+from twigcast.matching.interface.groups import Groups
+from twigcast.matching.interface.ids import FIRST_OWN, AnyId, Id, IdCodes, check_id, is_own_code
+from twigcast.matching.interface.rules import Rules, rules_of
+from twigcast.matching.interface.statistics import Tally
+from twigcast.matching.lazy_document import Unread
+from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
+from twigcast.matching.streaming.engine import StreamingEngine
+from twigcast.matching.streaming.positions import Account
 from twigcast.slips import asked, check_whole, drawn
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class Matcher(Copied):
     """Standing subscriptions, and the documents that satisfy them.
 
     ``rules`` are the subscriptions to begin with: a mapping from ids to expressions, or a list of
-    expressions, whose ids are then 1, 2, … (:mod:`~twigcast.matching.rules`). More come by
-    :meth:`add`. An id is an integer of 64 bits or a text; answers are in the order of ids,
+    expressions, whose ids are then 1, 2, … (:mod:`~twigcast.matching.interface.rules`). More come
+    by :meth:`add`. An id is an integer of 64 bits or a text; answers are in the order of ids,
     integers first.
 
     >>> matcher = Matcher({"dear": "//trade[price > 100]", "urgent": "/feed/*[@urgent]"})
@@ -191,10 +192,11 @@ class Matcher(Copied):
         """What made each matching subscription match.
 
         Of a path its first nodes, with path, line and text; of ``and`` and ``or`` each operand
-        that is true; of anything else its value (:mod:`~twigcast.matching.finding`). The nodes are
-        those of the expression as it was given to :meth:`add`; a subscription that came as a
-        pattern, or from :meth:`from_buffer`, is known by its canonical text alone. Findings cost as
-        much as ``document_cost_max`` says together; those behind are of the kind ``costly``.
+        that is true; of anything else its value (:mod:`~twigcast.matching.explain.finding`). The
+        nodes are those of the expression as it was given to :meth:`add`; a subscription that came
+        as a pattern, or from :meth:`from_buffer`, is known by its canonical text alone. Findings
+        cost as much as ``document_cost_max`` says together; those behind are of the kind
+        ``costly``.
 
         >>> found = Matcher({"dear": "price[. > 100]"}).find("<a><price>120</price></a>")
         >>> print(found["dear"].nodes[0])

@@ -5,9 +5,10 @@ id and canonical text per subscription. Canonical texts need no prefix map and p
 pattern. Whatever is not exactly as it was written is refused: bytes that are still JSON after a
 disk has damaged them would be other subscriptions.
 
-Where ids are texts, what stands in the bytes are their codes (:mod:`~twigcast.matching.ids`), and
-a part in front of all the rest says which text each code stands for. Such a part has the *seal* of
-what follows it, so that parts of different files do not pass for one.
+Where ids are texts, what stands in the bytes are their codes
+(:mod:`~twigcast.matching.interface.ids`), and a part in front of all the rest says which text each
+code stands for. Such a part has the *seal* of what follows it, so that parts of different files do
+not pass for one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Final
 
 from twigcast.errors import PatternError, UsageError
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
-from twigcast.matching.ids import Id, check_id, is_own_code
+from twigcast.matching.interface.ids import Id, check_id, is_own_code
 
 __all__ = [
     "check_codes",

@@ -55,7 +55,7 @@ from twigcast.language.condition.model import (
     parts_of,
 )
 from twigcast.language.condition.normal_form import exists
-from twigcast.matching.softened import softened
+from twigcast.matching.streaming.streamable import softened
 
 __all__ = [
     "ROW_NAMES_MAX",

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
 
     from twigcast.matching import Matcher
-    from twigcast.matching.groups import Groups
+    from twigcast.matching.interface.groups import Groups
 
 __all__ = [
     "EVERY_PATH",

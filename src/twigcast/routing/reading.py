@@ -17,7 +17,7 @@ from lxml import etree
 
 from twigcast.language import Document, DocumentLimits, Pattern
 from twigcast.matching.bindings import Witness
-from twigcast.matching.moments import Account, Moment
+from twigcast.matching.streaming.positions import Account, Moment
 from twigcast.routing.events import Decide, LinkId
 from twigcast.routing.lessons import Lessons
 from twigcast.routing.piggyback import Asked, SaidSo

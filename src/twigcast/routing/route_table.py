@@ -28,7 +28,7 @@ from typing import Final, cast
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
-from twigcast.matching.groups import Groups
+from twigcast.matching.interface.groups import Groups
 from twigcast.routing.events import LinkId, SubscriptionId
 
 __all__ = ["ROUTES_A_DOCUMENT", "LocalAnswer", "RouteTable", "Snapshot"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from twigcast.files import Subscription
 from twigcast.language import Document
 from twigcast.matching import explain
-from twigcast.matching.explain import Explanation
+from twigcast.matching.explain.explain import Explanation
 
 __all__ = ["NearMiss", "find_near_miss"]
 

@@ -1,0 +1,1 @@
+"""The engines that sit on libxml2 and on the kernel."""

@@ -1,0 +1,117 @@
+"""The engine ``lxml``: one compiled expression after the other, behind a label prefilter.
+
+The plainest engine that is always right, because libxml2, the judge of matching, decides
+everything. It stays in every test and every benchmark as the measure of the others.
+
+Per document: its labels select candidates (:mod:`~twigcast.matching.prefilter`); each distinct
+candidate pattern is evaluated once, however many subscriptions share it, within the bounds that
+:mod:`~twigcast.matching.residual.libxml2` sets.
+
+Readers on several threads are safe beside a writer: candidates are gathered under a lock,
+evaluated outside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from threading import Lock
+
+from twigcast.language.document.parse import Document
+from twigcast.language.pattern import Pattern
+from twigcast.matching.interface.engine import Decision, EngineStatistics
+from twigcast.matching.prefilter import LabelIndex, required_labels
+from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+
+__all__ = ["LxmlEngine"]
+
+
+class LxmlEngine:
+    """Compiled expressions behind a label prefilter."""
+
+    name = "lxml"
+
+    def __init__(
+        self,
+        *,
+        cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
+        compiled_max: int = COMPILED_MAX,
+    ) -> None:
+        self._residuals = Residuals(
+            cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
+        )
+        self._pattern_of: dict[int, Pattern] = {}
+        self._ids: dict[Pattern, tuple[int, ...]] = {}
+        self._index: LabelIndex[Pattern] = LabelIndex()
+        self._lock = Lock()
+        self._residual = 0
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+        with self._lock:
+            self._pattern_of[id] = pattern
+            ids = self._ids.get(pattern)
+            if ids is None:
+                ids = ()
+                self._index.add(pattern, required_labels(pattern.necessary.condition))
+                self._residual += not pattern.exact
+            self._ids[pattern] = (*ids, id)
+
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
+        with self._lock:
+            pattern = self._pattern_of.pop(id, None)
+            if pattern is None:
+                return False
+            left = tuple(other for other in self._ids[pattern] if other != id)
+            if left:
+                self._ids[pattern] = left
+            else:
+                del self._ids[pattern]
+                self._index.remove(pattern)
+                self._residuals.forget(pattern)
+                self._residual -= not pattern.exact
+            return True
+
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id."""
+        return self._pattern_of
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+        candidates = self._gather(document)
+        wanted = ((one, pattern) for one, pattern in candidates if one not in skip)
+        return self._residuals.decide(wanted if skip else candidates, document)
+
+    @staticmethod
+    def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
+        """The groups as they are: this engine has no use for more."""
+        return groups
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids where that leaves doubt."""
+        gathered = self._gather(document)
+        candidates = {one: pattern for one, pattern in gathered if one not in skip}
+        return self._residuals.decide_links(groups, candidates, document)
+
+    def statistics(self) -> EngineStatistics:
+        """The counters of the moment."""
+        return EngineStatistics(
+            patterns=len(self._ids),
+            residual=self._residual,
+            unfiltered=self._index.unfiltered,
+            candidates=self._residuals.decided,
+            walked=self._residuals.walked,
+            compiled=len(self._residuals),
+            compiled_max=self._residuals.compiled_max,
+            costly_documents=self._residuals.costly_documents,
+        )
+
+    def _gather(self, document: Document) -> list[tuple[int, Pattern]]:
+        labels = document.labels
+        with self._lock:
+            found = self._index.candidates(labels)
+            return [(one, pattern) for pattern in found for one in self._ids[pattern]]

@@ -1,0 +1,402 @@
+"""The engine ``native``: the kernel, where it is installed.
+
+The kernel (the package ``twigcast-kernel``, written in Rust) reads documents, keeps the exact
+patterns and decides them; nothing of them stays on this side, so that a million subscriptions take
+no more memory than the kernel's arrays. Three things are done here:
+
+- a document that the kernel's reader is not sure of (an internal subset, another encoding, any
+  mistake) is read by libxml2, which refuses it with the place of the mistake or makes a tree that
+  is handed to the kernel event by event;
+- a pattern outside the exact fragment is kept in the kernel by its necessary condition, and
+  libxml2 decides where that holds (:mod:`~twigcast.matching.residual.libxml2`);
+- conditions and numbers are translated.
+
+This module alone imports the kernel; :data:`AVAILABLE` tells whether there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from twigcast.errors import PatternError, UsageError
+from twigcast.language.condition.model import TRUE
+from twigcast.language.condition.value_tests import constant_number
+from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from twigcast.language.document.tree_walk import walk_texts
+from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
+from twigcast.language.xpath.syntax import Number
+from twigcast.matching.engines.native_conditions import condition_of
+from twigcast.matching.interface.engine import Decision, EngineStatistics
+from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+from twigcast.matching.stored import check_sums, sums
+
+try:
+    import twigcast_kernel as kernel
+except ModuleNotFoundError:  # optional: everything works without it, only slower
+    AVAILABLE = False
+else:
+    AVAILABLE = True
+
+__all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
+
+REMEMBERED_BYTES_MAX: Final = 256 << 20
+"""Bytes of label paths that one reader remembers: 100,000 patterns need a tenth of it on documents
+of one kind. Above 250,000 patterns it grows in proportion to their number. Beyond, everything is
+forgotten and learned anew."""
+
+_HEADER: Final = b"twigcast compiled 2\n"
+_ALIGNMENT: Final = 64
+"""Where the kernel's part may begin, so that it can be used in place."""
+
+_LOWEST: Final = -(1 << 63)
+_HIGHEST: Final = (1 << 63) - 1
+
+_Ids = tuple[list[int], list[int], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeStatistics(EngineStatistics):
+    """How the engine fares."""
+
+    nodes: int
+    """Nodes of the tries of paths."""
+    index_bytes: int
+    """Memory that the patterns take in the kernel."""
+    verified: int
+    """Candidates that had to be looked for in the document, over all documents."""
+    steps: int
+    """Steps that this looking took."""
+    abandoned: int
+    """How often a document had too much to learn, so that patterns were looked for one by one."""
+    learned_most: int
+    """Nodes of a trie that the label paths of one document led to at most, of ``learned_max``."""
+    learned_max: int
+    remembered_paths: int
+    """Label paths remembered, over all readers."""
+    remembered_bytes: int
+    """What the reader that remembers most has, of at most ``remembered_bytes_max``."""
+    remembered_bytes_max: int
+    forgotten: int
+    """How often a reader had no more room and forgot everything."""
+
+
+class Prepared(tuple[Collection[int], ...]):  # noqa: SLOT001  # a tuple has room for none
+    """Groups of ids, with what the kernel made of them."""
+
+    links: kernel.Links
+
+
+def version() -> str | None:
+    """The version of the kernel, if there is one."""
+    return kernel.__version__ if AVAILABLE else None
+
+
+class NativeEngine:
+    """The kernel behind the protocol of all engines.
+
+    ``limits`` bound documents, ``remembered_bytes_max`` what a reader remembers of label paths;
+    the others are those of :class:`~twigcast.matching.residual.libxml2.Residuals`. As many steps as
+    ``document_cost_max`` says are for looking at a document in the kernel, too.
+    """
+
+    name = "native"
+
+    def __init__(
+        self,
+        *,
+        cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
+        compiled_max: int = COMPILED_MAX,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+        remembered_bytes_max: int = REMEMBERED_BYTES_MAX,
+    ) -> None:
+        if not AVAILABLE:
+            raise UsageError(
+                "the engine native needs the package twigcast-kernel, which is not installed; "
+                "build it from kernel/ (make setup does, where there is Rust), or take another"
+            )
+        self._residuals = Residuals(
+            cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
+        )
+        self._patterns: dict[int, Pattern] = {}
+        documents = (
+            limits.bytes_max,
+            limits.elements_max,
+            limits.depth_max,
+            limits.attributes_max,
+            limits.name_length_max,
+        )
+        self._bounds = (documents, remembered_bytes_max, document_cost_max)
+        self._use(kernel.Index(_number, *self._bounds))
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+        if self._decides(id, pattern):
+            return
+        necessary = TRUE if pattern.exact else pattern.necessary.condition
+        added = False
+        try:
+            # Before the kernel can make it a candidate somewhere.
+            self._patterns[id] = pattern
+            if not self._index.add(id, necessary, residual=True):
+                self._index.add(id, TRUE, residual=True)
+            added = True
+        finally:
+            # Also where an interrupt came: another subscription may get this id.
+            if not added:
+                self._patterns.pop(id, None)
+                self._index.remove(id)
+
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
+        there = self._index.remove(id)
+        pattern = self._patterns.pop(id, None)
+        if pattern is not None:
+            # Should another id ask for the same, it is compiled again.
+            self._residuals.forget(pattern)
+        return there
+
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id; an exact one is made anew from what the kernel tells."""
+        return self._told
+
+    def ids_before(self, end: int) -> Sequence[int]:
+        """The ids before this one."""
+        return self._index.ids_before(end)
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+        matches, candidates, undecided = self._ids(document, skip)
+        if not candidates:
+            return Decision(tuple(matches), tuple(undecided))
+        patterns = self._patterns
+        # Another thread may have removed one by now.
+        held = [(one, patterns.get(one)) for one in candidates]
+        decided = self._residuals.decide(
+            [(one, pattern) for one, pattern in held if pattern is not None], document
+        )
+        return Decision(
+            tuple(sorted((*matches, *decided.matches))),
+            tuple(sorted((*undecided, *decided.undecided))),
+        )
+
+    def prepared(self, groups: Sequence[Collection[int]]) -> Prepared:
+        """Groups made ready to be asked for with many documents."""
+        made = Prepared(groups)
+        made.links = self._index.links([list(group) for group in groups])
+        return made
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids of the groups that have none."""
+        ready = groups if isinstance(groups, Prepared) else self.prepared(groups)
+        answers = self._index.match_links(document.content, ready.links, _ascending(skip))
+        if answers is not None and None not in answers:
+            return [answer is True for answer in answers], ()
+        matches, candidates, costly = self._ids(document, skip)
+        sure = frozenset(matches)
+        found = [not sure.isdisjoint(group) for group in groups]
+        left = [number for number, answer in enumerate(found) if not answer]
+        held = {one: self._patterns.get(one) for one in candidates}
+        decided, undecided = self._residuals.decide_links(
+            [groups[number] for number in left],
+            {one: pattern for one, pattern in held.items() if pattern is not None},
+            document,
+        )
+        for number, answer in zip(left, decided, strict=True):
+            found[number] = answer
+        open_ids = {
+            one for group, answer in zip(groups, found, strict=True) if not answer for one in group
+        }
+        return found, tuple(sorted(open_ids.intersection((*costly, *undecided))))
+
+    def to_bytes(self) -> bytes:
+        """Everything as bytes that :meth:`from_buffer` uses where they lie."""
+        held = [[one, self._patterns[one].text] for one in sorted(self._patterns)]
+        texts = json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
+        index = self._index.to_bytes()
+        head = _HEADER + len(texts).to_bytes(8, "little") + sums(texts, index) + texts
+        return head + bytes(-len(head) % _ALIGNMENT) + index
+
+    @staticmethod
+    def has_written(buffer: bytes | memoryview) -> bool:
+        """Whether bytes begin as those of :meth:`to_bytes` do."""
+        return bytes(buffer[: len(_HEADER)]) == _HEADER
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: memoryview,
+        *,
+        cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
+        limits: DocumentLimits = LIBRARY_LIMITS,
+    ) -> Self:
+        """The engine that was written.
+
+        Raises :class:`UsageError` if the bytes are damaged, or if somebody can write to them.
+        """
+        if _can_change(buffer):
+            raise UsageError(
+                "these stored subscriptions can be written to, and are used where they lie; "
+                "give bytes(buffer), or map the file for reading only"
+            )
+        engine = cls(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
+        sizes, start = len(_HEADER) + 8, len(_HEADER) + 16
+        end = start + int.from_bytes(buffer[len(_HEADER) : sizes], "little")
+        texts, rest = bytes(buffer[start:end]), buffer[end + -end % _ALIGNMENT :]
+        check_sums(bytes(buffer[sizes:start]), texts, rest, "their texts")
+        try:
+            for one, text in json.loads(texts):
+                engine._patterns[one] = Pattern.parse(text, None, CANONICAL_LIMITS)
+            index = kernel.Index.from_buffer(rest, _number, *engine._bounds)
+        except (ValueError, TypeError, PatternError, RecursionError) as error:
+            raise UsageError(f"stored subscriptions are damaged: {error}") from None
+        if list(engine._patterns) != index.residual_ids():
+            raise UsageError(
+                "stored subscriptions are damaged: there are texts without a subscription, or "
+                "subscriptions without their text; write them again from the subscriptions"
+            )
+        engine._use(index)
+        return engine
+
+    def statistics(self) -> NativeStatistics:
+        """The counters of the moment."""
+        counts = self._index.statistics()
+        return NativeStatistics(
+            patterns=counts["patterns"],
+            residual=counts["residual"],
+            unfiltered=counts["unfiltered"],
+            candidates=counts["candidates"],
+            walked=self._residuals.walked,
+            compiled=len(self._residuals),
+            compiled_max=self._residuals.compiled_max,
+            costly_documents=counts["in_rounds"] + self._residuals.costly_documents,
+            steps=counts["steps"],
+            abandoned=counts["abandoned"],
+            learned_most=counts["weight_most"],
+            learned_max=counts["weight_max"],
+            nodes=counts["nodes"],
+            index_bytes=counts["bytes"],
+            verified=counts["verified"],
+            remembered_paths=counts["paths"],
+            remembered_bytes=counts["path_bytes"],
+            remembered_bytes_max=counts["path_bytes_max"],
+            forgotten=counts["forgotten"],
+        )
+
+    def match_buffers(
+        self,
+        content: memoryview,
+        offsets: memoryview,
+        *,
+        wide: bool,
+        first: int,
+        count: int,
+        skip: Collection[int],
+        threads: int,
+    ) -> tuple[kernel.Slab, kernel.Slab, kernel.Slab, kernel.Slab, list[int]]:
+        """Many documents at once: the buffers of an Arrow array, as the kernel takes them.
+
+        ``wide`` offsets have 64 bits; the array begins at the offset ``first``. Gives the offsets
+        and ids of matches, those of libxml2's candidates, and the rows it had better read itself.
+        """
+        return self._index.match_batch(
+            content,
+            offsets,
+            wide=wide,
+            first=first,
+            count=count,
+            skip=_ascending(skip),
+            threads=threads,
+        )
+
+    def _use(self, index: kernel.Index) -> None:
+        self._index = index
+        self._told = _Patterns(index, self._patterns)
+
+    def _decides(self, id: int, pattern: Pattern) -> bool:
+        """Whether the kernel took the pattern as one that it decides itself."""
+        try:
+            return self._index.add(id, pattern.condition, residual=False)
+        except TypeError:
+            # It has no word for residual parts. To look for them beforehand would take every exact
+            # pattern, which most are, a quarter of the time that the kernel takes.
+            return False
+
+    def _ids(self, document: Document, skip: Collection[int]) -> _Ids:
+        skipped = _ascending(skip)
+        found = self._index.match(document.content, skipped)
+        return found or self._index.match_events(list(_events(document)), skipped)
+
+
+class _Patterns(Mapping[int, Pattern]):
+    """The patterns of an index: those that libxml2 decides are here, the others in the kernel."""
+
+    def __init__(self, index: kernel.Index, held: Mapping[int, Pattern]) -> None:
+        self._index = index
+        self._held = held
+
+    def __getitem__(self, id: int) -> Pattern:
+        return self._held.get(id) or Pattern(condition_of(self._index.condition(id)))
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and -(1 << 63) <= id < 1 << 63 and id in self._index
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._index.ids())
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+def _can_change(view: memoryview) -> bool:
+    """Whether somebody can write to a buffer: through this view, or through what it shows."""
+    if not view.readonly:
+        return True
+    try:
+        return not memoryview(view.obj).readonly
+    except TypeError:
+        return False
+
+
+def _ascending(skip: Collection[int]) -> list[int]:
+    """Ids as the kernel takes them. Others, which no subscription can have, are left out."""
+    if not skip:
+        return []
+    try:
+        ids: list[Any] = sorted(skip)
+    except TypeError:  # texts among integers
+        pass
+    else:
+        if isinstance(ids[0], int) and ids[0] >= _LOWEST and ids[-1] <= _HIGHEST:
+            return ids
+    given: Collection[Any] = skip
+    return sorted(one for one in given if isinstance(one, int) and _LOWEST <= one <= _HIGHEST)
+
+
+def _number(text: str) -> float:
+    """A number as libxml2 reads it in an expression."""
+    return constant_number(Number(text))
+
+
+def _events(document: Document) -> Iterator[tuple[str, ...]]:
+    """A document that libxml2 has read, as the kernel takes it.
+
+    Text nodes are what libxml2 says they are, empty ones included.
+    """
+    names: dict[str, tuple[str, str]] = {}  # A long namespace is not to be there for every element.
+    for one in walk_texts(document.tree.getroot()):
+        if one is None:
+            yield ()
+        elif isinstance(one, str):
+            yield (one,)
+        else:
+            yield names.setdefault(tag := str(one.tag), split_tag(tag))
+            for name, value in one.items():
+                yield (*names.setdefault(key := str(name), split_tag(key)), str(value))

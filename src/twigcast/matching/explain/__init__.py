@@ -1,0 +1,1 @@
+"""Why a document matches or not, and which nodes made it match."""

@@ -1,0 +1,232 @@
+"""Looking around in a document: what an expression finds, and what is there instead.
+
+The eyes of :mod:`twigcast.matching.explain.explain`. Everything found is described by a path to it
+and a line, so that a person can go and look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from lxml import etree
+
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.condition.writer import JudgeWriter, Writer
+from twigcast.language.document.parse import Document, split_tag
+from twigcast.language.translate.translate import step_label
+from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+__all__ = ["Around", "Found", "PrefixWriter", "Probe"]
+
+_DOWNWARDS: Final = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE})
+_LOOKED_AT_MAX = 200
+"""Around so many nodes a name is looked for in other namespaces."""
+
+_VALUE_SHOWN_MAX = 60
+"""Of a long value the front is enough to recognise it."""
+
+
+class Found:
+    """A node that was found. What there is to say of it is worked out when asked."""
+
+    def __init__(self, node: Any, spelled: Callable[[str], str]) -> None:  # noqa: ANN401
+        # An element, or for attributes, texts and namespaces one of lxml's smart strings.
+        self._node = node
+        self._spelled = spelled
+
+    @property
+    def element(self) -> _Element | None:
+        """The element itself; None for any other kind of node."""
+        return self._node if _is_element(self._node) else None
+
+    @cached_property
+    def value(self) -> str:
+        """The string-value, short enough to show."""
+        if _is_element(self._node):
+            return _shown(str(_string(self._node)))
+        # A comment or processing instruction has a text; any other node is its own value.
+        return _shown(str(getattr(self._node, "text", self._node)))
+
+    @property
+    def line(self) -> int | None:
+        """The line it is on, where that is known."""
+        return getattr(self._owner, "sourceline", None)
+
+    @cached_property
+    def path(self) -> str:
+        """The names from the root down, with a number where siblings share one."""
+        if self._owner is self._node:
+            return self._path(self._node)
+        kind = "text()"
+        if getattr(self._node, "is_attribute", False):
+            kind = f"@{self._spelled(self._node.attrname)}"
+        owner = self._owner
+        if getattr(self._node, "is_tail", False):
+            owner = owner.getparent()
+        return f"{self._path(owner)}/{kind}"
+
+    @property
+    def _owner(self) -> Any:  # noqa: ANN401
+        if etree.iselement(self._node):
+            return self._node
+        return self._node.getparent() if hasattr(self._node, "getparent") else None
+
+    def _path(self, element: _Element | None) -> str:
+        names: list[str] = []
+        while element is not None:
+            name = self._spelled(str(element.tag)) if _is_element(element) else "comment()"
+            before = sum(1 for _ in element.itersiblings(element.tag, preceding=True))
+            alone = before == 0 and next(element.itersiblings(element.tag), None) is None
+            names.append(name if alone else f"{name}[{before + 1}]")
+            element = element.getparent()
+        return "/" + "/".join(reversed(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is there instead of what was asked for."""
+
+    beside: tuple[str, ...]
+    hints: tuple[str, ...]
+    place: Found | None
+
+
+class Probe:
+    """Evaluates expressions on a document, node by node, and describes what is found."""
+
+    def __init__(self, document: Document, namespaces: Mapping[str, str]) -> None:
+        self._document = document
+        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
+        self._root: _Element = document.tree.getroot()
+
+    @property
+    def root(self) -> str:
+        """The name of the root element."""
+        return self._spelled(str(self._root.tag))
+
+    def nodes(self, expression: Expression, here: Found | None) -> list[Found]:
+        """The nodes of a node-set, in document order."""
+        return [Found(node, self._spelled) for node in self._evaluated(expression, here)]
+
+    def holds(self, expression: Expression, here: Found | None) -> bool:
+        """Whether the expression is true at a node (or at the document node)."""
+        return bool(self._evaluated(expression, here, "boolean"))
+
+    def value(self, expression: Expression, here: Found | None) -> str:
+        """The value of a string, number or boolean, as XPath would print it."""
+        return _shown(str(self._evaluated(expression, here, "string")))
+
+    def around(self, step: Step, reached: list[Found], *, below: bool) -> Around:
+        """What is where a step leads nowhere, and where its name occurs otherwise.
+
+        The place is the first node that has the name in another namespace, if there is one.
+        """
+        first = reached[0] if reached else None
+        label = step_label(step)
+        if label is None or label.local is None or step.axis not in _DOWNWARDS:
+            return Around((), (), first)
+        for here in reached[:_LOOKED_AT_MAX] or (None,):
+            names = self._names(label.kind, step.axis, here, below=below)
+            hints = tuple(self._other_namespaces(label, names))
+            if hints:
+                return Around(self._beside(label, names, below=below), hints, here)
+        names = self._names(label.kind, step.axis, first, below=below)
+        hints = tuple(self._elsewhere(label, names))
+        return Around(self._beside(label, names, below=below), hints, first)
+
+    def _beside(self, label: Label, names: list[str], *, below: bool) -> tuple[str, ...]:
+        mark = "@" if label.kind is Kind.ATTRIBUTE else ""
+        return () if below else tuple(mark + self._spelled(name) for name in names)
+
+    def _names(self, kind: Kind, axis: Axis, here: Found | None, *, below: bool) -> list[str]:
+        """The names of the nodes among which the step looked."""
+        element = here.element if here else None
+        if kind is Kind.ATTRIBUTE and not below:
+            return [str(key) for key in element.attrib] if element is not None else []
+        if here is None and not below:
+            return [str(self._root.tag)]
+        start = self._root if element is None else element
+        deep = below or axis is not Axis.CHILD
+        found = list(start.iter("*") if deep else start.iterchildren("*"))
+        if kind is Kind.ATTRIBUTE:
+            return list(dict.fromkeys(str(key) for one in found for key in one.attrib))
+        return list(dict.fromkeys(str(one.tag) for one in found))
+
+    def _other_namespaces(self, label: Label, names: list[str]) -> Iterable[str]:
+        mark = "@" if label.kind is Kind.ATTRIBUTE else ""
+        for name in names:
+            namespace, local = split_tag(name)
+            if local == label.local and namespace != label.namespace:
+                where = f"in namespace {namespace}" if namespace else "in no namespace"
+                instead = f"{mark}*:{local}" if namespace else f"{mark}{local}"
+                yield f"{mark}{local} is there, {where}: write {instead}" + (
+                    f", or bind a prefix to {namespace}" if namespace else ""
+                )
+
+    def _elsewhere(self, label: Label, names: list[str]) -> Iterable[str]:
+        """Where else in the document the name is, or a name that looks like it."""
+        mark = "@" if label.kind is Kind.ATTRIBUTE else ""
+        axis = Axis.ATTRIBUTE if mark else Axis.CHILD
+        name = Step(axis, NameTest(label.namespace, label.local))
+        anywhere = Path.rooted((ANYWHERE_BELOW, name))
+        assert label.local is not None
+        found = self.nodes(anywhere, None)
+        if found:
+            line = f" (line {found[0].line})" if found[0].line else ""
+            yield f"{mark}{label.local} occurs elsewhere: {found[0].path}{line}"
+            return
+        everywhere = {one.local or "" for one in self._document.labels if one.kind is label.kind}
+        pool = names or sorted(everywhere)
+        lowered = {split_tag(name)[1].lower(): name for name in pool}
+        close = get_close_matches(label.local.lower(), lowered, n=1)
+        if close:
+            yield f"did you mean {mark}{self._spelled(lowered[close[0]])}?"
+
+    def _evaluated(self, expression: Expression, here: Found | None, function: str = "") -> Any:  # noqa: ANN401  # What libxml2 gives depends on the expression.
+        writer = JudgeWriter()
+        text, _ = writer.expression(expression)
+        xpath = etree.XPath(
+            f"{function}({text})", namespaces=writer.namespaces, regexp=False, smart_strings=True
+        )
+        start = here.element if here and here.element is not None else self._document.tree
+        return xpath(start)
+
+    def _spelled(self, tag: str) -> str:
+        """A name as the subscriber could write it."""
+        namespace, local = split_tag(tag)
+        if not namespace:
+            return local
+        prefix = self._prefixes.get(namespace)
+        return f"{prefix}:{local}" if prefix else f"*:{local}"
+
+
+class PrefixWriter(Writer):
+    """Writes expressions with a subscriber's own prefixes."""
+
+    def __init__(self, namespaces: Mapping[str, str]) -> None:
+        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
+
+    def _name(self, namespace: str | None, local: str | None) -> str:
+        prefix = self._prefixes.get(namespace) if namespace else None
+        if prefix is None:
+            return super()._name(namespace, local)
+        return f"{prefix}:{local or '*'}"
+
+
+_string: Final = etree.XPath("string()", smart_strings=False)
+
+
+def _is_element(node: object) -> bool:
+    """Whether it is an element proper, not a comment or processing instruction."""
+    return etree.iselement(node) and isinstance(node.tag, str)
+
+
+def _shown(value: str) -> str:
+    return value if len(value) <= _VALUE_SHOWN_MAX else value[:_VALUE_SHOWN_MAX] + "…"

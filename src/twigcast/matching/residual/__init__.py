@@ -1,0 +1,1 @@
+"""What no index decides: libxml2 behind an estimate of its cost."""

@@ -1,0 +1,1 @@
+"""The engine ``streaming``: YFilter's shared automaton, run in document order."""

@@ -1,0 +1,341 @@
+"""The engine ``streaming``: all patterns at once, in the order of the document.
+
+YFilter's shared automaton (:mod:`~twigcast.matching.streaming.automaton`), its answers remembered
+by label path (:mod:`~twigcast.matching.streaming.lazy_dfa`), and a reader with a stack
+(:mod:`~twigcast.matching.streaming.run`). Beyond what every engine does it tells *when* each answer
+was certain, and where paths occurred last: :meth:`StreamingEngine.follow`.
+
+What cannot be decided on the way (:mod:`~twigcast.matching.streaming.streamable`) becomes a
+candidate there, and :mod:`~twigcast.matching.residual.libxml2` decides at the end. Where the steps
+of a document are spent before its end, so does whatever was not found by then, as far as the
+document has the names for it: the cheapest are decided, the dearest undecided. What was found
+stands.
+
+One document is read at a time, and nothing is added or removed meanwhile: Python would not read
+two of them faster than one after the other. libxml2's part is outside the lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final, NamedTuple
+
+from twigcast.display import shown
+from twigcast.errors import UsageError
+from twigcast.language.condition.model import TRUE, Condition, Exists, Kind
+from twigcast.language.document.parse import Document
+from twigcast.language.pattern import Pattern
+from twigcast.matching.interface.engine import Decision, EngineStatistics
+from twigcast.matching.interface.ids import Id, check_id, in_order
+from twigcast.matching.prefilter import required_labels
+from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+from twigcast.matching.streaming.automaton import Automaton, Leaf, key_of
+from twigcast.matching.streaming.lazy_dfa import LEARNED_MAX, REMEMBERED_MAX, LabelPaths
+from twigcast.matching.streaming.links_and_skips import Links, Skips
+from twigcast.matching.streaming.positions import Account
+from twigcast.matching.streaming.run import Reading
+from twigcast.matching.streaming.streamable import softened
+
+__all__ = ["STEP", "StreamingEngine", "StreamingStatistics"]
+
+STEP: Final = 25
+"""A step of reading, in visits: it is Python's. ``document_cost_max`` is given in visits."""
+
+_SUBSCRIPTIONS: Final = 100_000
+"""With every so many distinct patterns there is room for as much work and memory again."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamingStatistics(EngineStatistics):
+    """How the engine fares."""
+
+    states: int
+    """States of the automaton; without patterns there is one."""
+    remembered: int
+    """Cells remembered about label paths, of at most ``remembered_max``."""
+    remembered_max: int
+    steps: int
+    """Steps that reading took, over all documents."""
+
+
+class _Entry(NamedTuple):
+    """A pattern in use: its leaf, and the ids that ask for it."""
+
+    leaf: Leaf
+    settles: bool
+    """Whether the leaf decides; else it selects candidates."""
+    ids: dict[int, None]
+
+
+class StreamingEngine:
+    """A shared automaton that documents are read through.
+
+    ``remembered_max`` bounds the memory of label paths; the others are those of
+    :class:`~twigcast.matching.residual.libxml2.Residuals`. As many visits as ``document_cost_max``
+    says are for reading a document, too, at :data:`STEP` of them a step.
+    """
+
+    name = "streaming"
+
+    def __init__(
+        self,
+        *,
+        cost_max: int = COST_MAX,
+        document_cost_max: int = DOCUMENT_COST_MAX,
+        compiled_max: int = COMPILED_MAX,
+        remembered_max: int = REMEMBERED_MAX,
+    ) -> None:
+        self._residuals = Residuals(
+            cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
+        )
+        self._steps_max = document_cost_max / STEP
+        self._steps = self._costly = 0
+        self._automaton = Automaton()
+        self._paths = LabelPaths(self._automaton, remembered_max)
+        self._pattern_of: dict[int, Pattern] = {}
+        self._entries: dict[Pattern, _Entry] = {}
+        self._watched: dict[Id, Leaf] = {}
+        self._lock = Lock()
+        self._residual = self._unfiltered = 0
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+        with self._lock:
+            entry = self._entries.get(pattern) or self._enter(pattern)
+            entry.ids[id] = None
+            if entry.settles:
+                entry.leaf.ids[id] = None
+            else:
+                entry.leaf.candidates[id] = pattern
+            self._pattern_of[id] = pattern
+
+    def remove(self, id: int) -> bool:
+        """Forget the id and whatever only it needed; whether it was there."""
+        with self._lock:
+            pattern = self._pattern_of.pop(id, None)
+            if pattern is None:
+                return False
+            entry = self._entries[pattern]
+            del entry.ids[id]
+            if entry.settles:
+                del entry.leaf.ids[id]
+            else:
+                del entry.leaf.candidates[id]
+            if not entry.ids:
+                self._leave(pattern)
+            return True
+
+    @property
+    def patterns(self) -> Mapping[int, Pattern]:
+        """The pattern under each id."""
+        return self._pattern_of
+
+    def decide(self, document: Document, skip: Collection[int]) -> Decision:
+        """Which ids match; those in ``skip`` are not looked at."""
+        matches: list[int] = []
+        candidates: list[tuple[int, Pattern]] = []
+        with self._lock:
+            reading = self._read(document)
+            for leaf in reading.moments:
+                matches += leaf.ids
+                candidates += leaf.candidates.items()
+            candidates += self._open(reading)
+        if skip:
+            matches = [one for one in matches if one not in skip]
+            candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
+        judged = self._residuals.decide(candidates, document)
+        return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
+
+    @staticmethod
+    def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
+        """The groups as they are: this engine has no use for more."""
+        return groups
+
+    def decide_links(
+        self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """Whether each group has a match, and the undecided ids of the groups that have none."""
+        links = Links(groups, Skips({0: skip}), eager=True)
+        with self._lock:
+            reading = self._read(document, links)
+            candidates = {
+                one: pattern for leaf in reading.moments for one, pattern in leaf.candidates.items()
+            }
+            candidates.update(self._open(reading))
+        candidates = {one: candidates[one] for one in candidates if one not in skip}
+        left = [number for number, moment in enumerate(links.moments) if moment is None]
+        open_groups = [groups[number] for number in left]
+        decided, undecided = self._residuals.decide_links(open_groups, candidates, document)
+        found = [moment is not None for moment in links.moments]
+        for number, answer in zip(left, decided, strict=True):
+            found[number] = answer
+        return found, undecided
+
+    def follow(
+        self,
+        document: Document,
+        groups: Sequence[Collection[int]] = (),
+        skip_from: Mapping[int, Collection[int]] | None = None,
+        *,
+        eager: bool = False,
+    ) -> Account:
+        """What matches and when, which group has a match since when, where paths were seen last.
+
+        ``skip_from`` has the ids that need no answer behind so many end tags. An ``eager`` reading
+        ends as soon as every group has its match (Piggyback 3.2.1, "ES"); one that is not reads
+        all of the document (3.2.2, "L").
+
+        Where the steps are spent, the moments known by then stand. Whatever may have matched
+        later is undecided, since its moment is not known, and nothing is told about watched paths.
+        """
+        skips = Skips(skip_from or {})
+        links = Links(groups, skips, eager=eager)
+        with self._lock:
+            reading = self._read(document, links)
+            if reading.spent:
+                reading.read_on()
+            end = reading.moment
+            decided = {
+                one: moment
+                for leaf, moment in reading.moments.items()
+                for one in leaf.ids
+                if not skips.cover(one, moment, reading.ends)
+            }
+            candidates = [
+                (one, pattern)
+                for leaf in reading.moments
+                for one, pattern in leaf.candidates.items()
+                if links.wants(one) and not skips.cover(one, end, reading.ends)
+            ]
+            late = {
+                one: pattern
+                for one, pattern in self._open(reading)
+                if links.wants(one) and not skips.cover_all(one)
+            }
+            seen = {} if reading.spent else reading.last
+            last = {one: place for leaf, place in seen.items() for one in leaf.watchers}
+            never = () if reading.spent else in_order(self._watched.keys() - last.keys())
+        judged = self._residuals.decide([*candidates, *late.items()], document)
+        undecided = {*judged.undecided, *late.keys() & {*judged.matches}}
+        for one in judged.matches:
+            if one in late:
+                continue
+            decided[one] = end
+            links.matched(one, end)
+        return Account(
+            decided=dict(sorted(decided.items())),
+            undecided=tuple(sorted(undecided)),
+            links=tuple(links.moments),
+            last={one: last[one] for one in in_order(last)},
+            never=tuple(never),
+            end=end,
+        )
+
+    @property
+    def watches(self) -> bool:
+        """Whether there are paths that it watches."""
+        return bool(self._watched)
+
+    def watch(self, id: Id, path: Pattern) -> None:
+        """Have :meth:`follow` tell where a path of elements was seen last.
+
+        Raises :class:`UsageError` if the pattern says more than that, or the id is taken; the ids
+        of paths are apart from those of subscriptions.
+        """
+        check_id(id)
+        if not _is_path(path.condition):
+            raise UsageError(f"only a path of elements can be watched, not {path.text}")
+        if id in self._watched:
+            raise UsageError(f"id {shown(id)} is taken by another path; unwatch it first")
+        first = path.condition
+        assert isinstance(first, Exists)
+        with self._lock:
+            self._watched[id] = leaf = self._automaton.hold_from_first(first)
+            leaf.watchers[id] = None
+            self._paths.forget()
+
+    def unwatch(self, id: Id) -> None:
+        """No longer watch the path. Raises :class:`UsageError` if there is none with that id."""
+        if id not in self._watched:
+            raise UsageError(f"no path with id {shown(id)}, so nothing to unwatch")
+        with self._lock:
+            leaf = self._watched.pop(id)
+            del leaf.watchers[id]
+            self._automaton.release(leaf)
+            self._paths.forget()
+
+    def statistics(self) -> StreamingStatistics:
+        """The counters of the moment."""
+        return StreamingStatistics(
+            patterns=len(self._entries),
+            residual=self._residual,
+            unfiltered=self._unfiltered,
+            candidates=self._residuals.decided,
+            walked=self._residuals.walked,
+            compiled=len(self._residuals),
+            compiled_max=self._residuals.compiled_max,
+            costly_documents=self._costly + self._residuals.costly_documents,
+            states=self._automaton.states,
+            remembered=self._paths.remembered,
+            remembered_max=self._paths.remembered_max,
+            steps=self._steps,
+        )
+
+    def _read(self, document: Document, links: Links | None = None) -> Reading:
+        times = max(1, -(-len(self._entries) // _SUBSCRIPTIONS))
+        reading = Reading(
+            self._paths,
+            links.found if links else None,
+            steps_max=self._steps_max * times,
+            learned_max=LEARNED_MAX * times,
+        )
+        try:
+            reading.read(document)
+        finally:
+            self._paths.trim()
+        self._steps += reading.steps
+        self._costly += reading.spent
+        return reading
+
+    def _open(self, reading: Reading) -> Iterator[tuple[int, Pattern]]:
+        """What a reading whose steps were spent left open, unless a name is missing for it."""
+        if not reading.spent:
+            return
+        for pattern, entry in self._entries.items():
+            if entry.leaf not in reading.moments:
+                required = required_labels(pattern.necessary.condition)
+                if reading.has(frozenset(map(key_of, required))):
+                    for one in entry.ids:
+                        yield one, pattern
+
+    def _enter(self, pattern: Pattern) -> _Entry:
+        exact = pattern.exact
+        necessary = pattern.necessary.condition
+        condition = softened(necessary)
+        leaf = self._automaton.hold(condition)
+        entry = _Entry(leaf, settles=exact and condition is necessary, ids={})
+        self._entries[pattern] = entry
+        self._residual += not exact
+        self._unfiltered += condition is TRUE
+        self._paths.forget()
+        return entry
+
+    def _leave(self, pattern: Pattern) -> None:
+        entry = self._entries.pop(pattern)
+        self._residual -= not pattern.exact
+        self._unfiltered -= entry.leaf.where is TRUE and entry.leaf.state is self._automaton.root
+        self._automaton.release(entry.leaf)
+        self._residuals.forget(pattern)
+        self._paths.forget()
+
+
+def _is_path(condition: Condition) -> bool:
+    """Whether the condition asks for nothing but elements, one below the other."""
+    if not isinstance(condition, Exists):
+        return False
+    where: Condition = condition
+    while isinstance(where, Exists) and where.label.kind is Kind.ELEMENT:
+        where = where.where
+    return where is TRUE

@@ -1,0 +1,79 @@
+"""What is asked of a reading beyond yes or no: links, and skips that begin at a position."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from twigcast.matching.streaming.automaton import Leaf
+from twigcast.matching.streaming.positions import Moment
+from twigcast.matching.streaming.run import Reading
+
+__all__ = ["Links", "Skips"]
+
+
+class Skips:
+    """From which position on which ids need no answer.
+
+    ``skip_from`` has, for a number of end tags, the ids that are of no interest behind the last of
+    these; what was certain by then stays. The ids under 0 are of no interest at all.
+    """
+
+    def __init__(self, skip_from: Mapping[int, Collection[int]]) -> None:
+        self._ends: dict[int, int] = {}
+        for ends in sorted(skip_from, reverse=True):
+            self._ends.update(dict.fromkeys(skip_from[ends], ends))
+
+    def cover_all(self, id: int) -> bool:
+        """Whether no answer is of interest, wherever it comes."""
+        return self._ends.get(id) == 0
+
+    def cover(self, id: int, moment: Moment, ends: Sequence[int]) -> bool:
+        """Whether the answer came too late to be of interest.
+
+        ``ends`` are the end tags so far: how many start tags came before each.
+        """
+        last = self._ends.get(id)
+        if last is None:
+            return False
+        return last == 0 or (last < len(ends) and moment > Moment(ends[last], last))
+
+
+class Links:
+    """Groups of ids, each decided by its first match."""
+
+    def __init__(self, groups: Sequence[Collection[int]], skips: Skips, *, eager: bool) -> None:
+        self.moments: list[Moment | None] = [None] * len(groups)
+        self._skips = skips
+        self._eager = eager
+        self._open = len(groups)
+        self._groups_of: dict[int, list[int]] = {}
+        for number, group in enumerate(groups):
+            for one in group:
+                self._groups_of.setdefault(one, []).append(number)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether nothing more is to be found out."""
+        return self._eager and not self._open
+
+    def found(self, leaf: Leaf, reading: Reading) -> bool:
+        """Take note of a leaf that holds; whether that is enough."""
+        for one in leaf.ids:
+            if one in self._groups_of:
+                moment = reading.moment
+                if not self._skips.cover(one, moment, reading.ends):
+                    self.matched(one, moment)
+        return self.is_enough
+
+    def matched(self, id: int, moment: Moment) -> None:
+        """Take note of a match."""
+        for number in self._groups_of.get(id, ()):
+            if self.moments[number] is None:
+                self.moments[number] = moment
+                self._open -= 1
+
+    def wants(self, id: int) -> bool:
+        """Whether it matters whether this id matches."""
+        if not self._eager:
+            return True
+        return any(self.moments[number] is None for number in self._groups_of.get(id, ()))
