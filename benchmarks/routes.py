@@ -33,8 +33,8 @@ from benchmarks.workloads import drawn
 from twigcast.covering.index.batch_cover import minimal_sets
 from twigcast.language import Pattern
 from twigcast.routing import Network, Topology, covering
-from twigcast.routing.sweeps import spread
-from twigcast.routing.topology import Tree
+from twigcast.routing.static.route_computation import spread
+from twigcast.routing.topology.model import Tree
 
 SPARK, SWEEPS, ROUTERS = "spark", "two sweeps", "routers"
 

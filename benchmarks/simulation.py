@@ -26,9 +26,9 @@ from benchmarks.measure import Measurement, digest, peak_bytes
 from benchmarks.workloads import NITF, SHAPES, drawn
 from twigcast.language import Pattern
 from twigcast.routing.events import BrokerId, Publish, Subscribe, SubscriptionId
-from twigcast.routing.path_messages import path_count
+from twigcast.routing.in_memory.traffic import KINDS
+from twigcast.routing.path_unit.path_messages import path_count
 from twigcast.routing.strategy import Strategy, advertised, covering, identity, strategy
-from twigcast.routing.traffic import KINDS
 from twigcast.simulator import Results, Scenario, Story, simulate, tell
 from twigcast.simulator.story import HandedIn
 

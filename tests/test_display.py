@@ -12,7 +12,7 @@ from tests.engines import EVERY_ENGINE
 from twigcast.display import HTML_ROWS_MAX, html_table
 from twigcast.matching import Decision
 from twigcast.routing import Network
-from twigcast.routing.traffic import KINDS
+from twigcast.routing.in_memory.traffic import KINDS
 
 HOSTILE = "<script>alert('&')</script>"
 

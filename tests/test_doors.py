@@ -18,9 +18,10 @@ import pytest
 from twigcast.door import door
 from twigcast.errors import InternalError
 from twigcast.language import Pattern
-from twigcast.routing import Network, Router, wire
+from twigcast.routing import Network, Router
 from twigcast.routing.events import BrokerId, Change, LinkUp
-from twigcast.routing.forwarding import Forwarding
+from twigcast.routing.forwarding.forwarder import Forwarding
+from twigcast.routing.wire import frames as wire
 
 ROOMS = [
     "twigcast",
@@ -34,7 +35,7 @@ ROOMS = [
     "twigcast.matching",
     "twigcast.routing",
     "twigcast.routing.strategy",
-    "twigcast.routing.wire",
+    "twigcast.routing.wire.frames",
     "twigcast.simulator",
 ]
 
@@ -161,7 +162,7 @@ def test_what_fails_in_reading_a_frame_is_told_and_forgets_what_is_held(
     assembler = wire.Assembler()
     assembler.take(first)
     with monkeypatch.context() as patched:
-        patched.setattr("twigcast.routing.wire_forms.read_pattern", failing)
+        patched.setattr("twigcast.routing.wire.messages.read_pattern", failing)
         for call in (
             lambda: assembler.take(second),
             lambda: wire.decode(wire.encode(Change(1, 1, (Pattern("//a"),)))),

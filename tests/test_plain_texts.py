@@ -11,7 +11,7 @@ import pytest
 from twigcast import Document, Matcher, explain
 from twigcast.files import Subscription, SubscriptionFile
 from twigcast.routing import Network, Strategy, Topology
-from twigcast.routing.outcome import Outcome
+from twigcast.routing.in_memory.outcome import Outcome
 from twigcast.spark.result import Run
 
 MARKS = "\x1b[2J\n\x7f\x85\u2028\u202e\t"

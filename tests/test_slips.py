@@ -41,8 +41,8 @@ from twigcast.files import (
     write_index,
 )
 from twigcast.language import DocumentLimits, PatternLimits, SchemaLimits
-from twigcast.routing import Router, RouterLimits, Topology, Traffic, flooding, piggyback, wire
-from twigcast.routing.annotations import AnnotationLimits
+from twigcast.routing import Router, RouterLimits, Topology, Traffic, flooding, piggyback
+from twigcast.routing.annotations.annotations import AnnotationLimits
 from twigcast.routing.events import (
     BrokerId,
     Change,
@@ -53,9 +53,10 @@ from twigcast.routing.events import (
     Publish,
     SubscriptionId,
 )
-from twigcast.routing.path_messages import PathLimits
-from twigcast.routing.topology import TopologyLimits
-from twigcast.routing.wire import WireLimits
+from twigcast.routing.path_unit.path_messages import PathLimits
+from twigcast.routing.topology.model import TopologyLimits
+from twigcast.routing.wire import frames as wire
+from twigcast.routing.wire.frames import WireLimits
 from twigcast.simulator import Results, Scenario, Simulation, SimulationLimits, Story
 
 DOCUMENT = b"<a><b c='1'>2</b></a>"

@@ -22,6 +22,7 @@ from tests.routing.vocabulary import SPOKEN, STRATEGIES, annotating
 from tests.routing.wire_values import MESSAGES
 from twigcast.covering import Advertisement
 from twigcast.language import DocumentLimits, Pattern
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,
@@ -44,10 +45,9 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.router import Router
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.wire import encode, received
-from twigcast.routing.wire_texts import WIRE_PATTERN_LIMITS
+from twigcast.routing.wire.frames import encode, received
+from twigcast.routing.wire.texts import WIRE_PATTERN_LIMITS
 
 EAST, WEST, FAR = BrokerId("east"), BrokerId("west"), BrokerId("far")
 LINKS: Final = (EAST, WEST, FAR)

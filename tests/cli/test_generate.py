@@ -19,7 +19,7 @@ from twigcast.cli.writing import write_folder
 from twigcast.errors import UsageError
 from twigcast.files import read_documents, read_subscriptions, read_topology
 from twigcast.language import Document, Pattern
-from twigcast.routing.topology import Topology
+from twigcast.routing.topology.model import Topology
 from twigcast.workload import TransitStub
 
 if TYPE_CHECKING:

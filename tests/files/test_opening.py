@@ -15,7 +15,7 @@ from twigcast import files
 from twigcast.errors import UsageError
 from twigcast.files import arrivals, changes, index, opening, publications, schemas
 from twigcast.files.opening import checked_path, open_regular, standard_input
-from twigcast.routing.topology import Topology
+from twigcast.routing.topology.model import Topology
 from twigcast.simulator import read_scenario
 
 ENTRANCES: dict[str, Callable[[Any], object]] = {

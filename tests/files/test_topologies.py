@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from twigcast.errors import UsageError
 from twigcast.files import read_topology, topologies, topology_text, write_topology
-from twigcast.routing.topology import Client, Link, Topology, TopologyLimits
+from twigcast.routing.topology.model import Client, Link, Topology, TopologyLimits
 
 TOPOLOGY = Topology(
     ("north", "süd", 'the "west"', "\\east"),

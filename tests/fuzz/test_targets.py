@@ -17,7 +17,7 @@ from twigcast import Network
 from twigcast.errors import UsageError
 from twigcast.language import Schema
 from twigcast.matching import Matcher
-from twigcast.routing.router import Router
+from twigcast.routing.broker.router import Router
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 

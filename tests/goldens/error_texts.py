@@ -14,7 +14,7 @@ from twigcast.door import door
 from twigcast.errors import TwigcastError
 from twigcast.language import SchemaLimits
 from twigcast.routing import Router
-from twigcast.routing.wire import WireLimits, decode
+from twigcast.routing.wire.frames import WireLimits, decode
 
 _LINE: Final = {"links": [["north", "south"]]}
 

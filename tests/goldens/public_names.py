@@ -32,11 +32,11 @@ ROOMS: Final = (
 
 DOCUMENTED: Final = (
     "twigcast.files.schemas",
-    "twigcast.routing.annotations",
+    "twigcast.routing.annotations.annotations",
     "twigcast.routing.events",
     "twigcast.routing.strategy",
-    "twigcast.routing.topology",
-    "twigcast.routing.wire",
+    "twigcast.routing.topology.model",
+    "twigcast.routing.wire.frames",
 )
 """Modules below the rooms that the documentation imports from."""
 

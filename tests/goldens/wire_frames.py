@@ -22,7 +22,8 @@ from tests.goldens.golden import Golden, hex_lines
 from twigcast.covering import Advertisement, Bound
 from twigcast.language import Pattern, Schema
 from twigcast.routing import Router
-from twigcast.routing.annotations import Annotations
+from twigcast.routing.annotations.annotations import Annotations
+from twigcast.routing.annotations.hints import Hints, SimpleHint
 from twigcast.routing.events import (
     Accuse,
     Advertise,
@@ -50,8 +51,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.hints import Hints, SimpleHint
-from twigcast.routing.wire import WireLimits, decode, encode, frames
+from twigcast.routing.wire.frames import WireLimits, decode, encode, frames
 
 STRATEGIES: Final = {
     "flooding": "flooding",

@@ -14,10 +14,10 @@ import pytest
 from tests.routing.annotated import findings_of, matches, parsed, table_of
 from twigcast.covering import Bound, covers, simple_bindings
 from twigcast.language import Pattern
-from twigcast.routing.annotations import Annotations, Kinds, annotate
-from twigcast.routing.bit_sets import members
-from twigcast.routing.hints import HintTable, SimpleHint
-from twigcast.routing.lessons import learn
+from twigcast.routing.annotations.annotations import Annotations, Kinds, annotate
+from twigcast.routing.annotations.bit_sets import members
+from twigcast.routing.annotations.hints import HintTable, SimpleHint
+from twigcast.routing.piggyback.inference import learn
 
 DOCUMENT = b"<b><a><x><c/></x><y><c/></y></a><c><e><d/></e></c></b>"
 """Figure 1(b), made up."""

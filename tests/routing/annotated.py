@@ -18,8 +18,8 @@ from tests.strategies import NAMESPACES, documents, subscriptions, thickets
 from twigcast.covering import aggregate, covers, space_budget
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
-from twigcast.routing.annotations import Findings, Kinds
-from twigcast.routing.hints import HintLimits, Hints, HintTable, hint_table
+from twigcast.routing.annotations.annotations import Findings, Kinds
+from twigcast.routing.annotations.hints import HintLimits, Hints, HintTable, hint_table
 
 EVERY_KIND = [Kinds(*chosen) for chosen in product((False, True), repeat=4)]
 ALL = Kinds.parse("+sd-sd")

@@ -11,8 +11,10 @@ from typing import Any
 
 from tests.routing.annotated import parsed, roots, table_of
 from twigcast.language import Pattern
-from twigcast.routing.annotations import Annotations, Kinds
-from twigcast.routing.bit_sets import bits_of
+from twigcast.routing.annotations.annotations import Annotations, Kinds
+from twigcast.routing.annotations.bit_sets import bits_of
+from twigcast.routing.annotations.hints import Hints
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -29,8 +31,6 @@ from twigcast.routing.events import (
     SubscriptionId,
     Woken,
 )
-from twigcast.routing.hints import Hints
-from twigcast.routing.router import Router
 from twigcast.routing.strategy import piggyback
 
 UP, EAST, WEST = BrokerId("up"), BrokerId("east"), BrokerId("west")

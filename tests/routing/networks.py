@@ -38,7 +38,7 @@ from twigcast.covering import Advertisement, covers, overlaps
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.events import BrokerId
-from twigcast.routing.linear_parts import linear_parts
+from twigcast.routing.path_unit.linear_parts import linear_parts
 from twigcast.routing.strategy import Strategy
 
 PUBLISHERS = (None, "press", "agency")

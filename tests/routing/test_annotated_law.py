@@ -35,7 +35,7 @@ from tests.routing.vocabulary import (
 )
 from twigcast.matching import ENGINES
 from twigcast.matching.engines.native import AVAILABLE
-from twigcast.routing.annotations import Annotations
+from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.events import (
     BrokerId,
     Decided,
@@ -46,7 +46,7 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
-from twigcast.routing.piggyback import Piggyback, SaidSo
+from twigcast.routing.piggyback.agreements import Piggyback, SaidSo
 from twigcast.routing.strategy import Strategy, covering, identity, piggyback, prefix
 
 pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")

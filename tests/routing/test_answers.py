@@ -9,6 +9,7 @@ import pytest
 
 from tests.engines import EVERY_ENGINE
 from twigcast.language import Pattern
+from twigcast.routing.broker.router import Router, RouterLimits
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -28,9 +29,8 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.route_table import RouteTable
-from twigcast.routing.router import Router, RouterLimits
 from twigcast.routing.strategy import identity
+from twigcast.routing.tables.route_table import RouteTable
 
 EAST, WEST = BrokerId("east"), BrokerId("west")
 A, B = Pattern.parse("//a"), Pattern.parse("//b")

@@ -1,9 +1,10 @@
 """Messages on their way: whatever overtakes what, tables settle, and nobody gets a document twice.
 
-A :class:`~twigcast.routing.network.Network` settles after each call. Here nothing waits: each link
-is a row of frames in each direction, chance decides which row moves next, and clients, publishers
-and breaking links go on all the while. A link that breaks loses part of what was on its way, and
-its two ends learn of it at different times. Documents are decided late, by the tables they came to.
+A :class:`~twigcast.routing.in_memory.network.Network` settles after each call. Here nothing waits:
+each link is a row of frames in each direction, chance decides which row moves next, and clients,
+publishers and breaking links go on all the while. A link that breaks loses part of what was on its
+way, and its two ends learn of it at different times. Documents are decided late, by the tables they
+came to.
 
 What must hold at all times: no broker refuses what its neighbour says, no subscription gets
 a document twice or one that does not satisfy it. And once all is quiet: the tables are those of a
@@ -32,6 +33,7 @@ from tests.routing.vocabulary import (
 from twigcast import Network
 from twigcast.matching import ENGINES
 from twigcast.matching.engines.native import AVAILABLE
+from twigcast.routing.broker.router import Router, RouterLimits
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,
@@ -53,9 +55,8 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.router import Router, RouterLimits
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.wire import decode, encode
+from twigcast.routing.wire.frames import decode, encode
 
 Pair = tuple[str, str]
 

@@ -19,8 +19,8 @@ from tests.routing.networks import random_play
 from tests.routing.test_planted_bugs import LIARS, PLAYS_MAX, Effects, Liar
 from tests.routing.vocabulary import WILDCARDS, annotating
 from twigcast.covering import Bound
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import Accuse, Deliver, Event, Send
-from twigcast.routing.router import Router
 
 pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
 """Networks are drawn with publishers who have advertised nothing, and flooding is right there."""

@@ -13,7 +13,7 @@ import pytest
 
 from tests.routing.networks import random_play
 from tests.routing.vocabulary import STRATEGIES
-from twigcast.routing.router import Router
+from twigcast.routing.broker.router import Router
 
 pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
 """Networks are drawn with publishers who have advertised nothing, and flooding is right there."""

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from tests.routing import wire_values
 from twigcast.covering import Bound
 from twigcast.language import Pattern
-from twigcast.routing.annotations import Annotations
+from twigcast.routing.annotations.annotations import Annotations
+from twigcast.routing.annotations.hints import HINT_LIMITS, Hints, SimpleHint
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -36,10 +38,8 @@ from twigcast.routing.events import (
     SubscriptionId,
     Woken,
 )
-from twigcast.routing.hints import HINT_LIMITS, Hints, SimpleHint
-from twigcast.routing.router import Router
 from twigcast.routing.strategy import Strategy, covering, piggyback
-from twigcast.routing.wire import decode_event, encode
+from twigcast.routing.wire.frames import decode_event, encode
 
 WEST, EAST = BrokerId("west"), BrokerId("east")
 A, B, C, D = (Pattern.parse(text) for text in ("//a/b", "//a/c", "//c/*", "/d"))

@@ -10,6 +10,7 @@ import pytest
 from tests.routing.vocabulary import SPOKEN, STRATEGIES
 from twigcast.covering import Advertisement
 from twigcast.language import DocumentLimits, Pattern
+from twigcast.routing.broker.router import Router, RouterLimits
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,
@@ -35,9 +36,8 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.router import Router, RouterLimits
 from twigcast.routing.strategy import Strategy, advertised
-from twigcast.routing.wire import VERSION, decode_effect, decode_event, encode, received
+from twigcast.routing.wire.frames import VERSION, decode_effect, decode_event, encode, received
 
 WEST, EAST, FAR = BrokerId("west"), BrokerId("east"), BrokerId("far")
 A, B, C, D = (Pattern.parse(text) for text in ("/a", "/a/b", "/c", "//d"))

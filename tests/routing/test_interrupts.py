@@ -25,8 +25,8 @@ from tests.routing.vocabulary import STRATEGIES, annotating
 from twigcast import Network
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.language import Pattern
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import Subscribe, SubscriptionId
-from twigcast.routing.router import Router
 from twigcast.routing.strategy import Strategy
 
 pytestmark = [

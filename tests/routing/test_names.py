@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from twigcast.language import Pattern
-from twigcast.routing import Network, Router, wire
+from twigcast.routing import Network, Router
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -22,6 +22,7 @@ from twigcast.routing.events import (
     SubscriptionId,
 )
 from twigcast.routing.strategy import best, flooding_notice
+from twigcast.routing.wire import frames as wire
 
 NASTY = "e\x1b[2J\nv\te\u202e\x00\u2028<b>"
 LINK = BrokerId(NASTY)

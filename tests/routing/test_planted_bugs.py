@@ -19,8 +19,9 @@ from tests.routing.networks import Fault, random_play, read
 from tests.routing.vocabulary import annotating
 from twigcast.covering import Advertisement, Bound, covers
 from twigcast.language import Pattern
-from twigcast.routing.annotations import Annotations
-from twigcast.routing.bit_sets import members
+from twigcast.routing.annotations.annotations import Annotations
+from twigcast.routing.annotations.bit_sets import members
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -34,7 +35,6 @@ from twigcast.routing.events import (
     Received,
     Send,
 )
-from twigcast.routing.router import Router
 
 pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
 """Networks are drawn with publishers who have advertised nothing, and flooding is right there."""

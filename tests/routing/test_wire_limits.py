@@ -15,7 +15,7 @@ from twigcast.covering import Advertisement
 from twigcast.errors import LimitError, ProtocolError, ProtocolLimitError, UsageError
 from twigcast.language import Pattern
 from twigcast.language.xpath.parser import PatternLimits
-from twigcast.routing import wire_forms
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -32,8 +32,8 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
-from twigcast.routing.router import Router
-from twigcast.routing.wire import (
+from twigcast.routing.wire import messages as wire_forms
+from twigcast.routing.wire.frames import (
     VERSION,
     WIRE_LIMITS,
     Assembler,
@@ -46,7 +46,7 @@ from twigcast.routing.wire import (
     received,
     refusal,
 )
-from twigcast.routing.wire_texts import WIRE_PATTERN_LIMITS
+from twigcast.routing.wire.texts import WIRE_PATTERN_LIMITS
 
 # Versions and sizes.
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from twigcast.covering import Advertisement, Bound
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
-from twigcast.routing.annotations import Annotations
+from twigcast.routing.annotations.annotations import Annotations
+from twigcast.routing.annotations.hints import Hints, SimpleHint
 from twigcast.routing.events import (
     Accuse,
     Advertise,
@@ -40,8 +41,7 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.hints import Hints, SimpleHint
-from twigcast.routing.wire import VERSION, decode, decode_effect, decode_event
+from twigcast.routing.wire.frames import VERSION, decode, decode_effect, decode_event
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 BROKERS = NAMES.map(BrokerId)

@@ -13,7 +13,7 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
-from twigcast.routing.topology import Topology
+from twigcast.routing.topology.model import Topology
 from twigcast.simulator import Story
 from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns
 

@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 
 from tests.simulator.stories import asks, publishes, story
-from twigcast.routing.topology import Topology
+from twigcast.routing.topology.model import Topology
 from twigcast.simulator import Simulation, Story, drawn_network
 
 ALONE = Simulation(Story(Topology.of({"brokers": ["alone"]}).tree())).run()

@@ -22,8 +22,8 @@ from twigcast.routing.events import (
     Publish,
     Unadvertise,
 )
-from twigcast.routing.route_table import LocalAnswer, RouteTable, Snapshot
-from twigcast.routing.traffic import message_bytes
+from twigcast.routing.in_memory.traffic import message_bytes
+from twigcast.routing.tables.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.simulator import CostModel, Measured, Results, Simulation, SimulationLimits
 from twigcast.simulator.story import HandedIn, Happening, unadvertised_publishers
 

@@ -28,9 +28,9 @@ from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
 from twigcast.routing.events import BrokerId, Publication
-from twigcast.routing.standing import Answer
+from twigcast.routing.static.route_computation import spread
+from twigcast.routing.static.static_broker import Answer
 from twigcast.routing.strategy import Strategy, advertised, covering, flooding, piggyback
-from twigcast.routing.sweeps import spread
 from twigcast.spark import hop_tables, hop_worker
 from twigcast.spark.brokers import BrokerTree
 from twigcast.spark.hop_answers import Answers, Visited, answers_to

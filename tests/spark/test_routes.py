@@ -17,6 +17,7 @@ from twigcast.errors import UsageError
 from twigcast.files.index import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing import Topology
+from twigcast.routing.static.route_computation import Turn, spread
 from twigcast.routing.strategy import (
     Strategy,
     advertised,
@@ -26,7 +27,6 @@ from twigcast.routing.strategy import (
     piggyback,
     prefix,
 )
-from twigcast.routing.sweeps import Turn, spread
 from twigcast.spark.progress import Progress
 from twigcast.spark.routes import ROUTES, compute_routes
 from twigcast.spark.turns import OWN, PLAN, Round, plan_bytes, take_turns

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from twigcast.errors import UsageError
-from twigcast.routing.topology import Topology
+from twigcast.routing.topology.model import Topology
 from twigcast.workload import (
     TopologyTable,
     TransitStub,

@@ -17,7 +17,7 @@ from twigcast.display import counted
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from twigcast.routing.topology import Topology
+    from twigcast.routing.topology.model import Topology
     from twigcast.workload import TopologyTable
 
 EXAMPLES = (
@@ -156,7 +156,7 @@ def topology(
     }
     options = {name: value for name, value in given.items() if value is not None}
     _check(kind, options)
-    from twigcast.routing.topology import Topology
+    from twigcast.routing.topology.model import Topology
 
     drawn = Topology.of(_drawn(kind, options, Random(seed)))
     _hand_out(drawn.tree() if tree else drawn, out, seed)

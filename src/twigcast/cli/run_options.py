@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twigcast.cli.progress import Bar
-    from twigcast.routing.topology import Tree
+    from twigcast.routing.topology.model import Tree
     from twigcast.spark import Pipeline
 
 __all__ = ["EMBEDDED", "Network", "Streaming", "bindings"]

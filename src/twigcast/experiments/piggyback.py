@@ -33,8 +33,8 @@ from time import process_time
 from typing import Final, TypeVar
 
 from twigcast.experiments.piggyback_stage import POSITIONS, Stage, towards_root
+from twigcast.routing.annotations.kinds import Kinds
 from twigcast.routing.events import Event
-from twigcast.routing.kinds import Kinds
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator import CostModel, Measured, Results, Simulation
 from twigcast.simulator.costs import Costs

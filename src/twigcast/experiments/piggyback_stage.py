@@ -31,6 +31,7 @@ from typing import Final
 from twigcast.covering import Advertisement
 from twigcast.files.schemas import read_schema, shipped_schema
 from twigcast.language import Pattern, Schema
+from twigcast.routing.broker.router import ROUTER_LIMITS, RouterLimits
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,
@@ -40,9 +41,8 @@ from twigcast.routing.events import (
     Subscribe,
     SubscriptionId,
 )
-from twigcast.routing.router import ROUTER_LIMITS, RouterLimits
 from twigcast.routing.strategy import Strategy, strategy
-from twigcast.routing.topology import Topology, Tree
+from twigcast.routing.topology.model import Topology, Tree
 from twigcast.simulator.story import HandedIn, Scene, Story
 from twigcast.workload import Marker, generate_documents, generate_patterns
 from twigcast.workload.topologies import binary_tree

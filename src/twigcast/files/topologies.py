@@ -1,8 +1,8 @@
 """Topology files: brokers and links, in JSON or in TOML, as the end of the name says.
 
 Both forms say the same. What the words mean, and what is refused, is told in
-:mod:`twigcast.routing.topology`; here a file becomes a dictionary, and a topology a file again, a
-line for each link::
+:mod:`twigcast.routing.topology.model`; here a file becomes a dictionary, and a topology a file
+again, a line for each link::
 
     {
       "brokers": ["north", "south", "west"],
@@ -30,7 +30,7 @@ from twigcast.errors import UsageError
 from twigcast.files.new_files import new_file
 from twigcast.files.notation import TOML_CHARACTERS_MAX, json_table, toml_table
 from twigcast.files.opening import checked_path, read_regular
-from twigcast.routing.topology import TOPOLOGY_LIMITS, Topology, TopologyLimits
+from twigcast.routing.topology.model import TOPOLOGY_LIMITS, Topology, TopologyLimits
 
 __all__ = ["FILE_BYTES_MAX", "read_topology", "topology_form", "topology_text", "write_topology"]
 

@@ -13,8 +13,8 @@ from twigcast.language.document.content import Source
 from twigcast.library.documents import opened
 from twigcast.routing import Network as CoreNetwork
 from twigcast.routing import Outcome, RouterLimits, Strategy
-from twigcast.routing.router import ROUTER_LIMITS
-from twigcast.routing.topology import Topology
+from twigcast.routing.broker.router import ROUTER_LIMITS
+from twigcast.routing.topology.model import Topology
 
 __all__ = ["Network"]
 

@@ -17,8 +17,10 @@ Read in this order:
     sweeps                          the routes that these come to, all at once
 """
 
-from twigcast.routing.network import Delivery, Network, Outcome
-from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
+from twigcast.routing.broker.router import ROUTER_LIMITS, Router, RouterLimits
+from twigcast.routing.broker.views import RouterStatistics, TablesView
+from twigcast.routing.in_memory.network import Delivery, Network, Outcome
+from twigcast.routing.in_memory.traffic import Traffic
 from twigcast.routing.strategy import (
     STRATEGIES,
     Strategy,
@@ -30,9 +32,7 @@ from twigcast.routing.strategy import (
     piggyback,
     prefix,
 )
-from twigcast.routing.tables_view import RouterStatistics, TablesView
-from twigcast.routing.topology import Topology
-from twigcast.routing.traffic import Traffic
+from twigcast.routing.topology.model import Topology
 
 __all__ = [
     "ROUTER_LIMITS",

@@ -1,9 +1,9 @@
 """Everything a broker can suffer, and everything it can want.
 
 A router is one function: an event goes in, effects come out
-(:class:`~twigcast.routing.router.Router`). Both are frozen values, so a broker's whole life can be
-written down, replayed and compared. What crosses a link is a *message*; sending it is an effect at
-one end, receiving it an event at the other, and the message is the same value at both::
+(:class:`~twigcast.routing.broker.router.Router`). Both are frozen values, so a broker's whole life
+can be written down, replayed and compared. What crosses a link is a *message*; sending it is an
+effect at one end, receiving it an event at the other, and the message is the same value at both::
 
     broker north                                       broker south
     Subscribe(7, "ann", //trade)                  ...
@@ -20,8 +20,8 @@ from typing import NewType, TypeAlias
 
 from twigcast.covering import Advertisement
 from twigcast.language import Pattern
-from twigcast.routing.annotations import Annotations
-from twigcast.routing.hints import Hints
+from twigcast.routing.annotations.annotations import Annotations
+from twigcast.routing.annotations.hints import Hints
 
 __all__ = [
     "Accuse",

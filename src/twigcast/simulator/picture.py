@@ -24,7 +24,7 @@ from typing import Final
 
 from twigcast.door import door
 from twigcast.routing.events import BrokerId
-from twigcast.routing.topology import Tree
+from twigcast.routing.topology.model import Tree
 from twigcast.simulator.results import LinkDocuments, Results
 
 __all__ = ["drawn_network"]

@@ -19,9 +19,9 @@ from twigcast.routing.events import (
     Refuse,
     SubscriptionId,
 )
+from twigcast.routing.in_memory.traffic import Direction, Traffic
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.topology import Tree
-from twigcast.routing.traffic import Direction, Traffic
+from twigcast.routing.topology.model import Tree
 from twigcast.simulator.judge import Judgement
 from twigcast.simulator.results import (
     Arrived,

@@ -15,7 +15,7 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.routing.events import BrokerId, SubscriptionId
-from twigcast.routing.traffic import KINDS, Direction
+from twigcast.routing.in_memory.traffic import KINDS, Direction
 
 __all__ = [
     "Arrived",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from twigcast.door import door
-from twigcast.routing.router import ROUTER_LIMITS
+from twigcast.routing.broker.router import ROUTER_LIMITS
 from twigcast.routing.strategy import Strategy
 from twigcast.simulator.costs import Measured
 from twigcast.simulator.results import Results

@@ -30,6 +30,8 @@ from twigcast.copies import Uncopied
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import InternalError, UsageError
+from twigcast.routing.broker.remedies import Remedies, Remedy, dead_letter
+from twigcast.routing.broker.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.events import (
     Accuse,
     Advertise,
@@ -53,8 +55,6 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.remedies import Remedies, Remedy, dead_letter
-from twigcast.routing.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator.agenda import Agenda
 from twigcast.simulator.costs import Answered, CostModel, Costs

@@ -24,7 +24,7 @@ from twigcast.routing.events import (
     Unadvertise,
     Unsubscribe,
 )
-from twigcast.routing.topology import Tree
+from twigcast.routing.topology.model import Tree
 
 __all__ = [
     "HandedIn",

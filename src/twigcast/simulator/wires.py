@@ -11,15 +11,15 @@ A link can be lost and return. What is on its way then is lost, and so is what a
 does not know yet: each time a link returns is another *session*, and a message belongs to the
 session that its sender knew of.
 
-Sizes are reckoned and not written out (:func:`~twigcast.routing.traffic.message_bytes`): writing
-64,000 patterns over 126 links just to count them would take longer than all the rest.
+Sizes are reckoned and not written out (:func:`~twigcast.routing.in_memory.traffic.message_bytes`):
+writing 64,000 patterns over 126 links just to count them would take longer than all the rest.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twigcast.routing.topology import Link
+from twigcast.routing.topology.model import Link
 
 __all__ = ["Wire"]
 

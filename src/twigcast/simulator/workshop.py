@@ -28,7 +28,7 @@ from twigcast.routing.events import (
     Subscribe,
     SubscriptionId,
 )
-from twigcast.routing.topology import Tree
+from twigcast.routing.topology.model import Tree
 from twigcast.simulator.scenario import SUBSCRIPTIONS_MAX, Scenario
 from twigcast.simulator.story import HandedIn, Scene
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns

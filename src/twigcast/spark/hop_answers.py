@@ -1,9 +1,9 @@
 """What a broker says to a batch of visits: who is satisfied there, and where documents go on.
 
-A broker that sends no annotations is one matcher (:mod:`~twigcast.routing.standing`) and answers
-all visits at once; the links are then read off the routes that match, column by column. One that
-reads and sends annotations is asked document by document. What nobody foresaw is for those who ask
-(:mod:`~twigcast.spark.set_aside`).
+A broker that sends no annotations is one matcher (:mod:`~twigcast.routing.static.static_broker`)
+and answers all visits at once; the links are then read off the routes that match, column by column.
+One that reads and sends annotations is asked document by document. What nobody foresaw is for those
+who ask (:mod:`~twigcast.spark.set_aside`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 
 from twigcast.errors import DocumentError
 from twigcast.routing.events import BrokerId, Publication
-from twigcast.routing.standing import PlainBroker, route_id
-from twigcast.routing.wire_annotations import annotation_bytes, read_annotations
+from twigcast.routing.static.static_broker import PlainBroker, route_id
+from twigcast.routing.wire.annotations import annotation_bytes, read_annotations
 from twigcast.spark.hop_files import NOWHERE
 from twigcast.spark.set_aside import refusal_by, refusal_in
 from twigcast.spark.ways import lists_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twigcast.routing.standing import AnnotatingBroker, Answer
+    from twigcast.routing.static.static_broker import AnnotatingBroker, Answer
     from twigcast.spark.brokers import BrokerTree
     from twigcast.spark.set_aside import Refusal
     from twigcast.spark.worker import Column

@@ -1,8 +1,8 @@
 """The tables of all brokers as one file, of which a worker maps those that it needs.
 
 In the plan ``hops`` a worker decides documents at one broker after the other. What a broker knows
-(:mod:`~twigcast.routing.standing`) is worked out once and travels as a file with a record batch for
-each broker, in the order of their numbers (:mod:`~twigcast.spark.record_files`)::
+(:mod:`~twigcast.routing.static.static_broker`) is worked out once and travels as a file with a
+record batch for each broker, in the order of their numbers (:mod:`~twigcast.spark.record_files`)::
 
     links            sizes     matcher                       tables
     north, south     2, 140    compiled, used where it lies  (none)
@@ -37,20 +37,20 @@ from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
 from twigcast.routing.events import BrokerId
-from twigcast.routing.standing import (
+from twigcast.routing.static.static_broker import (
     AnnotatingBroker,
     PlainBroker,
     StandingTables,
     agreements,
     compiled_tables,
 )
-from twigcast.routing.wire_annotations import HintsForm, hints_form, read_hints
+from twigcast.routing.wire.annotations import HintsForm, hints_form, read_hints
 from twigcast.spark.record_files import RecordFile, RecordFileWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from twigcast.routing.hints import Hints
+    from twigcast.routing.annotations.hints import Hints
     from twigcast.routing.strategy import Strategy
     from twigcast.spark.brokers import BrokerTree
 

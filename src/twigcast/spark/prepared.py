@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from twigcast.files import VersionedFile
     from twigcast.files.publications import AnyPath
-    from twigcast.routing.topology import Tree
+    from twigcast.routing.topology.model import Tree
     from twigcast.spark.job import Compiled
     from twigcast.spark.progress import Listener
     from twigcast.spark.sharding import Sharded

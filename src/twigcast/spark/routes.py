@@ -1,8 +1,9 @@
 """What brokers ask of each other, found by Spark round by round.
 
-The routes of a tree are there after two sweeps (:mod:`~twigcast.routing.sweeps`): everybody speaks
-up to the first broker, then down from it. Brokers of the same depth do not wait for each other, so
-each round is a Spark job, whose tasks are turns of brokers (:mod:`~twigcast.spark.turns`)::
+The routes of a tree are there after two sweeps (:mod:`~twigcast.routing.static.route_computation`):
+everybody speaks up to the first broker, then down from it. Brokers of the same depth do not wait
+for each other, so each round is a Spark job, whose tasks are turns of brokers
+(:mod:`~twigcast.spark.turns`)::
 
     driver    own, said so far ──plan──▶        ┌──▶ said so far ──plan──▶          routes
     tasks                       4, 5, 6, 7 speak            2, 3 speak     …, 1, …
@@ -29,9 +30,9 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from twigcast.covering import Advertisement
 from twigcast.files.index import write_versioned
 from twigcast.language import Pattern
+from twigcast.routing.static.route_computation import Turn, heard_before, passed_on, rounds, spread
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.sweeps import Turn, heard_before, passed_on, rounds, spread
-from twigcast.routing.topology import Tree
+from twigcast.routing.topology.model import Tree
 from twigcast.slips import asked
 from twigcast.spark.job import discard, located, share, shared_folder
 from twigcast.spark.progress import Progress

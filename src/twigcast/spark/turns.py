@@ -1,9 +1,9 @@
 """A round of brokers that speak, in plain Python over Arrow: what a worker does to find routes.
 
-:mod:`~twigcast.routing.sweeps` tells who speaks when. The turns of one round are shared out to
-tasks, and all that the brokers have and have heard travels as one Arrow file, the *plan*, a record
-batch for each task. Texts stand in it once, however many brokers have heard them; a row is three
-numbers::
+:mod:`~twigcast.routing.static.route_computation` tells who speaks when. The turns of one round are
+shared out to tasks, and all that the brokers have and have heard travels as one Arrow file, the
+*plan*, a record batch for each task. Texts stand in it once, however many brokers have heard them;
+a row is three numbers::
 
     broker   source   pattern              broker   neighbour   heard      own
     5        -1       0: /a[@x = '1']      5        2           [1]        ["/a[@x = 1]"]
@@ -33,8 +33,8 @@ from twigcast.covering.containment.covers import Ready, ready
 from twigcast.files.index import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
+from twigcast.routing.static.route_computation import Promises, Turn, ready_memory, speak
 from twigcast.routing.strategy import Strategy
-from twigcast.routing.sweeps import Promises, Turn, ready_memory, speak
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -29,7 +29,7 @@ from twigcast.files.new_files import new_file
 from twigcast.files.topologies import write_topology
 from twigcast.language import Pattern, Schema
 from twigcast.matching import Matcher
-from twigcast.routing.structure_prefix import structure_prefixes
+from twigcast.routing.forwarding.structure_prefix import structure_prefixes
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 
 __all__ = ["Feed", "write_feed"]

@@ -1,0 +1,1 @@
+"""Annotations and hints: what brokers tell each other about a document (Piggyback)."""

@@ -1,0 +1,1 @@
+"""The router: events in, effects out."""

@@ -1,0 +1,124 @@
+"""Where a document has to go: what answers a :class:`Decide`.
+
+Everything is asked of the tables as they were when the document came (see
+:mod:`~twigcast.routing.tables.route_table`); nothing is changed, so this may run on another thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from twigcast.errors import DocumentError
+from twigcast.language import Document, DocumentLimits
+from twigcast.routing.broker.checks import Refused
+from twigcast.routing.events import Decide, Decided, LinkId, Publication
+from twigcast.routing.path_unit.path_messages import decide_paths, path_count, path_numbers, pruned
+from twigcast.routing.piggyback.decider import AnnotatedJudge
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.tables.in_flight import OpenDocument
+from twigcast.routing.tables.route_table import RouteTable, Snapshot
+
+__all__ = ["Judge"]
+
+
+class Judge:
+    """Decides documents for one router."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        routes: RouteTable,
+        limits: DocumentLimits,
+        annotated: AnnotatedJudge | None = None,
+    ) -> None:
+        self._strategy = strategy
+        self._routes = routes
+        self._limits = limits
+        self._annotated = annotated
+
+    def check_size(self, publication: Publication) -> None:
+        """Refuse what is too large before anybody looks at it."""
+        size, size_max = len(publication.content), self._limits.bytes_max
+        if size > size_max:
+            raise Refused(
+                f"document {publication.id!r} has {size:,} bytes where at most {size_max:,} are "
+                "allowed (bytes_max)"
+            )
+
+    def decide(self, effect: Decide, document: OpenDocument) -> Decided:
+        """Which links and which of the broker's own subscriptions the document is for.
+
+        Until an answer is final, there is another to be asked for.
+        """
+        try:
+            if document.to_come is not None:
+                return next(document.to_come)
+            departure = self._departure(effect, document)
+            if departure is not None and self._strategy.unadvertised == "refuse":
+                return Decided(effect.number, error=departure)
+            flooded = effect.flooded or departure is not None
+            if self._annotated is not None and not flooded:
+                document.to_come = self._annotated.answers(effect, document)
+                return next(document.to_come)
+            return self._where(effect, document.snapshot, flooded)
+        except DocumentError as error:
+            return Decided(effect.number, error=str(error))
+
+    def _where(self, effect: Decide, snapshot: Snapshot, flooded: bool) -> Decided:  # noqa: FBT001
+        content = effect.publication.content
+        local = self._routes.locals_for(content, snapshot)
+        others = tuple(link for link in snapshot.links if link != effect.came_by)
+        paths: tuple[tuple[int, ...], ...] = ()
+        if self._strategy.unit == "path":
+            by_link = self._paths_for(effect, snapshot, others if flooded else ())
+            links, paths = tuple(by_link), tuple(by_link.values())
+        elif flooded:
+            links = others
+        else:
+            links = self._routes.links_for(content, snapshot, effect.came_by)
+        ignored = None
+        if effect.annotations is not None and self._annotated is not None:
+            ignored = "the document goes everywhere whatever they say"
+        return Decided(
+            effect.number,
+            links,
+            local.matches,
+            local.undecided,
+            flooded=flooded,
+            paths=paths,
+            ignored=ignored,
+        )
+
+    def _paths_for(
+        self, effect: Decide, snapshot: Snapshot, everything_to: tuple[LinkId, ...]
+    ) -> dict[LinkId, tuple[int, ...]]:
+        """Which paths of the document go over which link."""
+        content = effect.publication.content
+        if everything_to:
+            count = path_count(content, limits=self._limits)
+            return dict.fromkeys(everything_to, path_numbers(count, effect.paths))
+        groups = self._routes.groups(snapshot, effect.came_by)
+        return decide_paths(
+            self._routes.route_matcher, groups, content, effect.paths, limits=self._limits
+        )
+
+    def _departure(self, effect: Decide, document: OpenDocument) -> str | None:
+        """How the document departs from all that its publisher has advertised, if it does."""
+        if not document.held_to:
+            return None
+        read = Document.parse(effect.publication.content, limits=self._limits)
+        departures = [promise.departure(read) for promise in document.held_to]
+        if None in departures:
+            return None
+        return (
+            f"the document has {departures[0]}, which its publisher "
+            f"{effect.publication.publisher!r} has not advertised; advertise it first"
+        )
+
+    def part_to_send(self, effect: Decide, kept: tuple[int, ...] | None) -> Publication:
+        """The publication as it goes over a link: whole, or only some of its paths."""
+        if kept is None:
+            return effect.publication
+        whole = effect.publication
+        part = pruned(whole.content, kept, effect.paths, limits=self._limits)
+        return replace(whole, content=part)

@@ -1,0 +1,1 @@
+"""Which patterns a broker forwards over each link."""

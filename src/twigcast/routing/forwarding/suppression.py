@@ -1,0 +1,51 @@
+"""What a broker could ask of each neighbour: the protocol of the ways to hold back.
+
+A broker's *routes* are patterns, each with the sources it came from: links, and None for the
+broker's own clients. Over a link, whatever came from elsewhere concerns the far broker. Which of
+that need not be said, because something else says it already, is what the implementations differ
+in:
+
+- :class:`~twigcast.routing.forwarding.every_route.EveryRoute` says everything (``identity``);
+- :class:`~twigcast.routing.forwarding.prefix_suppression.PrefixRoutes` structure prefixes alone
+  (``prefix``);
+- :class:`~twigcast.covering.index.incremental_cover.ForwardedSets` the minimal covering set
+  (``covering``).
+
+What is said over a link is a function of the set of patterns that came from elsewhere, whatever
+the order in which they came, so that a network that has seen much is no different from a fresh one.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from twigcast.covering.merging.merged_set import Difference
+from twigcast.language import Pattern
+from twigcast.routing.events import LinkId
+
+__all__ = ["Forwarded"]
+
+
+class Forwarded(Protocol):
+    """The patterns to be forwarded over each link, kept up to date."""
+
+    def add_link(self, link: LinkId) -> None:
+        """From now on say what is forwarded over a link, too: its first change is all of it."""
+
+    def remove_link(self, link: LinkId) -> None:
+        """Forget a link, and all that came from it."""
+
+    def put(self, pattern: Pattern, source: LinkId | None) -> None:
+        """A pattern came from a source; nothing happens if it had come from there before."""
+
+    def take(self, pattern: Pattern, source: LinkId | None) -> None:
+        """A source takes a pattern back; nothing happens if it did not come from there."""
+
+    def changes(self) -> dict[LinkId, Difference]:
+        """What is forwarded anew and what no more over each link, since this was asked last.
+
+        Only links with a change are there, in the order of their names.
+        """
+
+    def forwarded(self, link: LinkId) -> tuple[Pattern, ...]:
+        """All that is forwarded over a link, in the order of texts."""

@@ -1,0 +1,1 @@
+"""Routers joined in memory."""

@@ -1,0 +1,1 @@
+"""Deciding annotated documents (Piggyback, sections 3 and 5)."""

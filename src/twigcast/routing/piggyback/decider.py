@@ -1,0 +1,354 @@
+"""How an annotated document is decided, and when it goes on: eager, lazy, adaptive.
+
+Annotations are looked at first (Piggyback, 5.1). Whatever they say matches is forwarded and
+delivered before the document is touched, under every protocol; what they say cannot match is
+skipped. If nothing is left, the document is not read here at all. Else:
+
+*eager* (ES, 3.2.1)
+    a link is sent the document as soon as it has its first match, and its other patterns are
+    skipped from there on. What can be said to the next broker is what was found by then.
+*lazy* (L, 3.2.2)
+    every pattern is decided, and then the document goes over all links that match, with everything
+    that is known about it.
+*adaptive*
+    eager if the first match is certain before a threshold, as a share of the document, else lazy.
+
+An answer is given for each moment at which something can be done, so a driver that takes its time
+between them, as the simulator does, sees what a protocol is worth. Moments are known to an engine
+that reads in order (``streaming``). With any other, what is eager is sent when all links have been
+decided, and before the broker's own subscriptions are; adaptive is lazy; and there are no positions
+(PD).
+
+**Checks.** An answer tells how many checks led to it: see
+:mod:`~twigcast.routing.piggyback.ordered_reading`.
+
+**Audit.** Annotations can be untrue. With ``audit``, a share of the annotated documents, drawn by
+their ids, is decided without them first and compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+from zlib import crc32
+
+from twigcast.errors import ProtocolError
+from twigcast.language import DocumentLimits, Pattern
+from twigcast.routing.annotations.annotations import Annotations, Findings, annotate
+from twigcast.routing.events import Decide, Decided, LinkId, SubscriptionId
+from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.piggyback.inference import derive, learn
+from twigcast.routing.piggyback.ordered_reading import NO_LESSONS, Case, Reading, Rows
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.tables.in_flight import OpenDocument
+from twigcast.routing.tables.route_table import RouteTable, Snapshot
+
+__all__ = ["AnnotatedJudge"]
+
+_Own: TypeAlias = tuple[tuple[SubscriptionId, ...], tuple[SubscriptionId, ...]]
+"""Local subscriptions that match, and those in doubt."""
+
+
+class AnnotatedJudge:
+    """Decides documents for one router that piggybacks."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        routes: RouteTable,
+        piggyback: Piggyback,
+        limits: DocumentLimits,
+    ) -> None:
+        self._strategy = strategy
+        self._routes = routes
+        self._piggyback = piggyback
+        self._limits = limits
+        self._kinds = piggyback.kinds
+
+    def answers(self, effect: Decide, document: OpenDocument) -> Iterator[Decided]:
+        """The answers to a question, in order; the last is final.
+
+        Raises DocumentError if the document has to be read and cannot be.
+        """
+        case = Case(effect, document.snapshot, document.asked, document.said, self._limits)
+        self._learn(case)
+        if case.lessons is not NO_LESSONS and self._is_audited(effect):
+            yield self._audited(case)
+            return
+        first = self._known(case)
+        if first is not None:
+            yield first
+            if first.final:
+                return
+        yield from self._read(case)
+
+    # What annotations tell.
+
+    def _learn(self, case: Case) -> None:
+        annotations = case.effect.annotations
+        if annotations is None:
+            return
+        if case.said is None:
+            case.ignored = "they were made for another table"
+            return
+        try:
+            case.lessons = learn(annotations, case.said.table)
+        except ProtocolError as error:
+            case.ignored = str(error)
+
+    def _known(self, case: Case) -> Decided | None:
+        """What can be done without a look at the document; None if there is nothing."""
+        lessons, snapshot = case.lessons, case.snapshot
+        if lessons is NO_LESSONS:
+            return None
+        yes_routes, yes_locals = self._numbers(lessons.matched, snapshot)
+        no_routes, no_locals = self._numbers(lessons.hopeless, snapshot)
+        known = {self._routes.link_of(number) for number in yes_routes}
+        case.sent = tuple(link for link in case.open_links() if link in known)
+        case.skip_routes, case.skip_locals = yes_routes | no_routes, yes_locals | no_locals
+        hopeless = Counter(map(self._routes.link_of, no_routes))
+        is_all = len(case.skip_locals) == snapshot.own and all(
+            hopeless[link] == snapshot.sizes[link] for link in case.open_links()
+        )
+        if not (case.sent or yes_locals or is_all):
+            return None
+        return Decided(
+            case.effect.number,
+            case.sent,
+            self._routes.subscriptions(yes_locals, snapshot),
+            annotations=tuple(self._derived(case, link) for link in case.sent),
+            skipped=case.skipped if is_all else 0,
+            is_unread=True,
+            ignored=case.ignored,
+            final=is_all,
+        )
+
+    def _numbers(self, patterns: Iterable[Pattern], of: Snapshot) -> tuple[set[int], set[int]]:
+        routes, own = self._routes.numbers_of(patterns)
+        return set(self._routes.routes_of(routes, of)), set(self._routes.locals_of(own, of))
+
+    def _derived(self, case: Case, link: LinkId) -> Annotations | None:
+        asked, came = case.asked.get(link), case.effect.annotations
+        if asked is None or came is None or case.said is None:
+            return None
+        return derive(
+            came,
+            case.said.table,
+            kinds=self._kinds,
+            routes=asked.routes,
+            hints=asked.hints,
+            session=asked.session,
+            number=asked.number,
+            limits=self._piggyback.limits,
+            lessons=case.lessons,
+        )
+
+    # What the document tells.
+
+    def _read(self, case: Case) -> Iterator[Decided]:
+        protocol = self._strategy.protocol
+        if not self._routes.reads_in_order:
+            if protocol == "eager":
+                return self._eager_at_once(case)
+            return iter((self._lazy(case),))
+        reading = Reading(case, self._routes, self._hopeless_from(case))
+        if protocol == "adaptive":
+            protocol = "eager" if reading.first_share <= self._strategy.threshold else "lazy"
+        if protocol == "eager":
+            return self._eager(case, reading)
+        return iter((self._lazy_in_order(case, reading),))
+
+    def _hopeless_from(self, case: Case) -> dict[int, tuple[set[int], set[int]]]:
+        """From which end tag on which routes and which local subscriptions cannot match."""
+        found = {0: (case.skip_routes, case.skip_locals)}
+        for ends, patterns in case.lessons.hopeless_from.items():
+            found[ends] = self._numbers(patterns, case.snapshot)
+        return found
+
+    def _lazy(self, case: Case) -> Decided:
+        """Everything at once, by an engine that tells no moments."""
+        matcher = self._routes.route_matcher
+        matched: set[int] = set()
+        undecided: tuple[int, ...] = ()
+        if case.open_links():
+            decision = matcher.decide(case.content, case.skip_routes)
+            matched, undecided = set(decision.matches), decision.undecided
+        rows = self._rows_by_match(case, matched)
+        return self._decided(case, matched, undecided, own=self._own(case), rows=rows)
+
+    def _rows_by_match(self, case: Case, matched: set[int]) -> Rows:
+        def seen(row: Pattern) -> bool | None:
+            number = self._routes.row_number(row)
+            if number is None or number >= case.snapshot.routes_end:
+                return None  # Nobody watched, or somebody only began while this was decided.
+            return number in matched
+
+        return Rows(seen, lambda _: None, None)
+
+    def _lazy_in_order(self, case: Case, reading: Reading) -> Decided:
+        account = reading.routes
+        answer = self._decided(
+            case,
+            set(account.decided),
+            account.undecided,
+            own=self._own_in_order(case, reading),
+            rows=reading.rows,
+        )
+        return replace(answer, position=reading.end, checks=reading.checks_lazy())
+
+    def _decided(
+        self,
+        case: Case,
+        matched: set[int],
+        undecided: Iterable[int],
+        *,
+        own: _Own,
+        rows: Rows,
+    ) -> Decided:
+        """The final answer, when all patterns have been decided."""
+        by_link: dict[LinkId | None, set[int]] = {}
+        in_doubt: set[LinkId | None] = set()
+        for number in self._routes.routes_of(matched, case.snapshot):
+            by_link.setdefault(self._routes.link_of(number), set()).add(number)
+        for number in self._routes.routes_of(undecided, case.snapshot):
+            in_doubt.add(self._routes.link_of(number))
+        links = tuple(link for link in case.open_links() if link in by_link or link in in_doubt)
+        annotations = tuple(
+            self._annotated(
+                case, link, by_link.get(link, set()), rows, is_complete=link not in in_doubt
+            )
+            for link in links
+        )
+        return Decided(
+            case.effect.number,
+            links,
+            *own,
+            annotations=annotations,
+            skipped=case.skipped,
+            ignored=case.ignored,
+        )
+
+    def _own(self, case: Case) -> _Own:
+        """Local subscriptions that match and have not been told yet, and those in doubt."""
+        if case.snapshot.own == len(case.skip_locals) and case.effect.came_by is not None:
+            return (), ()  # Its origin reads every document, since nobody else has.
+        decision = self._routes.local_matcher.decide(case.content, case.skip_locals)
+        return (
+            self._routes.subscriptions(decision.matches, case.snapshot),
+            self._routes.subscriptions(decision.undecided, case.snapshot),
+        )
+
+    def _own_in_order(self, case: Case, reading: Reading) -> _Own:
+        return (
+            self._routes.subscriptions(reading.own.decided, case.snapshot),
+            self._routes.subscriptions(reading.own.undecided, case.snapshot),
+        )
+
+    def _annotated(
+        self, case: Case, link: LinkId, matched: set[int], rows: Rows, *, is_complete: bool
+    ) -> Annotations | None:
+        """What the broker behind a link is told."""
+        asked = case.asked.get(link)
+        if asked is None:
+            return None
+        places = asked.places
+        known = {*map(self._routes.route_of, matched), *case.lessons.matched}
+        found = {places[one] for one in known if one in places}
+
+        def bindings(place: int) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
+            pattern = asked.routes[place]
+            return case.witness.bindings(pattern) if pattern.exact else None
+
+        findings = Findings(
+            matched=frozenset(found),
+            is_complete=is_complete,
+            bindings=bindings,
+            last=rows.last(asked),
+            absent=rows.absent(asked),
+            ends=rows.ends,
+        )
+        return annotate(
+            self._kinds,
+            asked.hints,
+            findings,
+            session=asked.session,
+            number=asked.number,
+            limits=self._piggyback.limits,
+        )
+
+    # Eager.
+
+    def _eager_at_once(self, case: Case) -> Iterator[Decided]:
+        """Links first, by an engine that tells no moments; then the broker's own."""
+        links = self._routes.links_for(
+            case.content, case.snapshot, case.effect.came_by, skip=case.skip_routes
+        )
+        links = tuple(link for link in links if link not in case.sent)
+        number = case.effect.number
+        yield Decided(number, links, final=False, annotations=(None,) * len(links))
+        yield Decided(number, (), *self._own(case), skipped=case.skipped, ignored=case.ignored)
+
+    def _eager(self, case: Case, reading: Reading) -> Iterator[Decided]:
+        number, counted = case.effect.number, 0
+        nothing = Rows(lambda _: None, lambda _: None, None)
+        for moment, link in reading.moments():
+            found = reading.matched_by(link, moment)
+            annotations = self._annotated(case, link, found, nothing, is_complete=False)
+            checks = reading.checks_eager(moment.element)
+            yield Decided(
+                number,
+                (link,),
+                annotations=(annotations,),
+                position=moment.element,
+                checks=checks - counted,
+                final=False,
+            )
+            counted = checks
+        yield Decided(
+            number,
+            (),
+            *self._own_in_order(case, reading),
+            position=reading.end,
+            checks=reading.checks_eager(reading.end) - counted,
+            skipped=case.skipped,
+            ignored=case.ignored,
+        )
+
+    # Audit.
+
+    def _is_audited(self, effect: Decide) -> bool:
+        share = crc32(effect.publication.id.encode()) / (1 << 32)
+        return share < self._strategy.audit
+
+    def _audited(self, case: Case) -> Decided:
+        """The answer without annotations, and whether they had told the truth."""
+        told, too_late = case.lessons, self._hopeless_from(case)
+        case.lessons = NO_LESSONS
+        yes_routes, yes_locals = self._numbers(told.matched, case.snapshot)
+        no_routes, no_locals = self._numbers(told.hopeless, case.snapshot)
+        if self._routes.reads_in_order:
+            # Rows of names are watched there: only a reading tells of them.
+            reading, misled = (Reading(case, self._routes, skips) for skips in ({}, too_late))
+            answer = self._lazy_in_order(case, reading)
+            no_routes |= reading.routes.decided.keys() - misled.routes.decided.keys()
+            no_locals |= reading.own.decided.keys() - misled.own.decided.keys()
+        else:
+            answer = self._lazy(case)
+        routes = self._routes.route_matcher.decide(case.content)
+        own = self._routes.local_matcher.decide(case.content)
+        wrong = {
+            "matches": (
+                yes_routes.difference(routes.matches, routes.undecided),
+                yes_locals.difference(own.matches, own.undecided),
+            ),
+            "does not match": (
+                no_routes.intersection(routes.matches),
+                no_locals.intersection(own.matches),
+            ),
+        }
+        for claim, (of_routes, of_own) in wrong.items():
+            for pattern in self._routes.patterns_of(of_routes, of_own):
+                return replace(answer, lie=f"it says that {pattern.text} {claim}; that is not so")
+        return answer

@@ -1,0 +1,206 @@
+"""A document that is being read, and what is known about it so far.
+
+:class:`Reading` is one that was read in order: when each pattern was certain, where rows of names
+occurred last, and what it took to find out. What the papers' brokers spend their time with is
+comparing patterns with elements, so that is what is counted: for each pattern that is not skipped,
+the elements up to the moment at which it was certain, or needed no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal
+
+from lxml import etree
+
+from twigcast.language import Document, DocumentLimits, Pattern
+from twigcast.matching.bindings import Witness
+from twigcast.matching.streaming.positions import Account, Moment
+from twigcast.routing.events import Decide, LinkId
+from twigcast.routing.piggyback.agreements import Asked, SaidSo
+from twigcast.routing.piggyback.inference import Lessons
+from twigcast.routing.tables.route_table import RouteTable, Snapshot
+
+__all__ = ["NO_LESSONS", "Case", "Reading", "Rows"]
+
+NO_LESSONS: Final = Lessons()
+
+
+@dataclass
+class Case:
+    """A document that is being decided, and what is known about it so far."""
+
+    effect: Decide
+    snapshot: Snapshot
+    asked: Mapping[LinkId, Asked]
+    said: SaidSo | None
+    limits: DocumentLimits
+    lessons: Lessons = NO_LESSONS
+    ignored: str | None = None
+    skip_routes: set[int] = field(default_factory=set)
+    skip_locals: set[int] = field(default_factory=set)
+    sent: tuple[LinkId, ...] = ()
+    """Links that the document has gone over already."""
+
+    @property
+    def skipped(self) -> int:
+        """How many patterns need no comparing, thanks to annotations."""
+        return len(self.skip_routes) + len(self.skip_locals)
+
+    @property
+    def content(self) -> bytes:
+        """The document's bytes."""
+        return self.effect.publication.content
+
+    @cached_property
+    def document(self) -> Document:
+        """The document, read when it is first needed; DocumentError if it cannot be."""
+        return Document.parse(self.content, limits=self.limits)
+
+    @cached_property
+    def witness(self) -> Witness:
+        """How patterns match it."""
+        return Witness(self.document)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Of each end tag, counted from 1, how many elements had begun by then."""
+        begun, found = 0, [0]
+        for event, _ in etree.iterwalk(self.document.tree, events=("start", "end"), tag="*"):
+            if event == "start":
+                begun += 1
+            else:
+                found.append(begun)
+        return found
+
+    def open_links(self) -> tuple[LinkId, ...]:
+        """The links that are still to be decided."""
+        closed = {*self.sent, self.effect.came_by}
+        return tuple(link for link in self.snapshot.links if link not in closed)
+
+
+class Rows:
+    """Which rows of names occur in a document, and where last, as far as that is known."""
+
+    def __init__(
+        self,
+        seen: Callable[[Pattern], bool | None],
+        ended: Callable[[Pattern], int | None],
+        ends: int | None,
+    ) -> None:
+        self._seen = seen
+        self._ended = ended
+        self.ends = ends
+
+    def absent(self, asked: Asked) -> frozenset[int] | None:
+        """The rows that a neighbour asks for and that do not occur."""
+        return frozenset(
+            place for place, (row, _) in enumerate(asked.hints.rows) if self._seen(row) is False
+        )
+
+    def last(self, asked: Asked) -> dict[int, int]:
+        """Where the others ended last."""
+        found = ((place, self._ended(row)) for place, (row, _) in enumerate(asked.hints.rows))
+        return {place: ends for place, ends in found if ends is not None}
+
+
+class Reading:
+    """A document read in order: when each pattern was certain, and what that took."""
+
+    def __init__(
+        self,
+        case: Case,
+        routes: RouteTable,
+        skip_from: dict[int, tuple[set[int], set[int]]],
+    ) -> None:
+        self._case = case
+        self._table = routes
+        self._skip_from = skip_from
+        document = case.document
+        self.routes: Account = routes.route_matcher.follow(
+            document, skip_from={ends: both[0] for ends, both in skip_from.items()}
+        )
+        self.own: Account = routes.local_matcher.follow(
+            document, skip_from={ends: both[1] for ends, both in skip_from.items()}
+        )
+        self.end = self.routes.end.element
+        """Elements of the document."""
+        self._by_link: dict[LinkId, list[tuple[Moment, int]]] = {}
+        certain = dict(self.routes.decided)
+        certain.update(dict.fromkeys(self.routes.undecided, self.routes.end))
+        for number in routes.routes_of(certain, case.snapshot):
+            link = routes.link_of(number)
+            if link is not None:
+                self._by_link.setdefault(link, []).append((certain[number], number))
+
+    def moments(self) -> list[tuple[Moment, LinkId]]:
+        """The links that match, with the moment of the first match, in order."""
+        links = self._case.open_links()
+        return sorted(
+            (min(self._by_link[link])[0], link) for link in links if link in self._by_link
+        )
+
+    @property
+    def first_share(self) -> float:
+        """The share of the document behind which the first link matches; 1 if none does."""
+        moments = self.moments()
+        return moments[0][0].element / self.end if moments else 1.0
+
+    def matched_by(self, link: LinkId, moment: Moment) -> set[int]:
+        """The routes of a link that were certain by then; what is in doubt is not among them."""
+        doubt = set(self.routes.undecided)
+        return {each for when, each in self._by_link[link] if when <= moment and each not in doubt}
+
+    @property
+    def rows(self) -> Rows:
+        """What was seen of rows of names."""
+        account, table, never = self.routes, self._table, set(self.routes.never)
+
+        def seen(row: Pattern) -> bool | None:
+            number = table.row_number(row)
+            return False if number in never else number in account.last or None
+
+        def ended(row: Pattern) -> int | None:
+            number = table.row_number(row)
+            last = None if number is None else account.last.get(number)
+            return None if last is None else last.ends
+
+        return Rows(seen, ended, account.end.ends)
+
+    # Checks.
+
+    def checks_lazy(self) -> int:
+        """Checks until everything was certain."""
+        return sum(self._limits(by_link=False))
+
+    def checks_eager(self, element: int) -> int:
+        """Checks until some element, if a link that has its match needs no more of them."""
+        return sum(min(limit, element) for limit in self._limits(by_link=True))
+
+    def _limits(self, *, by_link: bool) -> Iterator[int]:
+        """For each pattern that is not skipped, how many elements it is compared with."""
+        case, end = self._case, self.end
+        done = {link: moment.element for moment, link in self.moments()} if by_link else {}
+        routes_until, own_until = self._until(0), self._until(1)
+        for link in case.open_links():
+            certain = {number: moment for moment, number in self._by_link.get(link, ())}
+            for number in self._table.route_numbers(link, case.snapshot):
+                if number not in case.skip_routes:
+                    found = certain.get(number)
+                    own = found.element if found else routes_until.get(number, end)
+                    yield min(own, done.get(link, end))
+        for number in self._table.local_numbers(case.snapshot):
+            if number not in case.skip_locals:
+                moment = self.own.decided.get(number)
+                yield moment.element if moment else own_until.get(number, end)
+
+    def _until(self, which: Literal[0, 1]) -> dict[int, int]:
+        """Routes or local subscriptions that are skipped from some end tag on: elements by then."""
+        found: dict[int, int] = {}
+        for ends, both in self._skip_from.items():
+            if ends:
+                begun = self._case.starts[min(ends, len(self._case.starts) - 1)]
+                found.update(dict.fromkeys(both[which], begun))
+        return found

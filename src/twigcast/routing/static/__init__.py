@@ -1,0 +1,1 @@
+"""Brokers whose tables stand still: all routes of a tree at once."""

@@ -1,0 +1,302 @@
+r"""All routes of a tree at once: everybody speaks up to the root, then everybody down from it.
+
+Over a link a broker says what came from elsewhere (:mod:`~twigcast.routing.forwarding.forwarder`).
+On a tree that has a beginning and an end. Hung up by one broker, what each says to its parent
+depends on its own subtree alone, and what a parent says to a child on everything else::
+
+              a             up      d, e and f say what they have, b and c what they have
+            /   \                   themselves and have heard
+           b     c          down    a says to b what it has and has heard from c, and to c likewise;
+          / \     \                 then b speaks to d and e, and c to f
+         d   e     f
+
+So each broker speaks twice, a leaf once, and never has to take anything back: the routes are there
+after two sweeps, where routers arrive at them one change at a time. What they are does not depend
+on the way, since what is said over a link is a function of what came from elsewhere.
+
+    >>> from twigcast.routing import Topology, covering
+    >>> tree = Topology.of({"links": [["north", "hub"], ["hub", "south"]]}).tree()
+    >>> asked = {"north": ["/a/b"], "south": ["/a", "/c"]}
+    >>> own = {broker: [*map(Pattern.parse, texts)] for broker, texts in asked.items()}
+    >>> routes = spread(tree, covering(), own)
+    >>> routes.said["hub", "south"], routes.said["north", "hub"], routes.said["hub", "north"]
+    ((Pattern('/a'), Pattern('/c')), (Pattern('/a'), Pattern('/c')), (Pattern('/a/b'),))
+
+Brokers of the same depth do not wait for each other, which is what lets Spark do this
+(:mod:`twigcast.spark.routes`): :func:`rounds` tells who speaks when, and :func:`speak` is one
+broker's turn. Directions come first: where patterns follow advertisements, these are passed on in
+two sweeps of their own.
+
+Each turn takes the four steps of a strategy with the classes that routers use; only what covers
+what is found for all patterns together (:mod:`~twigcast.covering.index.batch_cover`), since nothing
+will change. What routers merge at their ticks is merged here once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias, assert_never
+
+from twigcast.covering import Advertisement
+from twigcast.covering.containment.covers import Ready, ready
+from twigcast.covering.index.batch_cover import minimal_sets
+from twigcast.covering.merging.merged_set import Difference
+from twigcast.language import Pattern
+from twigcast.routing.annotations.hints import Hints
+from twigcast.routing.events import LinkId
+from twigcast.routing.forwarding.advertisement_table import AdvertisementTable
+from twigcast.routing.forwarding.every_route import EveryRoute
+from twigcast.routing.forwarding.outgoing_link import Outgoing
+from twigcast.routing.forwarding.prefix_suppression import PrefixRoutes
+from twigcast.routing.forwarding.suppression import Forwarded
+from twigcast.routing.path_unit.linear_parts import linear_parts
+from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.strategy import Strategy
+from twigcast.routing.topology.model import Tree
+
+__all__ = ["Routes", "Turn", "passed_on", "ready_memory", "rounds", "speak", "spread"]
+
+READY_MAX: Final = 200_000
+"""Patterns that are kept ready for searches, at about 2 KB each: brokers hear the same ones, and to
+make one ready takes five times as long as to find its place."""
+
+ReadyOf: TypeAlias = Callable[[Pattern], Ready]
+Promises: TypeAlias = Mapping[tuple[str, str], tuple[Advertisement, ...]]
+"""Advertisements by (broker, neighbour): what the neighbour has passed on to the broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """What all brokers know of each other, by (broker, neighbour)."""
+
+    said: Mapping[tuple[str, str], tuple[Pattern, ...]]
+    """The patterns that lead from the broker to the neighbour, which has said them, in the order of
+    texts. Each link is there, in both directions."""
+    hints: Mapping[tuple[str, str], Hints] = field(default_factory=dict)
+    """What the neighbour would like to be told with documents; none unless the strategy annotates.
+
+    Routers tell so whenever they say something; these are as if told when all has been heard.
+    """
+
+
+class Turn(NamedTuple):
+    """A broker speaks to some of its neighbours."""
+
+    broker: str
+    to: tuple[str, ...]
+
+
+def spread(
+    tree: Tree,
+    strategy: Strategy,
+    own: Mapping[str, Collection[Pattern]],
+    advertisements: Mapping[str, Collection[Advertisement]] | None = None,
+    *,
+    hints: bool = True,
+) -> Routes:
+    """The routes that routers come to, at brokers with these subscriptions and advertisements.
+
+    Hints are left out where nobody wants them. UsageError for a broker that is not in the tree.
+    """
+    for broker in (*own, *(advertisements or ())):
+        tree.neighbours(broker)
+    promises = passed_on(tree, strategy, advertisements or {})
+    ready_of, text_of = ready_memory(), cache(_text)
+    said: dict[tuple[str, str], tuple[Pattern, ...]] = {}
+    for turn in chain.from_iterable(rounds(tree)):
+        told = speak(
+            strategy,
+            own.get(turn.broker, ()),
+            {link: said[turn.broker, link] for link in heard_before(tree, turn, said)},
+            turn.to,
+            advertised={link: promises.get((turn.broker, link), ()) for link in turn.to},
+            ready_of=ready_of,
+        )
+        for link, patterns in told.items():
+            said[link, turn.broker] = tuple(sorted(patterns, key=text_of))
+    return Routes(said, _hints(tree, strategy, own, said) if hints else {})
+
+
+def rounds(tree: Tree) -> tuple[tuple[Turn, ...], ...]:
+    """Who speaks to whom, round by round: up from the deepest brokers, then down from the first.
+
+    >>> from twigcast.routing import Topology
+    >>> for turns in rounds(Topology.of({"links": [["a", "b"], ["a", "c"], ["c", "d"]]}).tree()):
+    ...     print(*(f"{turn.broker} to {', '.join(turn.to)}" for turn in turns), sep=";  ")
+    d to c
+    b to a;  c to a
+    a to b, c
+    c to d
+    """
+    levels: list[tuple[Turn, ...]] = []
+    came_from: dict[str, str | None] = {part[0]: None for part in tree.parts}
+    level = tuple(came_from)
+    while level:
+        children = {here: _others(tree, here, came_from[here]) for here in level}
+        levels.append(tuple(Turn(here, children[here]) for here in level))
+        came_from.update((child, here) for here in level for child in children[here])
+        level = tuple(chain.from_iterable(children.values()))
+    parents = {broker: (parent,) for broker, parent in came_from.items() if parent is not None}
+    up = [tuple(Turn(turn.broker, parents[turn.broker]) for turn in each) for each in levels[:0:-1]]
+    down = [tuple(turn for turn in each if turn.to) for each in levels]
+    return tuple(each for each in (*up, *down) if each)
+
+
+def _others(tree: Tree, broker: str, parent: str | None) -> tuple[str, ...]:
+    return tuple(each for each in tree.neighbours(broker) if each != parent)
+
+
+def heard_before(tree: Tree, turn: Turn, said: Collection[tuple[str, str]]) -> tuple[str, ...]:
+    """The neighbours that have spoken and whose words matter: not to themselves alone."""
+    return tuple(
+        link
+        for link in tree.neighbours(turn.broker)
+        if (turn.broker, link) in said and turn.to != (link,)
+    )
+
+
+# A broker's turn.
+
+
+def speak(
+    strategy: Strategy,
+    own: Iterable[Pattern],
+    heard: Mapping[str, Iterable[Pattern]],
+    to: Collection[str],
+    *,
+    advertised: Mapping[str, tuple[Advertisement, ...]] | None = None,
+    ready_of: ReadyOf | None = None,
+) -> dict[str, tuple[Pattern, ...]]:
+    """What a broker says to some neighbours, given its clients' patterns and what it has heard.
+
+    ``advertised`` is what came by the links to these neighbours. Patterns are in no special order,
+    but always in the same.
+    """
+    if strategy.unit == "path":
+        own = chain.from_iterable(map(linear_parts, own))
+    sources: dict[str | None, Iterable[Pattern]] = {None: own}
+    sources.update(heard)
+    possible = _not_held_back(strategy, sources, to, ready_of)
+    if strategy.towards == "all" and strategy.merging == "none":
+        return possible
+    promises = advertised or {}
+    return {
+        link: _outgoing(strategy, patterns, promises.get(link, ()))
+        for link, patterns in possible.items()
+    }
+
+
+def _not_held_back(
+    strategy: Strategy,
+    sources: Mapping[str | None, Iterable[Pattern]],
+    to: Collection[str],
+    ready_of: ReadyOf | None,
+) -> dict[str, tuple[Pattern, ...]]:
+    """Of all that came from elsewhere, what nothing else speaks for."""
+    match strategy.hold_back:
+        case "everything":
+            return dict.fromkeys(to, ())
+        case "nothing":
+            return _forwarded(EveryRoute(), sources, to)
+        case "prefixed":
+            return _forwarded(PrefixRoutes(strategy.depth), sources, to)
+        case "covered":
+            return _uncovered(sources, to, ready_of)
+        case _:
+            assert_never(strategy.hold_back)
+
+
+def _forwarded(
+    order: Forwarded, sources: Mapping[str | None, Iterable[Pattern]], to: Collection[str]
+) -> dict[str, tuple[Pattern, ...]]:
+    for link in to:
+        order.add_link(LinkId(link))
+    for source, patterns in sources.items():
+        for pattern in patterns:
+            order.put(pattern, None if source is None else LinkId(source))
+    return {link: order.forwarded(LinkId(link)) for link in to}
+
+
+def _uncovered(
+    sources: Mapping[str | None, Iterable[Pattern]], to: Collection[str], ready_of: ReadyOf | None
+) -> dict[str, tuple[Pattern, ...]]:
+    bits = {link: 1 << place for place, link in enumerate(to)}
+    every = (1 << len(bits)) - 1
+    sets: dict[Pattern, int] = {}
+    for source, patterns in sources.items():
+        news = every if source is None else every & ~bits.get(source, 0)
+        for pattern in patterns:
+            sets[pattern] = sets.get(pattern, 0) | news
+    said = minimal_sets(sets, ready_of=ready_of)
+    return {
+        link: tuple(pattern for pattern, links in said.items() if links & bit)
+        for link, bit in bits.items()
+    }
+
+
+def _outgoing(
+    strategy: Strategy, patterns: Iterable[Pattern], advertised: tuple[Advertisement, ...]
+) -> tuple[Pattern, ...]:
+    outgoing = Outgoing(strategy)
+    outgoing.advertised(advertised)
+    outgoing.put(Difference(added=tuple(sorted(patterns, key=_text))))
+    if outgoing.wants_merge:
+        outgoing.merge()
+    return outgoing.whole()
+
+
+def ready_memory(patterns_max: int = READY_MAX) -> ReadyOf:
+    """What makes patterns ready for searches, and keeps so many of them."""
+
+    @lru_cache(maxsize=patterns_max)
+    def ready_of(pattern: Pattern) -> Ready:
+        return ready(pattern.condition)
+
+    return ready_of
+
+
+# What goes before, and what goes along.
+
+
+def passed_on(
+    tree: Tree, strategy: Strategy, own: Mapping[str, Collection[Advertisement]]
+) -> Promises:
+    """The advertisements that come by each link; none where nobody looks at them."""
+    said: dict[tuple[str, str], tuple[Advertisement, ...]] = {}
+    if strategy.towards == "all":
+        return said
+    for turn in chain.from_iterable(rounds(tree)):
+        table = AdvertisementTable()
+        for advertisement in own.get(turn.broker, ()):
+            table.put(advertisement, None)
+        for link in heard_before(tree, turn, said):
+            for advertisement in said[turn.broker, link]:
+                table.put(advertisement, LinkId(link))
+        for link in turn.to:
+            said[link, turn.broker] = table.forwarded(LinkId(link))
+    return said
+
+
+def _hints(
+    tree: Tree,
+    strategy: Strategy,
+    own: Mapping[str, Collection[Pattern]],
+    said: Mapping[tuple[str, str], tuple[Pattern, ...]],
+) -> dict[tuple[str, str], Hints]:
+    if strategy.protocol == "none" or not Piggyback(strategy).kinds:
+        return {}
+    hints = {}
+    for broker in tree.brokers:
+        piggyback, links = Piggyback(strategy), tree.neighbours(broker)
+        for pattern in chain(own.get(broker, ()), *(said[broker, link] for link in links)):
+            piggyback.put(pattern)
+        for link in links:
+            hints[link, broker] = piggyback.say(LinkId(link), said[link, broker], 1, 1)
+    return hints
+
+
+def _text(pattern: Pattern) -> str:
+    return pattern.text

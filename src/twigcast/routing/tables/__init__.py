@@ -1,0 +1,1 @@
+"""Routes, snapshots of them, and documents that are being decided."""

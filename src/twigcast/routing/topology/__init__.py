@@ -1,0 +1,1 @@
+"""Brokers and links, and the tree that documents travel along."""

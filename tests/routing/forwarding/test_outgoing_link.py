@@ -1,0 +1,572 @@
+"""What is said over one link: nothing too much, nothing too little, whatever the history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import permutations
+from random import Random
+from typing import Literal, TypeAlias
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.judge import judge
+from twigcast import Matcher, Pattern, Schema
+from twigcast.covering import (
+    Advertisement,
+    Difference,
+    covers,
+    merge_degree,
+    overlaps,
+    reduced,
+    space_budget,
+)
+from twigcast.covering.containment.with_schema import SchemaPaths
+from twigcast.covering.merging.spine import steps_of, trunk_of
+from twigcast.covering.paths.automaton import AutomatonLimits
+from twigcast.covering.paths.counting import linear_path
+from twigcast.files.schemas import shipped_schema
+from twigcast.routing.forwarding import direction as directed
+from twigcast.routing.forwarding.outgoing_link import Outgoing
+from twigcast.routing.strategy import Strategy, advertised, covering, identity, piggyback
+from twigcast.workload import generate_documents, generate_patterns
+
+SCHEMAS = {
+    "a": Schema.parse(
+        b"<!ELEMENT a (b|c)*> <!ELEMENT b (d?)> <!ELEMENT c (d?,e?)> <!ELEMENT d (#PCDATA)>"
+        b"<!ELEMENT e EMPTY> <!ATTLIST b x CDATA #IMPLIED> <!ATTLIST c x CDATA #IMPLIED>"
+    ),
+    "a with f": Schema.parse(
+        b"<!ELEMENT a (b|f)*> <!ELEMENT b (d?)> <!ELEMENT f (d|f)*> <!ELEMENT d EMPTY>"
+    ),
+    "g": Schema.parse(
+        b"<!ELEMENT g (a|h)*> <!ELEMENT a (d?)> <!ELEMENT h (d?)> <!ELEMENT d EMPTY>"
+    ),
+}
+ADVERTISEMENTS = {
+    name: Advertisement.of_schema(schema, roots=[name[0]]) for name, schema in SCHEMAS.items()
+}
+DOCUMENTS = {
+    name: [
+        document
+        for elements in (1, 3, 6)
+        for document in generate_documents(
+            schema, rng=Random(5), count=8, elements=elements, root=name[0]
+        )
+    ]
+    for name, schema in SCHEMAS.items()
+}
+TEXTS = (
+    *("/a/b", "/a/c", "/a/f", "/a/b/d", "/a/c/d", "/a/f/d", "/a/*/d", "/a//d", "/a/c[d]/e"),
+    *("//f/d", "//f//f", "/a/c/e", "/a/f/f/d", "/a/b/@x", "/a/c/@x", "//@x", "/a/b/d/text()"),
+    *("/g/a", "/g/h", "/g/a/d", "/g/h/d", "/g//d", "/g[a]/h", "/news", "//news/d"),
+    *("/a/b[@x]/d", "/a/c[@x]/d", "/a/b or /a/c", "/a/b[not(d)]", "/a[b]/c", "/a/b[2]"),
+)
+PATTERNS = tuple(Pattern.parse(text) for text in TEXTS)
+MERGING = (
+    advertised(merging="perfect"),
+    advertised(covering=False, merging="perfect"),
+    advertised(merging="imperfect", degree=0.3),
+    advertised(covering=False, merging="imperfect", degree=0.6),
+)
+AGGREGATING = (
+    piggyback(space=0.5),
+    piggyback(on="identity", space=0.25),
+    piggyback(on=covering("producers"), space=0.125),
+    piggyback(on=advertised(), space=0.5),
+    piggyback(on=advertised(covering=False), space=0.7),
+)
+STRATEGIES = (
+    *(identity(), covering(), covering("producers"), advertised()),
+    *MERGING,
+    *AGGREGATING,
+)
+
+Doing: TypeAlias = tuple[Literal["put", "advertised", "merge", "flush"], frozenset[int]]
+
+_nothing = st.just(frozenset[int]())
+_numbers = st.integers(0, len(PATTERNS) - 1)
+_some = st.frozensets(st.integers(0, len(SCHEMAS) - 1))
+_doing = st.one_of(
+    st.tuples(st.just("put"), st.frozensets(_numbers, min_size=1, max_size=4)),
+    st.tuples(st.just("advertised"), _some),
+    st.tuples(st.sampled_from(["merge", "flush"]), _nothing),
+)
+# Mergers take many patterns and a tick, so there are some to begin with.
+_beginning = st.tuples(
+    st.tuples(st.just("put"), st.frozensets(_numbers, min_size=4, max_size=9)),
+    st.tuples(st.just("advertised"), _some.filter(bool)),
+    st.tuples(st.just("merge"), _nothing),
+)
+doings = st.tuples(_beginning, st.lists(_doing, max_size=8)).map(lambda two: [*two[0], *two[1]])
+
+
+@cache
+def matches(pattern: Pattern, document: bytes) -> bool:
+    return judge(pattern.text, document)
+
+
+def parsed(*texts: str) -> tuple[Pattern, ...]:
+    return tuple(sorted(map(Pattern.parse, texts), key=lambda each: each.text))
+
+
+def texts_of(patterns: Iterable[Pattern]) -> list[str]:
+    return [pattern.text for pattern in patterns]
+
+
+def said_of(
+    strategy: Strategy, patterns: Iterable[Pattern], advertisements: Sequence[Advertisement]
+) -> Outgoing:
+    """A link that was told everything at once."""
+    made = Outgoing(strategy)
+    made.advertised(tuple(advertisements))
+    made.put(Difference(added=tuple(patterns)))
+    return made
+
+
+class Watched:
+    """A link, beside what was put and advertised, and what the far broker has heard."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self.strategy = strategy
+        self.link = Outgoing(strategy)
+        self.possible: set[Pattern] = set()
+        self.names: list[str] = []
+        self.heard: set[Pattern] = set()
+
+    @property
+    def advertisements(self) -> list[Advertisement]:
+        return [ADVERTISEMENTS[name] for name in self.names]
+
+    def do(self, doing: Doing) -> None:
+        match doing:
+            case "put", numbers:
+                # Each pattern comes if it is not there, and goes if it is.
+                chosen = {PATTERNS[number] for number in numbers}
+                change = Difference(
+                    in_order(chosen - self.possible), in_order(chosen & self.possible)
+                )
+                self.possible ^= chosen
+                self.link.put(change)
+            case "advertised", numbers:
+                self.names = [name for place, name in enumerate(SCHEMAS) if place in numbers]
+                self.link.advertised(tuple(self.advertisements))
+            case "merge", _:
+                self.link.merge()
+            case "flush", _:
+                self.flush()
+
+    def flush(self) -> None:
+        change = self.link.flush()
+        assert list(change.added) == list(in_order(change.added))
+        assert list(change.removed) == list(in_order(change.removed))
+        assert not self.heard & set(change.added)
+        assert self.heard >= set(change.removed)
+        self.heard = (self.heard | set(change.added)) - set(change.removed)
+        assert in_order(self.heard) == self.link.whole()
+
+    def directed(self) -> set[Pattern]:
+        match self.strategy.towards:
+            case "all":
+                return self.possible
+            case "producers":
+                return self.possible if self.names else set()
+            case _:
+                return {
+                    p for p in self.possible if any(overlaps(a, p) for a in self.advertisements)
+                }
+
+
+def in_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    return tuple(sorted(patterns, key=lambda each: each.text))
+
+
+# Whatever the history.
+
+
+@given(st.sampled_from(STRATEGIES), doings)
+def test_what_was_heard_is_what_is_said(strategy: Strategy, given_doings: list[Doing]) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+    watched.flush()
+    assert watched.link.flush() == Difference()
+
+
+@given(st.sampled_from(STRATEGIES), doings)
+def test_what_is_directed_is_said_or_covered(strategy: Strategy, given_doings: list[Doing]) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+        said = watched.link.whole()
+        for pattern in watched.directed():
+            assert any(covers(wider=one, narrower=pattern) for one in said)
+            for document in (each for some in DOCUMENTS.values() for each in some):
+                if matches(pattern, document):
+                    assert any(matches(one, document) for one in said)
+
+
+@given(st.sampled_from(STRATEGIES), doings)
+def test_what_overlaps_nothing_is_not_missed(strategy: Strategy, given_doings: list[Doing]) -> None:
+    """No document that comes by the link matches a pattern and nothing that is said."""
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+    for document in (each for name in watched.names for each in DOCUMENTS[name]):
+        if any(matches(pattern, document) for pattern in watched.possible):
+            assert any(matches(one, document) for one in watched.link.whole())
+
+
+@given(st.sampled_from([one for one in STRATEGIES if one.perfect]), doings)
+def test_perfect_merging_asks_for_no_document_in_vain(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+        for document in (each for name in watched.names for each in DOCUMENTS[name]):
+            if any(matches(one, document) for one in watched.link.whole()):
+                assert any(matches(pattern, document) for pattern in watched.possible)
+
+
+@given(st.sampled_from(STRATEGIES[:4]), doings)
+def test_without_merging_just_what_is_directed_is_said(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+        assert watched.link.whole() == in_order(watched.directed())
+        assert not watched.link.wants_merge
+
+
+@given(st.sampled_from(STRATEGIES), doings)
+def test_after_a_merge_tick_nothing_tells_of_the_history(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+    if watched.link.wants_merge:
+        watched.link.merge()
+    assert not watched.link.wants_merge
+    for advertisements in permutations(watched.advertisements):
+        fresh = said_of(strategy, reversed(in_order(watched.possible)), advertisements)
+        fresh.merge()
+        assert watched.link.whole() == fresh.whole()
+
+
+@given(
+    st.sampled_from([one for one in MERGING + AGGREGATING if one.hold_back == "covered"]), doings
+)
+def test_after_a_merge_tick_nothing_said_covers_another(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+    watched.link.merge()
+    said = watched.link.whole()
+    assert [one.pattern for one in reduced(said).kept] == list(said)
+    for one, other in permutations(said, 2):
+        assert not covers(wider=one, narrower=other)
+
+
+@given(st.sampled_from(MERGING), doings)
+def test_mergers_never_add_more_than_the_degree_allows(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    bound = strategy.degree if strategy.merging == "imperfect" else 0
+    for doing in given_doings:
+        watched.do(doing)
+        there = in_order(watched.directed())
+        for merger in set(watched.link.whole()) - set(there):
+            # Of what is more than a single path, less is known than merging sees to.
+            if not linear_path(merger.condition):
+                continue
+            parts = [one for one in there if covers(wider=merger, narrower=one) and trunk_of(one)]
+            union = watched.advertisements[0].union(*watched.advertisements[1:])
+            paths = SchemaPaths(union.paths)
+            single = [one for one in parts if linear_path(one.condition)]
+            degrees = [merge_degree(merger, some, schema=paths) for some in (parts, single)]
+            assert any(degree.within(bound) for degree in degrees)
+
+
+@given(st.sampled_from(AGGREGATING), doings)
+def test_after_a_merge_tick_aggregates_fit_their_space(
+    strategy: Strategy, given_doings: list[Doing]
+) -> None:
+    watched = Watched(strategy)
+    for doing in given_doings:
+        watched.do(doing)
+    watched.link.merge()
+    said, there = watched.link.whole(), watched.directed()
+    assert bool(said) == bool(there)
+    assert strategy.space is not None
+    if there:
+        assert sum(map(steps_of, said)) <= space_budget(there, 100 * strategy.space)
+
+
+# Directing.
+
+
+def test_patterns_appear_and_disappear_with_the_advertisements_they_overlap() -> None:
+    link = Outgoing(advertised())
+    link.put(Difference(added=parsed("/a/c", "/g/h", "/news")))
+    assert link.whole() == ()
+    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
+    assert link.flush() == Difference(added=parsed("/a/c", "/g/h"))
+    link.advertised((ADVERTISEMENTS["g"], ADVERTISEMENTS["a with f"]))
+    assert link.flush() == Difference(removed=parsed("/a/c"))
+    link.advertised(())
+    assert link.flush() == Difference(removed=parsed("/g/h"))
+
+
+def test_towards_producers_everything_goes_where_one_advertisement_came_from() -> None:
+    link = Outgoing(covering("producers"))
+    link.put(Difference(added=parsed("/a", "/news")))
+    assert link.whole() == ()
+    link.advertised((ADVERTISEMENTS["g"],))
+    assert link.whole() == parsed("/a", "/news")
+    link.advertised((ADVERTISEMENTS["a"],))
+    assert link.flush() == Difference(added=parsed("/a", "/news"))
+    link.advertised(())
+    assert link.flush() == Difference(removed=parsed("/a", "/news"))
+
+
+@given(doings)
+def test_no_question_of_overlap_is_asked_twice(given_doings: list[Doing]) -> None:
+    asked: Counter[tuple[Pattern, Advertisement]] = Counter()
+
+    def counted(advertisement: Advertisement, pattern: Pattern) -> bool:
+        asked[pattern, advertisement] += 1
+        return overlaps(advertisement, pattern)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(directed, "overlaps", counted)
+        watched = Watched(advertised())
+        for doing in given_doings:
+            there = {(p, a) for p in watched.possible for a in watched.advertisements}
+            watched.do(doing)
+            still = {(p, a) for p in watched.possible for a in watched.advertisements} & there
+            asked = Counter({pair: number for pair, number in asked.items() if pair in still})
+            assert max(asked.values(), default=0) <= 1
+
+
+def test_an_advertisement_is_asked_about_those_only_that_it_could_change() -> None:
+    link = said_of(advertised(), PATTERNS, [ADVERTISEMENTS["a"]])
+    before = link.statistics()
+    overlapping = before.said
+    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
+    added = link.statistics()
+    assert added.asked - before.asked == len(PATTERNS) - overlapping
+    link.advertised((ADVERTISEMENTS["a"],))
+    assert link.statistics().asked == added.asked
+    link.advertised((ADVERTISEMENTS["g"],))
+    # Those that overlapped the other were not asked about this one before.
+    assert link.statistics().asked == added.asked + len(PATTERNS)
+
+
+# Merging.
+
+
+def test_what_comes_between_two_ticks_joins_a_merger_or_is_said_as_it_is() -> None:
+    link = said_of(
+        advertised(merging="imperfect", degree=0.6),
+        parsed("/a/b/d", "/a/c/d"),
+        [ADVERTISEMENTS["a"]],
+    )
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*/d"]
+    link.put(Difference(added=parsed("/a/*/d", "/a/c/e")))
+    assert texts_of(link.whole()) == ["/a/*/d", "/a/c/e"]
+    assert link.wants_merge
+
+
+def test_a_merger_that_an_advertisement_makes_too_wide_is_dissolved_at_once() -> None:
+    link = said_of(advertised(merging="perfect"), parsed("/a/b", "/a/c"), [ADVERTISEMENTS["a"]])
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*"]
+    link.flush()
+    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
+    assert link.flush() == Difference()
+    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["a with f"]))
+    assert link.flush() == Difference(added=parsed("/a/b", "/a/c"), removed=parsed("/a/*"))
+    link.advertised((ADVERTISEMENTS["a"],))
+    assert link.wants_merge
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*"]
+
+
+def test_what_a_merger_holds_back_is_said_when_the_merger_goes() -> None:
+    """Two paths joined by ``and`` are never merged, but a merger may cover them."""
+    apart = "/a/b[@x] and /a/b/d"
+    link = said_of(
+        advertised(merging="perfect"), parsed("/a/b", "/a/c", apart), [ADVERTISEMENTS["a"]]
+    )
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*"]
+    link.put(Difference(removed=parsed("/a/b")))
+    assert link.whole() == parsed("/a/c", apart)
+
+
+def test_a_tick_is_wanted_only_if_it_could_change_something() -> None:
+    link = Outgoing(advertised(merging="perfect"))
+    wanted = [link.wants_merge]
+    link.advertised((ADVERTISEMENTS["a"],))
+    link.put(Difference(added=parsed("/a/b", "/news")))
+    wanted.append(link.wants_merge)
+    link.put(Difference(added=parsed("/a/c")))
+    wanted.append(link.wants_merge)
+    link.merge()
+    wanted.append(link.wants_merge)
+    link.advertised((ADVERTISEMENTS["a"],))
+    wanted.append(link.wants_merge)
+    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
+    wanted.append(link.wants_merge)
+    link.put(Difference(removed=parsed("/a/c")))
+    wanted.append(link.wants_merge)
+    assert wanted == [False, False, True, False, False, True, False]
+
+
+def test_a_union_that_is_too_large_ends_merging_and_is_counted() -> None:
+    link = Outgoing(advertised(merging="perfect"), limits=AutomatonLimits(states_max=7))
+    link.advertised((ADVERTISEMENTS["a"],))
+    link.put(Difference(added=parsed("/a/b", "/a/c")))
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*"]
+    link.advertised(tuple(ADVERTISEMENTS.values()))
+    assert link.whole() == parsed("/a/b", "/a/c")
+    assert link.statistics().unions_refused == 1
+    link.merge()
+    assert link.whole() == parsed("/a/b", "/a/c")
+    link.advertised((ADVERTISEMENTS["a"],))
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*"]
+
+
+def test_a_budget_of_steps_is_kept_and_told() -> None:
+    link = Outgoing(advertised(merging="imperfect", degree=0.6), steps_max=-1)
+    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["a with f"]))
+    link.put(Difference(added=parsed("/a/b", "/a/c")))
+    link.merge()
+    assert link.whole() == parsed("/a/b", "/a/c")
+    assert not link.statistics().within_budget
+
+
+def test_aggregating_needs_no_advertisements() -> None:
+    link = said_of(piggyback(space=0.6), parsed("/a/b/d", "/a/c/d", "/news"), [])
+    link.merge()
+    assert link.flush() == Difference(added=parsed("/a/*/d", "/news"))
+    told = link.statistics()
+    assert (told.possible, told.directed, told.said, told.merges) == (3, 3, 2, 1)
+
+
+def test_advertisements_tell_where_to_begin_aggregating() -> None:
+    """It is enough to make two patterns one: those that are nearly all there can be."""
+    texts = ("/a/b/d", "/a/f/d", "/g/a/d", "/g/h/d")
+    strategy = piggyback(on=covering("producers"), space=0.75)
+    for names, merged in ((("a with f",), "/a/*/d"), (("a", "g"), "/g/*/d")):
+        link = said_of(strategy, parsed(*texts), [ADVERTISEMENTS[name] for name in names])
+        link.merge()
+        assert set(texts_of(link.whole())) - set(texts) == {merged}
+
+
+def test_an_aggregate_stays_between_two_ticks_while_it_has_a_part() -> None:
+    link = said_of(piggyback(space=0.6), parsed("/a/b/d", "/a/c/d", "/news"), [])
+    link.merge()
+    link.flush()
+    link.put(Difference(added=parsed("/a/f/d[@x]", "/g"), removed=parsed("/a/b/d", "/a/c/d")))
+    assert link.flush() == Difference(added=parsed("/g"))
+    link.put(Difference(removed=parsed("/a/f/d[@x]")))
+    assert link.flush() == Difference(removed=parsed("/a/*/d"))
+    assert link.wants_merge
+
+
+def test_an_aggregate_of_one_pattern_gives_way_to_nothing_that_it_covers() -> None:
+    link = said_of(piggyback(space=0.25), parsed("/a/b/c/d"), [])
+    assert link.wants_merge
+    link.merge()
+    assert texts_of(link.whole()) == ["//d"]
+    link.flush()
+    link.put(Difference(added=parsed("//d", "/g//d")))
+    assert link.flush() == Difference()
+    link.put(Difference(removed=parsed("/a/b/c/d", "/g//d")))
+    assert link.flush() == Difference()
+    link.put(Difference(removed=parsed("//d")))
+    assert link.flush() == Difference(removed=parsed("//d"))
+
+
+def test_a_union_that_is_too_large_does_not_keep_from_aggregating() -> None:
+    limits = AutomatonLimits(states_max=7)
+    link = Outgoing(piggyback(on=advertised(), space=0.5), limits=limits)
+    link.advertised(tuple(ADVERTISEMENTS.values()))
+    link.put(Difference(added=parsed("/a/b/d", "/a/c/d")))
+    link.merge()
+    assert texts_of(link.whole()) == ["/a/*/d"]
+    assert link.statistics().unions_refused == 1
+
+
+def test_merging_needs_documents_that_are_held_to_advertisements() -> None:
+    anywhere = Strategy("covering", "covered", merging="perfect")
+    link = said_of(anywhere, parsed("/a/b", "/a/c"), [ADVERTISEMENTS["a"]])
+    link.merge()
+    assert link.whole() == parsed("/a/b", "/a/c")
+    assert not link.wants_merge
+
+
+def test_statistics_tell_what_became_of_the_patterns() -> None:
+    link = said_of(
+        advertised(merging="perfect"), parsed("/a/b", "/a/c", "/news"), [ADVERTISEMENTS["a"]]
+    )
+    link.merge()
+    told = link.statistics()
+    assert (told.possible, told.directed, told.said, told.advertisements) == (3, 2, 1, 1)
+    assert (told.merges, told.unions_refused, told.within_budget) == (1, 0, True)
+    plain = said_of(identity(), parsed("/a/b", "/news"), [ADVERTISEMENTS["a"]]).statistics()
+    assert (plain.possible, plain.directed, plain.said, plain.advertisements) == (2, 2, 2, 0)
+
+
+@pytest.mark.parametrize("name", ["auction", "parts"])
+def test_on_generated_patterns_perfect_merging_changes_no_crossing(name: str) -> None:
+    """One link for each family of patterns that begin alike; the same documents over each."""
+    schema = shipped_schema(name)
+    rng = Random(11)
+    families: dict[str, list[Pattern]] = {}
+    for text in generate_patterns(schema, rng=rng, count=150, depth_max=4, wildcard=0):
+        pattern = Pattern.parse(text)
+        families.setdefault(pattern.text.rpartition("/")[0], []).append(pattern)
+    merged = 0
+    seen: set[bool] = set()
+    for family in families.values():
+        minimal = [one.pattern for one in reduced(family).kept]
+        link = said_of(advertised(merging="perfect"), minimal, [Advertisement.of_schema(schema)])
+        link.merge()
+        merged += len(minimal) - len(link.whole())
+        crossing = crossing_of(minimal, schema)
+        assert crossing_of(link.whole(), schema) == crossing
+        seen.update(crossing)
+    assert merged
+    assert seen == {True, False}
+
+
+def crossing_of(patterns: Iterable[Pattern], schema: Schema) -> list[bool]:
+    """Which documents of the schema cross a link over which these patterns are said."""
+    matcher = Matcher()
+    for number, pattern in enumerate(patterns):
+        matcher.add(number, pattern.text)
+    return [bool(matcher.match(document)) for document in documents_of(schema)]
+
+
+@cache
+def documents_of(schema: Schema) -> list[bytes]:
+    rng = Random(12)
+    return [
+        document
+        for elements in (2, 10, 40)
+        for document in generate_documents(schema, rng=rng, count=20, elements=elements)
+    ]

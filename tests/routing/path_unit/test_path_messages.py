@@ -1,0 +1,365 @@
+"""Documents path by path: nothing is lost, numbers stay, and parts are enough for any pattern."""
+
+from __future__ import annotations
+
+import gzip
+import tarfile
+from collections.abc import Callable, Collection
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.engines import EVERY_ENGINE
+from tests.judge import judge, judge_tree
+from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
+from twigcast import DocumentError, LimitError, Pattern, UsageError, covers
+from twigcast.language import DocumentLimits
+from twigcast.matching import Matcher
+from twigcast.routing.path_unit.path_messages import (
+    PathLimits,
+    decide_paths,
+    linear_parts,
+    path_count,
+    path_documents,
+    pruned,
+)
+
+_ANY_DOCUMENT = st.one_of(documents(), documents(), thickets())
+_ANY_PATTERN = st.one_of(
+    subscriptions(exact=True), subscriptions(exact=True), subscriptions(), tangles()
+)
+
+
+def matching(parts: Collection[Pattern], content: bytes) -> set[int]:
+    """The paths that match one of the parts, by libxml2."""
+    return {
+        number
+        for number, path in enumerate(path_documents(content))
+        if any(judged(part, path) for part in parts)
+    }
+
+
+def judged(pattern: Pattern, content: bytes) -> bool:
+    text, namespaces = pattern.for_libxml2()
+    return judge(text, content, namespaces)
+
+
+def texts(content: bytes) -> list[str]:
+    return [str(text) for text in found(judge_tree(content), "//text()")]
+
+
+def found(at: Any, xpath: str) -> list[Any]:  # noqa: ANN401 - elements, trees and texts of lxml
+    return cast("list[Any]", at.xpath(xpath))
+
+
+LEAVES = "//*[not(*)]"
+WAY = "ancestor-or-self::*"
+
+
+def some_paths(draw: st.DataObject, content: bytes) -> set[int]:
+    numbers = st.integers(0, path_count(content) - 1)
+    return draw.draw(st.sets(numbers, min_size=1), label="kept")
+
+
+# Documents.
+
+
+def test_text_before_an_element_goes_with_the_first_path_inside_and_text_behind_with_the_last() -> (
+    None
+):
+    assert path_documents(b"<a>1<b>2<c/>3<d/>4</b>5<e>6</e>7</a>") == [
+        b"<a>1<b>2<c></c></b></a>",
+        b"<a><b>3<d></d>4</b></a>",
+        b"<a>5<e>6</e>7</a>",
+    ]
+
+
+@given(_ANY_DOCUMENT)
+@example(b"<a><![CDATA[]]><b/><![CDATA[]]><!--1--><![CDATA[]]></a>")
+def test_the_texts_of_all_paths_are_the_texts_of_the_document(content: bytes) -> None:
+    assert [text for path in path_documents(content) for text in texts(path)] == texts(content)
+
+
+@given(_ANY_DOCUMENT)
+def test_each_leaf_has_a_path_with_all_attributes_on_its_way(content: bytes) -> None:
+    def way(leaf: Any) -> list[object]:  # noqa: ANN401 - an element of lxml
+        return [(each.tag, dict(each.attrib)) for each in found(leaf, WAY)]
+
+    leaves = found(judge_tree(content), LEAVES)
+    alone = [found(judge_tree(path), LEAVES) for path in path_documents(content)]
+    assert [way(leaf) for (leaf,) in alone] == [way(leaf) for leaf in leaves]
+    assert path_count(content) == len(leaves)
+
+
+@given(_ANY_DOCUMENT)
+def test_keeping_every_path_keeps_every_byte(content: bytes) -> None:
+    assert pruned(content, range(path_count(content))) == content
+
+
+@given(_ANY_DOCUMENT, st.data())
+def test_what_is_left_has_the_kept_paths_and_no_others(content: bytes, data: st.DataObject) -> None:
+    kept = some_paths(data, content)
+    paths = path_documents(content)
+    assert path_documents(pruned(content, kept)) == [paths[number] for number in sorted(kept)]
+
+
+@given(_ANY_DOCUMENT, st.data())
+def test_brokers_in_a_row_cut_more_and_more_away_and_speak_of_the_first_numbers(
+    content: bytes, data: st.DataObject
+) -> None:
+    first = some_paths(data, content)
+    second = data.draw(st.sets(st.sampled_from(sorted(first)), min_size=1))
+    at_once = pruned(content, second)
+    in_a_row = pruned(pruned(content, first), second, paths=sorted(first))
+    if len(second) < len(first) < path_count(content):
+        assert in_a_row == at_once
+    assert path_documents(in_a_row) == path_documents(at_once)
+
+
+@given(_ANY_DOCUMENT, st.data())
+def test_elements_that_paths_share_appear_once(content: bytes, data: st.DataObject) -> None:
+    kept = some_paths(data, content)
+    tree = judge_tree(content)
+    leaves = found(tree, LEAVES)
+    wanted = {each for number in kept for each in found(leaves[number], WAY)}
+    left = [element.tag for element in found(judge_tree(pruned(content, kept)), "//*")]
+    assert left == [element.tag for element in found(tree, "//*") if element in wanted]
+
+
+def test_what_is_left_keeps_prefixes_and_comments_and_has_entities_expanded() -> None:
+    content = (
+        b'<!DOCTYPE a [<!ENTITY e "x">]>'
+        b'<p:a xmlns:p="urn:p"><b/>&e;<!--1-->2<?t 3?><p:c t="p:q"/>4<!--5--><d/>6</p:a>'
+    )
+    assert pruned(content, {1}) == b'<p:a xmlns:p="urn:p">x<!--1-->2<?t 3?><p:c t="p:q"/></p:a>'
+    assert pruned(content, {0, 2}) == b'<p:a xmlns:p="urn:p"><b/>4<!--5--><d/>6</p:a>'
+
+
+def test_texts_without_a_character_are_texts() -> None:
+    content = b"<a><b/><![CDATA[]]><!--1--><![CDATA[]]><c><![CDATA[]]></c><![CDATA[]]></a>"
+    assert pruned(content, {1}) == content.replace(b"<b/>", b"")
+    (path,) = path_documents(pruned(content, {1}))
+    assert path == content.replace(b"<b/>", b"")
+
+
+def test_names_in_the_namespace_of_xml_itself_can_be_written() -> None:
+    content = b"<a xml:lang='en'><xml:b xml:id='i'/></a>"
+    (path,) = path_documents(content)
+    assert judge("/a[@xml:lang]/xml:b[@xml:id = 'i']", path)
+
+
+@pytest.mark.parametrize("paths", [(), (1,), (1, 2, 3), (2, 1), (-1, 0), (1, 1)])
+def test_numbers_that_do_not_fit_the_document_are_refused(paths: tuple[int, ...]) -> None:
+    with pytest.raises(DocumentError, match="2 paths"):
+        pruned(b"<a><b/><c/></a>", {1}, paths=paths)
+
+
+@pytest.mark.parametrize("kept", [(), (2,), (0, 7)])
+def test_only_paths_that_are_there_can_be_kept_and_at_least_one(kept: tuple[int, ...]) -> None:
+    with pytest.raises(UsageError, match="keep some"):
+        pruned(b"<a><b/><c/></a>", kept)
+
+
+def test_a_document_that_cannot_be_read_is_refused() -> None:
+    for ask in (path_count, path_documents, lambda content: pruned(content, {0})):
+        with pytest.raises(DocumentError):
+            ask(b"<a><b></a>")
+
+
+def test_a_document_of_long_paths_is_not_taken_apart() -> None:
+    content = b"<a x='%s'>%s</a>" % (b"1" * 1000, b"<b/>" * 1000)
+    with pytest.raises(LimitError, match="bytes_max"):
+        path_documents(content, path_limits=PathLimits(bytes_max=100_000))
+    with pytest.raises(LimitError, match="paths_max"):
+        path_documents(content, path_limits=PathLimits(paths_max=999))
+
+
+def test_a_long_namespace_is_written_once_in_a_path() -> None:
+    depth = 200
+    inner = b"<p:b p:x='1'><c>" * (depth // 2) + b"</c></p:b>" * (depth // 2)
+    content = b"<a xmlns:p='urn:%s'>%s</a>" % (b"p" * 900, inner)
+    (path,) = path_documents(content)
+    assert len(path) < len(content) + 10 * depth
+
+
+def test_comments_without_number_are_written_in_one_go() -> None:
+    comments = b"<!--1-->2" * 50_000
+    assert path_documents(b"<a><b>" + comments + b"</b></a>") == [
+        b"<a><b>" + comments + b"</b></a>"
+    ]
+
+
+# Patterns.
+
+
+@pytest.mark.parametrize(
+    ("pattern", "parts"),
+    [
+        ("/a//b/*", ["/a//b/*"]),
+        ("/a[b/c]//d", ["/a//d", "/a/b/c"]),
+        ("/a[@x = 1][b]/c[@y]", ["/a[@x = 1]/b", "/a[@x = 1]/c/@y"]),
+        ("/a[not(@x)]/b", ["/a[not(@x)]/b"]),
+        ("/a/b[text() = 'x']/c", ["/a/b/c", "/a/b[text() = 'x']"]),
+        ("/a/b[. = 'x']", ["/a/b/*", "/a[b = 'x']"]),
+        ("/a/b[. = 'x'][c]", ["/a/b/*"]),
+        ("//a[not(b)]/c", ["//a"]),
+        ("//a[contains(b/c, 'x')]", ["//a/b/c"]),
+        ("//a[@x or b]", ["//a/@x", "//a/b"]),
+        ("//a | /b/c", ["//a", "/b/c"]),
+        ("//a[/b or c]", ["//a", "/b"]),
+        ("//@x[. = 1]", ["//@x[. = 1]"]),
+        ("not(//a)", ["/*"]),
+        ("//a[2]/b", ["/*"]),
+        ("//a[count(b) > 2]", ["/*"]),
+        ("true()", ["/*"]),
+        ("//*[b]/c[not(d)]", ["//*/b", "//*/c"]),
+        ("false()", []),
+    ],
+)
+def test_the_parts_of_a_pattern(pattern: str, parts: list[str]) -> None:
+    assert [part.text for part in linear_parts(Pattern.parse(pattern))] == [
+        Pattern.parse(part).text for part in parts
+    ]
+
+
+@THOROUGH
+@given(_ANY_PATTERN, _ANY_DOCUMENT, st.data())
+@example(Said("//a[. = 'x']", "//a[. = 'x']"), b"<a><b>x</b><c/></a>", None)
+@example(Said("//a[not(b)]/c", ""), b"<a><b/><c/></a>", None)
+@example(Said("//a[contains(b, 'x')]", ""), b"<a><b>y</b><b>x</b></a>", None)
+@example(Said("//a[text() = 'x']/b", ""), b"<a><b/>x<c/></a>", None)
+def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
+    said: Said, content: bytes, data: st.DataObject | None
+) -> None:
+    pattern = Pattern.parse(said.text, NAMESPACES)
+    kept = matching(linear_parts(pattern), content)
+    truth = judged(pattern, content)
+    assert truth == (bool(kept) and judged(pattern, pruned(content, kept)))
+    if data is not None:
+        more = kept | some_paths(data, content)
+        assert truth == judged(pattern, pruned(content, more))
+
+
+@given(_ANY_PATTERN, _ANY_DOCUMENT)
+def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
+    said: Said, content: bytes
+) -> None:
+    paths = path_documents(content)
+    for part in linear_parts(Pattern.parse(said.text, NAMESPACES)):
+        assert part.exact
+        assert judged(part, content) == any(judged(part, path) for path in paths)
+
+
+@given(tangles(), tangles(), _ANY_DOCUMENT)
+def test_paths_wanted_for_a_part_travel_for_one_that_covers_it(
+    one: Said, other: Said, content: bytes
+) -> None:
+    parts = [*linear_parts(Pattern.parse(one.text)), *linear_parts(Pattern.parse(other.text))]
+    for wider in parts:
+        for narrower in parts:
+            if covers(wider=wider, narrower=narrower):
+                assert matching([narrower], content) <= matching([wider], content)
+
+
+# Deciding.
+
+
+def decided(
+    matcher: Matcher, links: dict[str, list[int]], content: bytes, **given: object
+) -> dict[str, tuple[int, ...]]:
+    return decide_paths(matcher, matcher.groups(links), content, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@given(st.lists(_ANY_PATTERN, min_size=1, max_size=3), _ANY_DOCUMENT, st.data())
+def test_each_link_gets_the_paths_that_match_its_routes(
+    engine: str, saids: list[Said], content: bytes, data: st.DataObject
+) -> None:
+    kept = sorted(some_paths(data, content))
+    matcher, links = Matcher(engine=engine), dict[str, list[int]]()
+    expected = {}
+    for place, said in enumerate(saids):
+        parts = linear_parts(Pattern.parse(said.text, NAMESPACES))
+        links[f"link {place}"] = list(range(len(matcher), len(matcher) + len(parts)))
+        for part in parts:
+            matcher.add(len(matcher), part)
+        if wanted := sorted(matching(parts, content) & set(kept)):
+            expected[f"link {place}"] = tuple(wanted)
+    assert decided(matcher, links, pruned(content, kept), paths=kept) == expected
+
+
+LISTED = b"<a><b>1</b><c>2</c><b>3</b></a>"
+
+
+def listed() -> Matcher:
+    matcher = Matcher()
+    matcher.add(1, "/a/b")
+    matcher.add(2, "//d")
+    return matcher
+
+
+@pytest.mark.parametrize("path_limits", [PathLimits(paths_max=2), PathLimits(bytes_max=40)])
+def test_a_document_too_large_to_be_taken_apart_goes_whole_where_one_path_has_to(
+    path_limits: PathLimits,
+) -> None:
+    links = {"north": [1], "south": [2]}
+    assert decided(listed(), links, LISTED) == {"north": (0, 2)}
+    whole = decided(listed(), links, LISTED, path_limits=path_limits)
+    assert whole == {"north": (0, 1, 2)}
+
+
+def test_a_document_that_would_outgrow_its_limit_when_written_anew_goes_whole() -> None:
+    content = b"<a><b><![CDATA[%s]]></b><c/></a>" % (b"&" * 100)
+    limits = DocumentLimits(bytes_max=len(content))
+    assert decided(listed(), {"north": [1]}, content) == {"north": (0,)}
+    assert decided(listed(), {"north": [1]}, content, limits=limits) == {"north": (0, 1)}
+
+
+def test_numbers_that_do_not_fit_are_refused_when_deciding_too() -> None:
+    with pytest.raises(DocumentError, match="3 paths"):
+        decided(listed(), {"north": [1]}, LISTED, paths=(0, 1))
+
+
+def test_a_link_without_routes_gets_nothing() -> None:
+    assert decided(listed(), {"north": []}, LISTED) == {}
+
+
+# Real documents.
+
+
+def test_paths_of_news_articles_decide_the_patterns_of_the_benchmark(
+    shared_path: Callable[[str], Path],
+) -> None:
+    archive = shared_path("bench/nitf/documents.tar.gz")
+    queries = shared_path("bench/nitf/queries/d6_w20_s20_p1_n1.txt.gz")
+    with gzip.open(queries, "rt") as lines:
+        patterns = [Pattern.parse(line) for line in islice(lines, 200)]
+    whole, parts = Matcher(), Matcher()
+    links: dict[int, list[int]] = {}
+    for number, pattern in enumerate(patterns):
+        whole.add(number, pattern)
+        links[number] = []
+        for part in linear_parts(pattern):
+            links[number].append(len(parts))
+            parts.add(len(parts), part)
+    groups = parts.groups(links)
+    for content in _first_files(archive, 3):
+        wanted = decide_paths(parts, groups, content)
+        for number, kept in wanted.items():
+            left = whole.match(pruned(content, kept))
+            assert (number in left) == (number in whole.match(content))
+        assert set(whole.match(content)) <= set(wanted)
+
+
+def _first_files(archive: Path, count: int) -> list[bytes]:
+    contents: list[bytes] = []
+    with tarfile.open(archive) as files:
+        for member in files:
+            opened = files.extractfile(member)
+            if opened is not None and len(contents) < count:
+                contents.append(opened.read())
+    return contents
