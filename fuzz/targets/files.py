@@ -15,7 +15,7 @@ from fuzz.scratch import scratch_file
 from fuzz.target import ACCEPTED, REFUSED, Target
 from twigcast.errors import InternalError, TwigcastError
 from twigcast.files import read_subscriptions
-from twigcast.files.changes import read_change_file
+from twigcast.files.subscriptions.change_feed import read_change_file
 from twigcast.files.topologies import read_topology
 from twigcast.simulator.scenario import read_scenario
 

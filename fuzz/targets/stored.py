@@ -23,7 +23,7 @@ from fuzz.scratch import scratch_file
 from fuzz.target import ACCEPTED, REFUSED, UNDECIDED, Fault, Target
 from twigcast.errors import InternalError, TwigcastError
 from twigcast.files import SubscriptionFile, read_subscriptions
-from twigcast.files.index import read_index, write_index
+from twigcast.files.writing.versioned_files import read_index, write_index
 from twigcast.matching import Matcher
 
 RULES: Final = (

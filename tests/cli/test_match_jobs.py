@@ -16,7 +16,7 @@ import pytest
 from twigcast.cli import match_jobs
 from twigcast.cli.match_jobs import Deciders, MatcherBounds, WorkerGoneError
 from twigcast.errors import DocumentError, InternalError
-from twigcast.files.publications import Entry, Kind
+from twigcast.files.documents.publications import Entry, Kind
 from twigcast.language import DocumentLimits
 from twigcast.matching import Decision, Matcher
 from twigcast.matching.engines.native import AVAILABLE

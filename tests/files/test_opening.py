@@ -13,8 +13,11 @@ import pytest
 import twigcast
 from twigcast import files
 from twigcast.errors import UsageError
-from twigcast.files import arrivals, changes, index, opening, publications, schemas
+from twigcast.files import opening, schemas
+from twigcast.files.documents import arrivals, publications
 from twigcast.files.opening import checked_path, open_regular, standard_input
+from twigcast.files.subscriptions import change_feed as changes
+from twigcast.files.writing import versioned_files as index
 from twigcast.routing.topology.model import Topology
 from twigcast.simulator import read_scenario
 

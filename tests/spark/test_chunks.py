@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from twigcast.errors import DocumentError, UsageError
 from twigcast.files import Entry
-from twigcast.files.index import write_versioned
-from twigcast.files.publications import Kind
+from twigcast.files.documents.publications import Kind
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.spark.chunks import _mapped, chunk_count, cut, plan_bytes, read_chunk
 
 entries = st.lists(

@@ -11,7 +11,7 @@ import pytest
 
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
-from twigcast.files.index import write_versioned
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.matching import Matcher
 from twigcast.spark import parts
 from twigcast.spark.labels import labels_bytes, labels_of, loaded_labels

@@ -14,7 +14,7 @@ from tests.routing.networks import line
 from tests.routing.networks import tree as branching
 from tests.routing.vocabulary import THEMES, promise
 from twigcast.errors import UsageError
-from twigcast.files.index import write_versioned
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing import Topology
 from twigcast.routing.static.route_computation import Turn, spread

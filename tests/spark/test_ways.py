@@ -19,7 +19,7 @@ from twigcast import Network
 from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
-from twigcast.files.index import write_versioned
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from twigcast.files import PublicationLimits, list_documents, write_index
-from twigcast.files.index import write_versioned
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.matching import Matcher
 from twigcast.spark import worker
 from twigcast.spark.chunks import cut, plan_bytes

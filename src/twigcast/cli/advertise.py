@@ -162,7 +162,7 @@ def _readable(
     bar: Bar,
 ) -> Iterator[Document]:
     """The documents one after the other; each that cannot be read is told and counted."""
-    from twigcast.files.publications import read_documents
+    from twigcast.files.documents.publications import read_documents
     from twigcast.language import Document
 
     step = bar.steps("reading documents", None)

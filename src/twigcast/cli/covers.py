@@ -36,7 +36,7 @@ from twigcast.errors import PatternError, UsageError
 if TYPE_CHECKING:
     from twigcast.covering import Verdict
     from twigcast.covering.containment.with_schema import SchemaPaths
-    from twigcast.files.rows import Row
+    from twigcast.files.subscriptions.row_formats import Row
 
 EXAMPLES = (
     "twigcast covers '//stock[price > 10]' '/market/stock[price > 15]'",
@@ -175,8 +175,8 @@ def _answers(
     file: BinaryIO, namespaces: Mapping[str, str], schema: SchemaPaths | None
 ) -> Iterator[_Answer]:
     """An answer for each line, in order."""
-    from twigcast.files.rows import decoded_lines
-    from twigcast.files.subscriptions import SubscriptionLimits
+    from twigcast.files.subscriptions.file import SubscriptionLimits
+    from twigcast.files.subscriptions.row_formats import decoded_lines
 
     limits = SubscriptionLimits()
     for row in decoded_lines(

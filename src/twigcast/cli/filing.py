@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from twigcast.files import Entry, Subscription, SubscriptionFile
-    from twigcast.files.subscriber_folders import SubscriberFolders
+    from twigcast.files.documents.subscriber_folders import SubscriberFolders
 
 __all__ = ["Filed", "Filing", "filing_into"]
 
@@ -42,7 +42,7 @@ def filing_into(
         return None
     if not target:
         raise UsageError("--copy-to and --move-to take a folder, not an empty name")
-    from twigcast.files.subscriber_folders import SubscriberFolders
+    from twigcast.files.documents.subscriber_folders import SubscriberFolders
 
     _check_apart(Path(target), documents, watched=watched)
     if move_to is not None:
@@ -71,7 +71,7 @@ def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> No
 
 def _put_back_left_aside(documents: Sequence[str]) -> None:
     """What a killed process was about to delete is a document again."""
-    from twigcast.files.originals import put_back_left_aside
+    from twigcast.files.documents.originals import put_back_left_aside
 
     for told in put_back_left_aside(Path(each) for each in documents if each != "-"):
         say(told)
@@ -105,7 +105,7 @@ class Filing:
         undecided: bool,
     ) -> Filed:
         """Put one document where it belongs; complains if that went wrong."""
-        from twigcast.files.publications import Kind
+        from twigcast.files.documents.publications import Kind
 
         folders = self.folders.folders_of(asked)
         movable = self.moving and entry.kind is Kind.FILE and not undecided
@@ -129,7 +129,7 @@ class Filing:
         self, entry: Entry, name: str, content: bytes, folders: Sequence[Path], *, durable: bool
     ) -> list[Path]:
         """Put copies where they belong, as far as that can be done: one folder is not another's."""
-        from twigcast.files.publications import Kind, file_name
+        from twigcast.files.documents.publications import Kind, file_name
 
         like = Path(entry.path) if entry.kind is Kind.FILE else None
         called = file_name(entry, name)
@@ -151,7 +151,7 @@ class Filing:
         self, path: Path, name: str, content: bytes, places: Sequence[Path]
     ) -> tuple[bool, bool]:
         """Whether the original went, and whether nothing is wrong."""
-        from twigcast.files.originals import LeftAsideError
+        from twigcast.files.documents.originals import LeftAsideError
 
         try:
             return self._remove(path, name, content, places), True
@@ -163,7 +163,7 @@ class Filing:
 
     def _remove(self, path: Path, name: str, content: bytes, places: Sequence[Path]) -> bool:
         """Delete the original, if it is still what was read, and none of its own copies."""
-        from twigcast.files.originals import remove_original
+        from twigcast.files.documents.originals import remove_original
 
         try:
             if any(_is_entry(path, place) for place in places):

@@ -224,7 +224,7 @@ def _print_patterns(drawn: Iterable[str], *, as_json: bool) -> None:
 
 def _write_patterns(path: Path, drawn: Iterable[str]) -> None:
     """Write a subscriptions file in the form that its name asks for."""
-    from twigcast.files.new_files import new_file
+    from twigcast.files.writing.new_files import new_file
 
     with new_file(path) as binary, io.TextIOWrapper(binary, "utf-8", newline="\n") as file:
         match path.suffix.lower():
@@ -244,7 +244,7 @@ def _named(drawn: Iterable[bytes], stem: str, count: int) -> Iterator[tuple[str,
 
     A DTD may be called anything; its documents have names that every disk and archive takes.
     """
-    from twigcast.files.subscriber_folders import safe_name
+    from twigcast.files.documents.subscriber_folders import safe_name
 
     digits, safe = len(str(count)), safe_name(stem)
     for number, content in enumerate(drawn, start=1):

@@ -4,7 +4,7 @@ No Spark, no broker: the quickest way to an answer, and the one that all others 
 document that cannot be read is refused by name, and so is a line that is no subscription; all
 others are answered. On request documents are put into folders by subscriber
 (:mod:`~twigcast.cli.filing`), shared out to several workers (:mod:`~twigcast.cli.match_jobs`), or
-taken as they arrive in a folder (:mod:`twigcast.files.arrivals`).
+taken as they arrive in a folder (:mod:`twigcast.files.documents.arrivals`).
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _match_all(
     bar: Bar,
 ) -> None:
     """Answer for the documents that are there, in the order given."""
-    from twigcast.files.publications import Kind, list_documents, opened_entries
+    from twigcast.files.documents.publications import Kind, list_documents, opened_entries
 
     limits = given.of_files()
     entries = list(list_documents(paths, patterns=patterns, limits=limits))
@@ -192,8 +192,8 @@ def _match_arrivals(
 ) -> None:
     """Answer for the documents that are there, and for those that arrive, until Ctrl-C."""
     from twigcast.cli.match_jobs import WorkerGoneError
-    from twigcast.files.arrivals import WATCHED_FILES_MAX, Arrivals
-    from twigcast.files.publications import opened_entries
+    from twigcast.files.documents.arrivals import WATCHED_FILES_MAX, Arrivals
+    from twigcast.files.documents.publications import opened_entries
 
     limits = given.of_files()
     arrivals = Arrivals(folders, patterns=patterns, limits=limits)

@@ -24,7 +24,7 @@ Namespaces: TypeAlias = Annotated[
 
 def bindings(given: Iterable[str]) -> dict[str, str]:
     """What each prefix stands for; UsageError for a word that does not say so."""
-    from twigcast.files.rows import PREFIX
+    from twigcast.files.subscriptions.row_formats import PREFIX
 
     namespaces: dict[str, str] = {}
     for binding in given:

@@ -36,7 +36,7 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
     """The subscriptions of a file; a UsageError if it is a document or an archive."""
     from twigcast.files import read_subscriptions
     from twigcast.files.opening import standard_input
-    from twigcast.files.subscriptions import subscriptions_in
+    from twigcast.files.subscriptions.file import subscriptions_in
 
     if path == "-":
         file = subscriptions_in(standard_input(), "standard input", namespaces=namespaces or {})

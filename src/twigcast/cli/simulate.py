@@ -399,7 +399,7 @@ def _picture_paths(draw: str | None, strategies: Sequence[Strategy]) -> list[Pat
 
 
 def _draw(path: Path, scenario: Scenario, story: Story, results: Results) -> None:
-    from twigcast.files.new_files import new_file
+    from twigcast.files.writing.new_files import new_file
     from twigcast.simulator import drawn_network
 
     with new_file(path) as file:

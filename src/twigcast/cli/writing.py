@@ -1,7 +1,7 @@
 """Feeds that the command line writes: the same bytes each time.
 
 Archives carry no dates: equal documents make equal archives. Each file is whole or not there
-(:mod:`twigcast.files.new_files`).
+(:mod:`twigcast.files.writing.new_files`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _READABLE = 0o644 << 16
 
 def write_folder(folder: Path, named: Iterable[tuple[str, bytes]]) -> None:
     """Write each document into a folder, which must be empty or new: feeds do not mix."""
-    from twigcast.files.new_files import cannot_write, new_file
-    from twigcast.files.unfinished import remove_left_behind
+    from twigcast.files.writing.new_files import cannot_write, new_file
+    from twigcast.files.writing.unfinished import remove_left_behind
 
     with _held(folder):
         try:
@@ -42,8 +42,8 @@ def write_folder(folder: Path, named: Iterable[tuple[str, bytes]]) -> None:
 @contextmanager
 def _held(folder: Path) -> Iterator[None]:
     """A folder, made if need be and locked: two that find it empty would both write."""
-    from twigcast.files.locks import lock_at_once
-    from twigcast.files.new_files import cannot_write
+    from twigcast.files.writing.locks import lock_at_once
+    from twigcast.files.writing.new_files import cannot_write
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 def write_zip(path: Path, named: Iterable[tuple[str, bytes]]) -> None:
     """Write the documents into a new zip archive."""
-    from twigcast.files.new_files import new_file
+    from twigcast.files.writing.new_files import new_file
 
     with new_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in named:

@@ -6,10 +6,14 @@ archive member is set aside by name, and everything around it is still read.
 
 from __future__ import annotations
 
-from twigcast.files.archives import PublicationLimits
-from twigcast.files.index import VersionedFile, read_index, write_index
-from twigcast.files.publications import Entry, list_documents, open_entries, read_documents
-from twigcast.files.subscriptions import (
+from twigcast.files.archives.limits import PublicationLimits
+from twigcast.files.documents.publications import (
+    Entry,
+    list_documents,
+    open_entries,
+    read_documents,
+)
+from twigcast.files.subscriptions.file import (
     Rejected,
     Subscription,
     SubscriptionFile,
@@ -20,6 +24,7 @@ from twigcast.files.subscriptions import (
     read_subscriptions,
 )
 from twigcast.files.topologies import read_topology, topology_text, write_topology
+from twigcast.files.writing.versioned_files import VersionedFile, read_index, write_index
 
 __all__ = [
     "Entry",

@@ -27,9 +27,9 @@ from typing import Final, Literal, TypeAlias
 
 from twigcast.door import door
 from twigcast.errors import UsageError
-from twigcast.files.new_files import new_file
 from twigcast.files.notation import TOML_CHARACTERS_MAX, json_table, toml_table
 from twigcast.files.opening import checked_path, read_regular
+from twigcast.files.writing.new_files import new_file
 from twigcast.routing.topology.model import TOPOLOGY_LIMITS, Topology, TopologyLimits
 
 __all__ = ["FILE_BYTES_MAX", "read_topology", "topology_form", "topology_text", "write_topology"]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from twigcast.errors import UsageError
-from twigcast.files.locks import lock_at_once
+from twigcast.files.writing.locks import lock_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from twigcast.errors import UsageError
-from twigcast.files.archives import Selection
+from twigcast.files.archives.limits import Selection
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.kafka import KafkaTopic, documents_from
 from twigcast.spark.links import check_links

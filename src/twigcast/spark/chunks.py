@@ -28,8 +28,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from twigcast.errors import DocumentError
-from twigcast.files.index import read_versioned
-from twigcast.files.publications import Entry, Kind
+from twigcast.files.documents.publications import Entry, Kind
+from twigcast.files.writing.versioned_files import read_versioned
 
 _FIELDS: Mapping[str, pa.DataType] = {
     "kind": pa.string(),

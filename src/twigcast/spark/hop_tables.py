@@ -31,8 +31,8 @@ import pyarrow as pa
 
 from twigcast.errors import UsageError
 from twigcast.files import VersionedFile
-from twigcast.files.durable import sync_file, sync_folder
-from twigcast.files.index import version_of
+from twigcast.files.writing.durable import sync_file, sync_folder
+from twigcast.files.writing.versioned_files import version_of
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher

@@ -38,7 +38,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import ArrayType, StringType
 
 from twigcast.files import VersionedFile, write_index
-from twigcast.files.index import write_versioned
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.spark import parts, tables, worker
 from twigcast.spark.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.labels import labels_bytes, loaded_labels, loaded_names

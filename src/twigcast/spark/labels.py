@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from twigcast.files.index import read_versioned
+from twigcast.files.writing.versioned_files import read_versioned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -34,7 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from twigcast.files.durable import sync_file, sync_folder
+from twigcast.files.writing.durable import sync_file, sync_folder
 from twigcast.spark.set_aside import INTERNAL, Refusal
 from twigcast.spark.worker import OUTCOMES, UNDECIDED
 

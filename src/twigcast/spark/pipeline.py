@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from twigcast.files import Entry
-    from twigcast.files.publications import AnyPath
+    from twigcast.files.documents.publications import AnyPath
     from twigcast.routing import Strategy, Topology
     from twigcast.spark.job import Documents
     from twigcast.spark.prepared import Promise

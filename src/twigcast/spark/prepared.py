@@ -27,9 +27,9 @@ import pyarrow as pa
 from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
 from twigcast.files import Rejected, SubscriptionFile, compile_subscriptions
-from twigcast.files.index import version_of
 from twigcast.files.schemas import read_schema
 from twigcast.files.topologies import read_topology
+from twigcast.files.writing.versioned_files import version_of
 from twigcast.language import Pattern, Schema
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from twigcast.files import VersionedFile
-    from twigcast.files.publications import AnyPath
+    from twigcast.files.documents.publications import AnyPath
     from twigcast.routing.topology.model import Tree
     from twigcast.spark.job import Compiled
     from twigcast.spark.progress import Listener

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from twigcast.files.publications import AnyPath
+    from twigcast.files.documents.publications import AnyPath
 
 
 @dataclass(frozen=True, repr=False)

@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.covering import Advertisement
-from twigcast.files.index import write_versioned
+from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing.static.route_computation import Turn, heard_before, passed_on, rounds, spread
 from twigcast.routing.strategy import Strategy

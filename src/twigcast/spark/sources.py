@@ -3,11 +3,12 @@
 Subscriptions are a file, or whatever a Python program has at hand: expressions in a list, a
 mapping from id to expression, rows with the columns of the file, or a DataFrame of such rows.
 
-Publications are documents in folders, files and archives (:mod:`twigcast.files.publications`), or
-any table that Spark can read with the documents in a column. What is meant is seen from the
-name (``.parquet``, ``.json``, ``.csv``, or a folder that Spark has written such files into)
-unless the caller says it. Documents in another file system than this machine's are a table too:
-``format="binaryFile"`` reads whole files from anywhere, named by their path.
+Publications are documents in folders, files and archives
+(:mod:`twigcast.files.documents.publications`), or any table that Spark can read with the documents
+in a column. What is meant is seen from the name (``.parquet``, ``.json``, ``.csv``, or a folder
+that Spark has written such files into) unless the caller says it. Documents in another file system
+than this machine's are a table too: ``format="binaryFile"`` reads whole files from anywhere, named
+by their path.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from twigcast.files import (
     gather_subscriptions,
     read_subscriptions,
 )
+from twigcast.files.documents.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
 from twigcast.files.opening import checked_path
-from twigcast.files.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
-from twigcast.files.rows import Row as FileRow
+from twigcast.files.subscriptions.row_formats import Row as FileRow
 from twigcast.slips import check_fields, drawn
 from twigcast.spark.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage import absolute, literally, local_path

@@ -39,8 +39,8 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from twigcast.display import printable, shown
 from twigcast.errors import UsageError
-from twigcast.files.durable import sync_folder, write_whole
 from twigcast.files.opening import checked_path, read_regular
+from twigcast.files.writing.durable import sync_folder, write_whole
 from twigcast.spark.failures import cause
 from twigcast.spark.sealed import sealed, unsealed
 

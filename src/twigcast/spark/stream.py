@@ -50,7 +50,7 @@ from twigcast.copies import Uncopied
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files.changes import NO_VERSION
+from twigcast.files.subscriptions.change_feed import NO_VERSION
 from twigcast.spark.alone import alone
 from twigcast.spark.arriving import arriving
 from twigcast.spark.checkpoint import damaged_file, gone_files
@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from twigcast.files import Subscription, SubscriptionFile
-    from twigcast.files.publications import AnyPath
+    from twigcast.files.documents.publications import AnyPath
     from twigcast.spark.progress import Listener
     from twigcast.spark.result import Run
 

@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from twigcast.covering.containment.covers import Ready, ready
-from twigcast.files.index import read_versioned
+from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.static.route_computation import Promises, Turn, ready_memory, speak

@@ -1,9 +1,10 @@
 """Which subscriptions a batch of a stream is matched with, written down before it is matched.
 
-A stream takes up changes of subscriptions between two batches (:mod:`twigcast.files.changes`). A
-batch that was cut off is repeated when the stream is started again, and by then the feed may have
-gone on. Had some of its deliveries been sent already, the repeated batch must not say otherwise. So
-it is written down first, in the output folder, which files of the feed each batch takes up::
+A stream takes up changes of subscriptions between two batches
+(:mod:`twigcast.files.subscriptions.change_feed`). A batch that was cut off is repeated when the
+stream is started again, and by then the feed may have gone on. Had some of its deliveries been sent
+already, the repeated batch must not say otherwise. So it is written down first, in the output
+folder, which files of the feed each batch takes up::
 
     _versions/batch=0.json    {"version": 2, "files": {"a.jsonl": …}, "before": null, …}
     _versions/batch=1.json    {"version": 2, "files": {},             "before": 0,    …}
@@ -42,7 +43,7 @@ from pyspark.sql.types import BinaryType
 from twigcast.display import shown
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import SubscriptionFile
-from twigcast.files.changes import (
+from twigcast.files.subscriptions.change_feed import (
     NO_VERSION,
     ChangeFile,
     StandingSubscriptions,
@@ -51,7 +52,7 @@ from twigcast.files.changes import (
     version_of,
     waiting_files,
 )
-from twigcast.files.subscriptions import DEFAULT_LIMITS
+from twigcast.files.subscriptions.file import DEFAULT_LIMITS
 from twigcast.spark.sealed import sealed, unsealed
 from twigcast.spark.storage import CHANGES, VERSIONS, local_path
 
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Row
 
     from twigcast.files import Rejected
-    from twigcast.files.publications import AnyPath
+    from twigcast.files.documents.publications import AnyPath
     from twigcast.spark.storage import Store
 
 Changes: TypeAlias = "AnyPath | DataFrame | Callable[[], DataFrame]"

@@ -37,7 +37,7 @@ import pyarrow.compute as pc
 
 from twigcast.covering import Advertisement
 from twigcast.errors import DocumentError
-from twigcast.files.index import read_versioned
+from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Document
 from twigcast.spark.brokers import BrokerTree
 

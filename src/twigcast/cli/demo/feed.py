@@ -25,8 +25,8 @@ from typing import Final, NamedTuple
 
 from twigcast.cli.demo.country import DESKS, REGIONS, country
 from twigcast.cli.writing import write_zip
-from twigcast.files.new_files import new_file
 from twigcast.files.topologies import write_topology
+from twigcast.files.writing.new_files import new_file
 from twigcast.language import Pattern, Schema
 from twigcast.matching import Matcher
 from twigcast.routing.forwarding.structure_prefix import structure_prefixes

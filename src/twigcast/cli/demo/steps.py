@@ -34,7 +34,7 @@ from twigcast.cli.progress import Bar
 from twigcast.cli.speaking import write, write_json
 from twigcast.errors import DocumentError
 from twigcast.files import read_documents, read_subscriptions
-from twigcast.files.new_files import new_file
+from twigcast.files.writing.new_files import new_file
 from twigcast.language import Document
 
 if TYPE_CHECKING:

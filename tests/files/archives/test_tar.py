@@ -16,8 +16,8 @@ import pytest
 
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files import list_documents, open_entries, read_documents
-from twigcast.files.tars import GLOBAL_RECORDS_MAX, HEADER_BYTES_MAX
-from twigcast.files.xz import XZ_MEMORY_MAX
+from twigcast.files.archives.tar import GLOBAL_RECORDS_MAX, HEADER_BYTES_MAX
+from twigcast.files.archives.xz import XZ_MEMORY_MAX
 
 BLOCK = tarfile.BLOCKSIZE
 END = bytes(2 * BLOCK)

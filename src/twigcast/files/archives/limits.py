@@ -10,8 +10,8 @@ An archive comes from a stranger, so everything it says about itself is a claim:
 - Whatever the standard library raises on the way (:data:`BROKEN`) is an error of that member, or of
   the archive where nothing behind it can be found any more.
 
-:mod:`~twigcast.files.zips` and :mod:`~twigcast.files.tars` read the two kinds, member by member
-in bounded memory; nothing is ever unpacked to disk.
+:mod:`~twigcast.files.archives.zip` and :mod:`~twigcast.files.archives.tar` read the two kinds,
+member by member in bounded memory; nothing is ever unpacked to disk.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-from twigcast.files.locks import lock
+from twigcast.files.writing.locks import lock
 
 __all__ = ["remove_left_behind", "unfinished"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.files.durable import sync_file, sync_folder, write_whole
+from twigcast.files.writing.durable import sync_file, sync_folder, write_whole
 
 
 class Recorder:

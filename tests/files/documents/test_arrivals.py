@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from twigcast.files import arrivals as room
-from twigcast.files.arrivals import Arrivals
+from twigcast.files.documents import arrivals as room
+from twigcast.files.documents.arrivals import Arrivals
 
 
 def _names(arrivals: Arrivals, folder: Path) -> list[str]:

@@ -1,8 +1,8 @@
 """Files that take their place when they are complete, and whose fault it is if they cannot.
 
 A file is written beside its place and renamed when it is complete, so whoever is interrupted leaves
-nothing that looks finished. Until then it is locked (:mod:`twigcast.files.unfinished`). A device or
-a pipe stays what it is, and is written to.
+nothing that looks finished. Until then it is locked (:mod:`twigcast.files.writing.unfinished`). A
+device or a pipe stays what it is, and is written to.
 
 A place that cannot be written to is the caller's slip; a disk that is full, or breaks, is nobody's.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files.unfinished import unfinished
+from twigcast.files.writing.unfinished import unfinished
 
 __all__ = ["cannot_write", "new_file"]
 

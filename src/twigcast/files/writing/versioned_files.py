@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
-from twigcast.files.durable import write_whole
 from twigcast.files.opening import checked_path, open_regular
+from twigcast.files.writing.durable import write_whole
 
 if TYPE_CHECKING:
     from twigcast.matching import Matcher

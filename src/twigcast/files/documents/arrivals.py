@@ -17,8 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.door import door
-from twigcast.files.opening import checked_path
-from twigcast.files.publications import (
+from twigcast.files.documents.publications import (
     DEFAULT_LIMITS,
     DEFAULT_PATTERNS,
     Entry,
@@ -26,10 +25,11 @@ from twigcast.files.publications import (
     list_files,
     list_members,
 )
+from twigcast.files.opening import checked_path
 
 if TYPE_CHECKING:
-    from twigcast.files.archives import PublicationLimits
-    from twigcast.files.publications import AnyPath
+    from twigcast.files.archives.limits import PublicationLimits
+    from twigcast.files.documents.publications import AnyPath
 
 __all__ = ["WATCHED_FILES_MAX", "Arrivals"]
 

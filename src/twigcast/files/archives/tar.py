@@ -1,8 +1,9 @@
 """Documents in a tar archive, plain or compressed: one stream, read from its beginning.
 
 Sizes are known only when the stream gets there, so the rule that an archive may not swell
-(:mod:`~twigcast.files.archives`) is applied to the stream as it is read. Once it is broken, or
-the archive turns out to be damaged, everything that follows is one error with the archive's name.
+(:mod:`~twigcast.files.archives.limits`) is applied to the stream as it is read. Once it is broken,
+or the archive turns out to be damaged, everything that follows is one error with the archive's
+name.
 
 In front of a member there may be headers without end: records of the member, records of all members
 to come, long names, lists of holes. Python's reader takes them all into memory, and the records of
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Self, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
-from twigcast.files.archives import (
+from twigcast.files.archives.limits import (
     BROKEN,
     READ_BYTES_MAX,
     Content,
@@ -32,8 +33,8 @@ from twigcast.files.archives import (
     too_many,
     too_packed,
 )
+from twigcast.files.archives.xz import open_xz
 from twigcast.files.opening import open_regular
-from twigcast.files.xz import open_xz
 
 if TYPE_CHECKING:
     from pathlib import Path

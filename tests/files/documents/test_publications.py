@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import DocumentError, InternalError, LimitError
-from twigcast.files import PublicationLimits, list_documents, publications, read_documents
-from twigcast.files.publications import Entry, Kind, open_entries
+from twigcast.files import PublicationLimits, list_documents, read_documents
+from twigcast.files.documents import publications
+from twigcast.files.documents.publications import Entry, Kind, open_entries
 
 
 def _texts(found: Iterable[tuple[str, bytes | DocumentError]]) -> dict[str, str]:

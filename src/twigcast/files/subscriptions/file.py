@@ -39,7 +39,14 @@ from twigcast.display import counted, html_table
 from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.files.opening import checked_path
-from twigcast.files.rows import PREFIX, Row, csv_rows, decoded_lines, json_rows, text_rows
+from twigcast.files.subscriptions.row_formats import (
+    PREFIX,
+    Row,
+    csv_rows,
+    decoded_lines,
+    json_rows,
+    text_rows,
+)
 from twigcast.slips import asked, check_fields, each_of
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
 """Documents in a zip archive: a directory first, then each member on its own.
 
 The directory declares every member's size, and Python's reader holds a member to it. So the
-rules of :mod:`~twigcast.files.archives` are applied to the directory, to each member and to the
-running sum of sizes, before anything is unpacked, and the verdict is the same whoever reads
+rules of :mod:`~twigcast.files.archives.limits` are applied to the directory, to each member and to
+the running sum of sizes, before anything is unpacked, and the verdict is the same whoever reads
 which members: several workers can share an archive by ranges.
 
 Python's reader takes the whole directory into memory, in ten times its size. So it is bounded, too,
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
-from twigcast.files.archives import (
+from twigcast.files.archives.limits import (
     BROKEN,
     Content,
     MemberNames,

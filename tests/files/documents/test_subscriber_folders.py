@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, read_documents
-from twigcast.files.subscriber_folders import NAME_BYTES_MAX, SubscriberFolders, safe_name
+from twigcast.files.documents.subscriber_folders import NAME_BYTES_MAX, SubscriberFolders, safe_name
 
 NAMES = st.text(max_size=300) | st.sampled_from(
     ["", ".", "..", "../x", "/etc/passwd", "C:\\x", "con", "NUL.xml", "-rf", "a\0b", "a\nb", "~x"]
@@ -162,7 +162,7 @@ WRITER = """
 import os, sys
 from pathlib import Path
 from twigcast.files import Subscription
-from twigcast.files.subscriber_folders import SubscriberFolders
+from twigcast.files.documents.subscriber_folders import SubscriberFolders
 
 def wait(_file):
     print("writing", flush=True)

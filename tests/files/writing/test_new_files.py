@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files.new_files import new_file
-from twigcast.files.unfinished import remove_left_behind
+from twigcast.files.writing.new_files import new_file
+from twigcast.files.writing.unfinished import remove_left_behind
 
 
 @pytest.fixture

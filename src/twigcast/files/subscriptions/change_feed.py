@@ -43,7 +43,7 @@ from twigcast.display import one_line, printable
 from twigcast.door import door
 from twigcast.errors import PatternError, UsageError
 from twigcast.files.opening import checked_path, read_regular
-from twigcast.files.subscriptions import (
+from twigcast.files.subscriptions.file import (
     DEFAULT_LIMITS,
     Rejected,
     Subscription,
@@ -57,7 +57,7 @@ from twigcast.files.subscriptions import (
 from twigcast.language import Pattern
 
 if TYPE_CHECKING:
-    from twigcast.files.rows import Row
+    from twigcast.files.subscriptions.row_formats import Row
 
 NO_VERSION: Final = -1
 """The version of what stands before the first change."""

@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
 from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, InternalError, UsageError
-from twigcast.files.archives import (
+from twigcast.files.archives.limits import (
     Content,
     PublicationLimits,
     Selection,
@@ -54,9 +54,9 @@ from twigcast.files.archives import (
     reason_of,
     too_large,
 )
+from twigcast.files.archives.tar import read_tar
+from twigcast.files.archives.zip import open_zip, read_zip_member, zip_members
 from twigcast.files.opening import checked_path, open_regular, standard_input
-from twigcast.files.tars import read_tar
-from twigcast.files.zips import open_zip, read_zip_member, zip_members
 from twigcast.slips import each_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ same work done twice leaves the same files.
 
 A file is written under a hidden name, which no reader of documents looks at, and renamed when it is
 complete. What a killed process has left under such a name is removed by the next process that puts
-something into that folder (:mod:`twigcast.files.unfinished`).
+something into that folder (:mod:`twigcast.files.writing.unfinished`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.errors import UsageError
-from twigcast.files.archives import reason_of
-from twigcast.files.unfinished import remove_left_behind, unfinished
+from twigcast.files.archives.limits import reason_of
+from twigcast.files.writing.unfinished import remove_left_behind, unfinished
 
 if TYPE_CHECKING:
-    from twigcast.files.subscriptions import Subscription
+    from twigcast.files.subscriptions.file import Subscription
 
 __all__ = ["NAME_BYTES_MAX", "SubscriberFolders", "safe_name"]
 

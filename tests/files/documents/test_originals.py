@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.files.originals import put_back_left_aside, remove_original
+from twigcast.files.documents.originals import put_back_left_aside, remove_original
 
 
 class _Killed(BaseException):

@@ -21,8 +21,8 @@ from twigcast.files import (
     compile_subscriptions,
     read_subscriptions,
 )
-from twigcast.files.rows import Row, csv_rows
-from twigcast.files.subscriptions import file_rows
+from twigcast.files.subscriptions.file import file_rows
+from twigcast.files.subscriptions.row_formats import Row, csv_rows
 from twigcast.matching import Matcher
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from twigcast.errors import UsageError
 from twigcast.files import Rejected, Subscription, SubscriptionFile, SubscriptionLimits
-from twigcast.files.changes import (
+from twigcast.files.subscriptions.change_feed import (
     NO_VERSION,
     Change,
     ChangeFile,
@@ -23,7 +23,7 @@ from twigcast.files.changes import (
     read_change_file,
     waiting_files,
 )
-from twigcast.files.rows import Row
+from twigcast.files.subscriptions.row_formats import Row
 
 FIRST = SubscriptionFile((Subscription("one", "//a"), Subscription(2, "//b", broker="north")))
 

@@ -21,9 +21,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-from twigcast.files.archives import reason_of
-from twigcast.files.locks import lock
+from twigcast.files.archives.limits import reason_of
 from twigcast.files.opening import read_regular
+from twigcast.files.writing.locks import lock
 
 __all__ = ["LeftAsideError", "put_back_left_aside", "remove_original"]
 

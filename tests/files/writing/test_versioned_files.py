@@ -11,7 +11,7 @@ import pytest
 
 from tests.engines import EVERY_ENGINE
 from twigcast.errors import UsageError
-from twigcast.files.index import (
+from twigcast.files.writing.versioned_files import (
     VersionedFile,
     read_index,
     read_versioned,

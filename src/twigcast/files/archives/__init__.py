@@ -1,0 +1,1 @@
+"""Documents in zip and tar archives, within bounds."""

@@ -1,0 +1,1 @@
+"""Documents in files, folders and archives: reading, watching, filing."""

@@ -1,0 +1,1 @@
+"""Subscriptions and changes to them, from files."""
