@@ -71,7 +71,7 @@ def binary_tree(brokers: int) -> Tree:
 def on_spark(tree: Tree, texts: Sequence[str], *, sample: int) -> Measurement:
     """All subscriptions, by Spark."""
     from twigcast.spark import start_session
-    from twigcast.spark.routes import compute_routes
+    from twigcast.spark.plans.routes import compute_routes
 
     session = start_session("local[2]")
     first = compute_routes(session, tree, covering(), own(tree, texts[:sample]), spark_min=0)

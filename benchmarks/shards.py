@@ -32,7 +32,7 @@ from benchmarks.workloads import documents_of, drawn, require
 from twigcast.covering.merging.spine import steps_of
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
-from twigcast.spark.shards import split, summary
+from twigcast.spark.sharding.partition import split, summary
 from twigcast.workload import Vocabulary
 
 SHARDS = 16

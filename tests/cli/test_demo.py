@@ -176,7 +176,7 @@ def test_a_missing_java_is_said_before_anything_is_made(
     def find_java() -> None:
         raise UsageError("Spark needs Java 17 or newer and none was found: install one")
 
-    monkeypatch.setattr("twigcast.spark.java.find_java", find_java)
+    monkeypatch.setattr("twigcast.spark.session.java.find_java", find_java)
     result = twigcast("demo")
     assert (result.exit_code, result.stdout) == (2, "")
     assert (

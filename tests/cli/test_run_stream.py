@@ -141,7 +141,7 @@ def test_every_option_reaches_the_stream(twigcast: Twigcast, batches: Batches) -
 def test_topics_of_kafka_reach_the_stream_and_spark_learns_to_speak_with_it(
     twigcast: Twigcast, batches: Batches
 ) -> None:
-    from twigcast.spark.kafka import CONNECTOR, KafkaTopic
+    from twigcast.spark.storage.kafka import CONNECTOR, KafkaTopic
 
     places = (*NEEDED[:2], *NEEDED[4:], "--stream", "--checkpoint", "c", "--kafka", "here:9092")
     options = "--topic-in docs --topic-out sent --option kafka.x=1 --option startingOffsets=latest"

@@ -151,7 +151,7 @@ def test_the_exit_codes_are_those_of_the_program() -> None:
 @pytest.mark.parametrize("number", range(6))
 def test_every_column_is_on_its_page_with_its_type_and_meaning(number: int) -> None:
     pytest.importorskip("pyspark")
-    from twigcast.spark.tables import TABLES
+    from twigcast.spark.storage.tables import TABLES
 
     name, schema = list(TABLES.items())[number]
     assert [row[0] for row in table_of("spark.md", "column", number)] == schema.names, name

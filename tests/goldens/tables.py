@@ -48,7 +48,7 @@ _TOLD_OF_METRICS: Final = (
 
 
 def _columns(_: Path) -> str:
-    from twigcast.spark.tables import TABLES, parquet_schema
+    from twigcast.spark.storage.tables import TABLES, parquet_schema
 
     lines: list[str] = []
     for name, table in TABLES.items():
@@ -107,7 +107,7 @@ def _documents(folder: Path) -> Path:
 
 def _left_in(out: Path) -> Iterator[str]:
     """Names of tables and batches, manifests, rows, and columns as they stand in the files."""
-    from twigcast.spark.tables import TABLES
+    from twigcast.spark.storage.tables import TABLES
 
     yield f"# in the folder: {', '.join(sorted(path.name for path in out.iterdir()))}"
     for path in sorted((out / "_manifest").iterdir()):

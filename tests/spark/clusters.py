@@ -35,7 +35,7 @@ from typing import TypeVar
 import pytest
 
 from twigcast.errors import UsageError
-from twigcast.spark.java import cache_folder, find_java
+from twigcast.spark.session.java import cache_folder, find_java
 
 Found = TypeVar("Found")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from twigcast.spark.storage import BatchOutput, Output, local_store
+from twigcast.spark.storage.batches import BatchOutput, Output, local_store
 
 TABLES = ("deliveries", "metrics")
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet
 
 from twigcast.spark import Pipeline
-from twigcast.spark.storage import local_store, whole_batches
+from twigcast.spark.storage.batches import local_store, whole_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from twigcast.spark.stream import Stream
+    from twigcast.spark.stream.stream import Stream
 
 TOPOLOGY = {
     "brokers": ["hub", "north", "south", "pole"],

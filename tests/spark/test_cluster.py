@@ -23,7 +23,8 @@ import pytest
 
 from tests.spark.clusters import StandaloneCluster, Started, started, until
 from twigcast.files import VersionedFile
-from twigcast.spark import job, run_batch
+from twigcast.spark import run_batch
+from twigcast.spark.plans import distribution as job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,7 @@ from tests.spark.clusters import run_driver
 from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
 from twigcast.spark import run_batch, start_session
-from twigcast.spark.session import cores_of, is_connected_to, partitions_of
+from twigcast.spark.session.session import cores_of, is_connected_to, partitions_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +32,7 @@ from twigcast import UsageError
 from twigcast.spark import (
     Pipeline, grid, matches, read_table, register, run_batch, start_session
 )
-from twigcast.spark.session import cores_of
+from twigcast.spark.session.session import cores_of
 
 address, folder = sys.argv[1], Path(sys.argv[2])
 spark = start_session(address)

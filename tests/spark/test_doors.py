@@ -11,12 +11,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from twigcast.errors import InternalError, TwigcastError
-from twigcast.spark import functions, parameters, pipeline, result, stream
-from twigcast.spark.functions import matches, register
-from twigcast.spark.parameters import grid
+from twigcast.spark import column as functions
+from twigcast.spark import parameter_grid as parameters
+from twigcast.spark import pipeline, result
+from twigcast.spark.column import matches, register
+from twigcast.spark.parameter_grid import grid
 from twigcast.spark.pipeline import Pipeline, run_batch
 from twigcast.spark.result import read_table
-from twigcast.spark.stream import Step, Stream
+from twigcast.spark.stream import stream
+from twigcast.spark.stream.stream import Step, Stream
 
 NOBODY: Any = Mock(spec=SparkSession)
 """A session or a stream that is never asked for anything."""

@@ -19,7 +19,7 @@ from twigcast.spark import Pipeline, Run, Stream, pipeline, run_batch
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from twigcast.spark.stream import Step
+    from twigcast.spark.stream.stream import Step
 
 TOPOLOGY = {"links": [["hub", "east"], ["hub", "west"]]}
 SUBSCRIPTIONS = [

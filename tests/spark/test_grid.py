@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing import Network
-from twigcast.spark import parameters
-from twigcast.spark.parameters import attempt, grid, point_at, seed_of
+from twigcast.spark import parameter_grid as parameters
+from twigcast.spark.parameter_grid import attempt, grid, point_at, seed_of
 from twigcast.workload import binary_tree, generate_documents, generate_patterns
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 
-from twigcast.spark import failures
-from twigcast.spark.failures import cause, is_java_gone
+from twigcast.spark.session import failures
+from twigcast.spark.session.failures import cause, is_java_gone
 
 PROGRAM = """
 import json, os, signal, sys
@@ -21,7 +21,7 @@ from pyspark import SparkContext
 
 from twigcast.errors import InternalError, TwigcastError
 from twigcast.spark import Pipeline, read_table, start_session
-from twigcast.spark.session import no_session_left
+from twigcast.spark.session.session import no_session_left
 
 folder = Path(sys.argv[1])
 told = {}

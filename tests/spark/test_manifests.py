@@ -11,7 +11,7 @@ import pytest
 
 from tests.spark.finished_runs import TABLES, finish_run, names_of, write_tables
 from twigcast.errors import UsageError
-from twigcast.spark.storage import (
+from twigcast.spark.storage.batches import (
     Existing,
     Output,
     batches_of,

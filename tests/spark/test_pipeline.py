@@ -18,12 +18,13 @@ import pytest
 from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import compile_subscriptions, list_documents, read_subscriptions
 from twigcast.matching import Matcher
-from twigcast.spark import Progress, Publications, Run, read_table, run_batch, writing
-from twigcast.spark.chunks import cut
-from twigcast.spark.job import documents_in_chunks, outcomes_of, share_compiled
-from twigcast.spark.labels import labels_of
-from twigcast.spark.sources import gathered
-from twigcast.spark.tables import TABLES
+from twigcast.spark import Progress, Publications, Run, read_table, run_batch
+from twigcast.spark.plans import writing
+from twigcast.spark.plans.distribution import documents_in_chunks, outcomes_of, share_compiled
+from twigcast.spark.storage.sources import gathered
+from twigcast.spark.storage.tables import TABLES
+from twigcast.spark.worker.chunks import cut
+from twigcast.spark.worker.labels import labels_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.spark.test_set_aside import ODD
+from tests.spark.worker.test_set_aside import ODD
 from twigcast.errors import UsageError
 from twigcast.spark import Pipeline, Publications, matches, read_table, register
 

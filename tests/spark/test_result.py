@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.spark import read_table, run_batch
-from twigcast.spark.failures import SPARK_FAILURES
+from twigcast.spark.session.failures import SPARK_FAILURES
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

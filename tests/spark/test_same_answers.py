@@ -27,7 +27,7 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.simulator import Simulation, Story
 from twigcast.spark import Pipeline, Run
-from twigcast.spark.tables import TABLES
+from twigcast.spark.storage.tables import TABLES
 from twigcast.workload import generate_documents, generate_patterns
 
 if TYPE_CHECKING:

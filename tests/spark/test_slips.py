@@ -16,7 +16,7 @@ from tests.spark.sessions import hide_session
 from tests.test_slips import ODD, Raised
 from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.spark import Pipeline, grid, matches, pipeline, read_table, register, run_batch
-from twigcast.spark.session import check_session
+from twigcast.spark.session.session import check_session
 
 
 def _no_session() -> Any:  # noqa: ANN401

@@ -20,7 +20,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.spark.clusters import DRIVER_SECONDS_MAX, started, until
-from twigcast.spark.storage import local_store, whole_batches
+from twigcast.spark.storage.batches import local_store, whole_batches
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -33,8 +33,8 @@ from pathlib import Path
 
 from tests.spark.clusters import session_of
 from twigcast.spark import Pipeline, start_session
-from twigcast.spark.storage import BatchOutput, _LocalStore
-from twigcast.spark.versions import Versions
+from twigcast.spark.storage.batches import BatchOutput, _LocalStore
+from twigcast.spark.stream.versions import Versions
 
 folder, point = Path(sys.argv[1]), sys.argv[2]
 

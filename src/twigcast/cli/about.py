@@ -78,7 +78,7 @@ def _package(name: str, purpose: str, *, extra: str) -> Part:
 
 
 def _java() -> Part:
-    from twigcast.spark.java import find_java
+    from twigcast.spark.session.java import find_java
 
     try:
         java = find_java()

@@ -164,7 +164,7 @@ def _packages(*, needed: bool) -> str:
 def _java(*, needed: bool) -> str:
     if not needed and find_spec("pyspark") is None:
         raise Skipped("only Spark needs it")
-    from twigcast.spark.java import find_java
+    from twigcast.spark.session.java import find_java
 
     java = find_java()
     return f"version {java.version} at {java.home} ({java.origin})"

@@ -1,7 +1,7 @@
 """``twigcast run``: the pipeline on Spark, from files to tables, once or as a stream.
 
 Without ``--master`` Spark runs inside this process, on all cores. What the run leaves behind is
-described in :mod:`twigcast.spark.tables`; here is only what a user types and sees.
+described in :mod:`twigcast.spark.storage.tables`; here is only what a user types and sees.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def run(
     chosen = bindings(setting, "--setting", "KEY=VALUE")
     from twigcast.spark import Publications, start_session
     from twigcast.spark.pipeline import checked
-    from twigcast.spark.session import no_session_left
+    from twigcast.spark.session.session import no_session_left
 
     settings = arriving.settings(chosen)
     columns = content_column, document_column, origin_column

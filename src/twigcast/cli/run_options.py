@@ -276,7 +276,7 @@ class Streaming:
         """Settings for Spark; it learns to speak with Kafka, unless it was told how."""
         settings = dict(given)
         if self.kafka and not settings.keys() & {"spark.jars", "spark.jars.packages"}:
-            from twigcast.spark.kafka import CONNECTOR
+            from twigcast.spark.storage.kafka import CONNECTOR
 
             settings["spark.jars.packages"] = CONNECTOR
         return settings

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from twigcast.cli.progress import Bar
     from twigcast.cli.run_options import Streaming
     from twigcast.spark import Pipeline, Publications, Run
-    from twigcast.spark.stream import Stream
+    from twigcast.spark.stream.stream import Stream
 
 __all__ = ["INTERRUPTED", "Streamed", "carry_stream"]
 
@@ -93,7 +93,7 @@ def carry_stream(
     partitions: int | None,
 ) -> Streamed:
     """Run a stream to its end, or until somebody ends it; what it has done meanwhile."""
-    from twigcast.spark.kafka import KafkaTopic
+    from twigcast.spark.storage.kafka import KafkaTopic
 
     assert given.checkpoint is not None
     options = dict(given.options)
@@ -152,7 +152,7 @@ def _word(run: Run) -> str:
 def _whole(pipeline: Pipeline, out: str) -> set[int]:
     """The numbers of all batches that are finished."""
     from twigcast.spark.pipeline import store_of
-    from twigcast.spark.storage import whole_batches
+    from twigcast.spark.storage.batches import whole_batches
 
     return set(whole_batches(store_of(out, pipeline.spark)))
 

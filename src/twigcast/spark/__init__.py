@@ -41,15 +41,15 @@ from typing import TYPE_CHECKING
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from twigcast.spark.functions import matches, register
-    from twigcast.spark.kafka import KafkaTopic
-    from twigcast.spark.parameters import grid
+    from twigcast.spark.column import matches, register
+    from twigcast.spark.parameter_grid import grid
     from twigcast.spark.pipeline import Pipeline, run_batch
-    from twigcast.spark.progress import Progress
     from twigcast.spark.result import Run, read_table
-    from twigcast.spark.session import start_session
-    from twigcast.spark.sources import Publications
-    from twigcast.spark.stream import Stream
+    from twigcast.spark.session.progress import Progress
+    from twigcast.spark.session.session import start_session
+    from twigcast.spark.storage.kafka import KafkaTopic
+    from twigcast.spark.storage.sources import Publications
+    from twigcast.spark.stream.stream import Stream
 
 __all__ = [
     "KafkaTopic",
@@ -67,18 +67,18 @@ __all__ = [
 ]
 
 _HOME = {
-    "KafkaTopic": "kafka",
+    "KafkaTopic": "storage.kafka",
     "Pipeline": "pipeline",
-    "Progress": "progress",
-    "Publications": "sources",
+    "Progress": "session.progress",
+    "Publications": "storage.sources",
     "Run": "result",
-    "Stream": "stream",
-    "grid": "parameters",
-    "matches": "functions",
+    "Stream": "stream.stream",
+    "grid": "parameter_grid",
+    "matches": "column",
     "read_table": "result",
-    "register": "functions",
+    "register": "column",
     "run_batch": "pipeline",
-    "start_session": "session",
+    "start_session": "session.session",
 }
 
 _NEEDED = ("pyspark", "pyarrow", "pandas")

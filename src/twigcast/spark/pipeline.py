@@ -14,23 +14,26 @@ What happens::
                                                                                  out/metrics
                                                                            last: out/_manifest
 
-The subscriptions are compiled once, here (:mod:`~twigcast.spark.prepared`). Workers open, parse and
-match documents, which gives one outcome per document (:mod:`~twigcast.spark.worker`), and write
-what follows from it, where they can reach the output; elsewhere Spark does
-(:mod:`~twigcast.spark.writing`). :mod:`~twigcast.spark.tables` describes every column.
+The subscriptions are compiled once, here (:mod:`~twigcast.spark.plans.prepare`). Workers open,
+parse and match documents, which gives one outcome per document
+(:mod:`~twigcast.spark.worker.matching`), and write what follows from it, where they can reach the
+output; elsewhere Spark does (:mod:`~twigcast.spark.plans.writing`).
+:mod:`~twigcast.spark.storage.tables` describes every column.
 
 Two *plans* lead to the same tables. ``fused``: a worker holds the subscriptions of all brokers, and
 the way that a document takes through the network is read off one answer
-(:mod:`~twigcast.spark.ways`). ``hops``: documents are brought to the brokers, one hop after the
-other, for networks that no worker can hold (:mod:`~twigcast.spark.hops`). With *shards*, the
-subscriptions of the plan ``fused`` are split among workers (:mod:`~twigcast.spark.sharding`).
+(:mod:`~twigcast.spark.worker.crossings`). ``hops``: documents are brought to the brokers, one hop
+after the other, for networks that no worker can hold (:mod:`~twigcast.spark.plans.hops`). With
+*shards*, the subscriptions of the plan ``fused`` are split among workers
+(:mod:`~twigcast.spark.plans.sharded`).
 
 Without a topology there is one broker. A subscription may name the broker it is at all the same,
 and the name is carried through.
 
 The rows depend neither on the plan, nor on the number of partitions, nor on how documents are
-packed. A run that dies leaves no half table (:mod:`~twigcast.spark.storage`), and the next one
-clears up after it; one run at a time may write to a folder (:mod:`~twigcast.spark.alone`).
+packed. A run that dies leaves no half table (:mod:`~twigcast.spark.storage.batches`), and the next
+one clears up after it; one run at a time may write to a folder
+(:mod:`~twigcast.spark.storage.folder_lock`).
 """
 
 from __future__ import annotations
@@ -59,33 +62,33 @@ from twigcast.files import Rejected, SubscriptionFile, list_documents
 from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
 from twigcast.slips import asked
-from twigcast.spark.alone import alone
-from twigcast.spark.chunks import chunk_count, cut
-from twigcast.spark.failures import told_plainly
-from twigcast.spark.hops import hops
-from twigcast.spark.job import documents_in_chunks, documents_in_table
-from twigcast.spark.kafka import KafkaTopic
-from twigcast.spark.prepared import Prepared, design_of, prepare
-from twigcast.spark.progress import Progress, watched
+from twigcast.spark.plans.distribution import documents_in_chunks, documents_in_table
+from twigcast.spark.plans.hops import hops
+from twigcast.spark.plans.prepare import Prepared, design_of, prepare
+from twigcast.spark.plans.sharded import sharded
+from twigcast.spark.plans.writing import fused
 from twigcast.spark.result import Run
-from twigcast.spark.session import (
+from twigcast.spark.session.failures import told_plainly
+from twigcast.spark.session.progress import Progress, watched
+from twigcast.spark.session.session import (
     check_session,
     cores_of,
     is_connected_to,
     partitions_of,
     start_session,
 )
-from twigcast.spark.sharding import sharded
-from twigcast.spark.sources import Publications, gathered, needed_columns, table_of
-from twigcast.spark.storage import (
+from twigcast.spark.storage.batches import (
     Output,
     checked_place,
     hadoop_store,
     local_path,
     local_store,
 )
-from twigcast.spark.tables import TABLES, arrow_of
-from twigcast.spark.writing import fused
+from twigcast.spark.storage.folder_lock import alone
+from twigcast.spark.storage.kafka import KafkaTopic
+from twigcast.spark.storage.sources import Publications, gathered, needed_columns, table_of
+from twigcast.spark.storage.tables import TABLES, arrow_of
+from twigcast.spark.worker.chunks import chunk_count, cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,14 +97,14 @@ if TYPE_CHECKING:
     from twigcast.files import Entry
     from twigcast.files.documents.publications import AnyPath
     from twigcast.routing import Strategy, Topology
-    from twigcast.spark.job import Documents
-    from twigcast.spark.prepared import Promise
-    from twigcast.spark.progress import Listener
-    from twigcast.spark.sources import Subscriptions
-    from twigcast.spark.storage import BatchOutput, Existing, Store
-    from twigcast.spark.stream import Stream
-    from twigcast.spark.versions import Changes
-    from twigcast.spark.writing import Sums, Writing
+    from twigcast.spark.plans.distribution import Documents
+    from twigcast.spark.plans.prepare import Promise
+    from twigcast.spark.plans.writing import Sums, Writing
+    from twigcast.spark.session.progress import Listener
+    from twigcast.spark.storage.batches import BatchOutput, Existing, Store
+    from twigcast.spark.storage.sources import Subscriptions
+    from twigcast.spark.stream.stream import Stream
+    from twigcast.spark.stream.versions import Changes
 
 _LOG = logging.getLogger("twigcast.spark")
 
@@ -122,11 +125,11 @@ class Pipeline(
     ``spark`` is a session; without one the running session is used, or a new one is started when
     it is needed, and stays for the results to be read. ``topology`` is the path of a topology file,
     its dictionary, or None for one broker. ``subscriptions`` are a file or anything that
-    :data:`~twigcast.spark.sources.Subscriptions` names. ``strategy`` is a name or a value of
-    :mod:`twigcast.routing.strategy`, ``plan`` is ``fused`` or ``hops``. Documents are published at
-    ``origin``, by default the first broker, unless their table says otherwise. ``advertisements``
-    are schemas by broker, for strategies that ask for them. ``progress`` is called with a
-    :class:`~twigcast.spark.progress.Progress` now and then.
+    :data:`~twigcast.spark.storage.sources.Subscriptions` names. ``strategy`` is a name or a value
+    of :mod:`twigcast.routing.strategy`, ``plan`` is ``fused`` or ``hops``. Documents are published
+    at ``origin``, by default the first broker, unless their table says otherwise.
+    ``advertisements`` are schemas by broker, for strategies that ask for them. ``progress`` is
+    called with a :class:`~twigcast.spark.session.progress.Progress` now and then.
 
     A :class:`UsageError` is for what makes everything impossible, such as a topology in two parts.
     Bad subscriptions and documents end in tables.
@@ -220,7 +223,7 @@ class Pipeline(
         table, where no file tells it yet.
         """
         with told_plainly("the run did not finish"):
-            from twigcast.spark.stream import Step, start_stream
+            from twigcast.spark.stream.stream import Step, start_stream
 
             place = checked_place(out, _OUT)
             checkpoint = checked_place(checkpoint, "a checkpoint")

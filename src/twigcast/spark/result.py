@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from twigcast.display import html_table, one_line, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
-from twigcast.spark.failures import told_plainly
-from twigcast.spark.session import check_session, running_session
-from twigcast.spark.storage import batches_of, checked_place, literally, readable_store
-from twigcast.spark.tables import TABLES
+from twigcast.spark.session.failures import told_plainly
+from twigcast.spark.session.session import check_session, running_session
+from twigcast.spark.storage.batches import batches_of, checked_place, literally, readable_store
+from twigcast.spark.storage.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -53,7 +53,7 @@ def run_demo(
     out: Path, *, documents: int, subscriptions: int, seed: int, as_json: bool = False
 ) -> None:
     """Make, run, tell. A UsageError says what is missing before anything is made."""
-    from twigcast.spark.java import find_java
+    from twigcast.spark.session.java import find_java
 
     find_java()
     page = out / "report.html"
@@ -84,7 +84,7 @@ class _Result:
 
 def _disseminated(feed: Feed, tables: Path, bar: Bar) -> _Result:
     from twigcast.spark import Pipeline
-    from twigcast.spark.session import passing_session, start_workers
+    from twigcast.spark.session.session import passing_session, start_workers
 
     def progress(now: Progress) -> None:
         bar.show(now.stage, now.done, now.total)

@@ -23,7 +23,7 @@ on the way, since what is said over a link is a function of what came from elsew
     ((Pattern('/a'), Pattern('/c')), (Pattern('/a'), Pattern('/c')), (Pattern('/a/b'),))
 
 Brokers of the same depth do not wait for each other, which is what lets Spark do this
-(:mod:`twigcast.spark.routes`): :func:`rounds` tells who speaks when, and :func:`speak` is one
+(:mod:`twigcast.spark.plans.routes`): :func:`rounds` tells who speaks when, and :func:`speak` is one
 broker's turn. Directions come first: where patterns follow advertisements, these are passed on in
 two sweeps of their own.
 

@@ -1,0 +1,1 @@
+"""The plans by which documents are routed: ``fused``, ``sharded``, ``hops``."""

@@ -1,0 +1,242 @@
+"""The two ways from documents to tables: written by the workers, or by Spark.
+
+*By workers*, wherever the output is a folder that they can write to. Each task writes its rows
+into parts of its own and answers with a receipt (:mod:`~twigcast.spark.worker.parquet_parts`).
+Spark hands over one receipt for each task, however often it was tried; the parts that receipts name
+are checked and become the table, all others are left behind::
+
+    attempts/deliveries/part-00000-5d…   120 rows   <- receipt: part-00000-5d…, 120 rows
+    attempts/deliveries/part-00001-a1…    cut off      (the attempt failed)
+    attempts/deliveries/part-00001-77…    90 rows   <- receipt: part-00001-77…, 90 rows
+
+Receipts are asked for in a single step without a shuffle: behind one, Spark might put together
+the answers of different attempts.
+
+*By Spark*, in all other places (``hdfs:``, ``s3a:`` and so on), whose addresses and credentials
+are known to Spark's Java machine alone. Outcomes go to Java, are kept there while sums and tables
+are made of them, and Spark writes row by row. It is the slower way: a delivery costs about a
+microsecond and more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from twigcast.errors import TwigcastError
+from twigcast.spark.plans.distribution import outcomes_of, receipts_of
+from twigcast.spark.plans.outcomes import (
+    dead_letters_of,
+    deliveries_of,
+    labels_frame,
+    sums_of,
+    traffic_of,
+    traffic_row,
+)
+from twigcast.spark.storage.tables import TABLES, arrow_of
+from twigcast.spark.worker.parquet_parts import WRITTEN, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from twigcast.spark.plans.distribution import Documents
+    from twigcast.spark.plans.prepare import Prepared
+    from twigcast.spark.storage.batches import BatchOutput
+    from twigcast.spark.worker.broker_tree import BrokerTree
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a plan has to tell when all documents are matched, for the table ``metrics``."""
+
+    documents: int
+    bytes: int
+    deliveries: int
+    dead_letters: int
+    internal_errors: int
+    matcher_loads: int
+    workers: int
+    traffic: Sequence[tuple[object, ...]] = field(default=())
+    """Rows of the table ``traffic``."""
+    shard_visits: int = 0
+    annotation_bytes: int = 0
+    tasks: int = 0
+    """How many there were, for where it cannot be known before."""
+
+
+class Writing(Protocol):
+    """The tables of a batch on their way: ``match`` first, then ``write``; ``put`` at any time."""
+
+    def match(self) -> Sums:
+        """Have all documents matched."""
+
+    def write(self) -> None:
+        """Write deliveries and dead letters, or take what was written meanwhile."""
+
+    def put(self, table: str, rows: pa.Table) -> None:
+        """Write a table whose rows are here."""
+
+
+@contextmanager
+def fused(
+    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
+) -> Iterator[Writing]:
+    """The plan ``fused``, in the way that suits the output; what it keeps is dropped at the end."""
+    compiled, tree = prepared.compiled, prepared.tree
+    attempts = attempts_folder(output)
+    if attempts is not None:
+        yield ByWorkers(output, receipts_of(documents, compiled, str(attempts)), attempts, tree)
+        return
+    outcomes = outcomes_of(documents, compiled).persist()
+    try:
+        yield BySpark(spark, output, outcomes, prepared)
+    finally:
+        outcomes.unpersist()
+
+
+def attempts_folder(output: BatchOutput) -> Path | None:
+    """Where workers write, with a folder for each table; None where only Spark can write."""
+    attempts = [output.attempts(table) for table in WRITTEN]
+    found = {attempt.parent for attempt in attempts if attempt is not None}
+    return found.pop() if found else None
+
+
+class Put:
+    """Tables whose rows are on the driver, written into a folder."""
+
+    def __init__(self, output: BatchOutput) -> None:
+        self._output = output
+
+    def put(self, table: str, rows: pa.Table) -> None:
+        """Write a table; texts may be dictionaries.
+
+        Like those of workers, the part has a name that no other has, by which its run is known.
+        """
+        schema = arrow_of([], TABLES[table]).schema
+        part = Part(f"{self.folder(table)}/part-00000-{uuid4().hex}.snappy.parquet", schema)
+        part.write([column.combine_chunks() for column in rows.columns])
+        part.close()
+
+    def folder(self, table: str) -> Path:
+        """Where the parts of a table go."""
+        folder = self._output.folder(table)
+        assert folder is not None
+        return folder
+
+    def keep(self, receipts: Iterable[Row], attempts: Path) -> None:
+        """Make the parts that receipts name the tables that workers write."""
+        receipts = list(receipts)
+        for table in WRITTEN:
+            named = [(receipt["part"], receipt[table]) for receipt in receipts]
+            written = [(part, rows) for part, rows in named if rows]
+            if not written:
+                self.put(table, arrow_of([], TABLES[table]))
+            self.folder(table)
+            for part, rows in written:
+                _check(attempts / table / part, rows)
+                self._output.keep(table, part)
+
+
+class ByWorkers(Put):
+    """The workers write; ``receipts`` make them."""
+
+    def __init__(
+        self, output: BatchOutput, receipts: DataFrame, attempts: Path, tree: BrokerTree | None
+    ) -> None:
+        super().__init__(output)
+        self._attempts = attempts
+        self._asked = receipts
+        self._tree = tree
+        self._receipts: Sequence[Row] = ()
+
+    def match(self) -> Sums:
+        """Have all documents matched, and their rows written."""
+        self._receipts = self._asked.collect()
+        return sums_of_receipts(self._receipts, self._tree)
+
+    def write(self) -> None:
+        """Take what was written."""
+        self.keep(self._receipts, self._attempts)
+
+
+class BySpark:
+    """Spark writes, row by row, what ``outcomes`` tell."""
+
+    def __init__(
+        self, spark: SparkSession, output: BatchOutput, outcomes: DataFrame, prepared: Prepared
+    ) -> None:
+        self._spark = spark
+        self._output = output
+        self._outcomes = outcomes
+        self._labels = prepared.labels
+        self._tree = prepared.tree
+
+    def match(self) -> Sums:
+        """Have all documents matched."""
+        traffic = [] if self._tree is None else traffic_of(self._outcomes, self._tree)
+        return Sums(**sums_of(self._outcomes), traffic=traffic)
+
+    def write(self) -> None:
+        """Write deliveries and dead letters."""
+        labels = labels_frame(self._spark, self._labels)
+        self._stage("deliveries", deliveries_of(self._outcomes, labels, self._tree))
+        self._stage("dead_letters", dead_letters_of(self._outcomes, labels))
+
+    def put(self, table: str, rows: pa.Table) -> None:
+        """Write a table whose rows are here."""
+        schema = TABLES[table]
+        plain = rows.cast(arrow_of([], schema).schema)
+        self._stage(table, self._spark.createDataFrame(plain, schema).coalesce(1))
+
+    def _stage(self, table: str, frame: DataFrame) -> None:
+        frame.to(TABLES[table]).write.parquet(self._output.location(table))
+
+
+def sums_of_receipts(receipts: Iterable[Row], tree: BrokerTree | None) -> Sums:
+    """What there is in all."""
+    receipts = list(receipts)
+    loads: dict[str, int] = {}
+    traffic: dict[int, list[int]] = {}
+    for receipt in receipts:
+        if receipt["documents"]:
+            worker = receipt["worker"]
+            loads[worker] = max(loads.get(worker, 0), receipt["loads"])
+        for link, *counts in receipt["traffic"]:
+            before = traffic.get(link, [0] * len(counts))
+            traffic[link] = [one + other for one, other in zip(before, counts, strict=True)]
+    counted = ("documents", "bytes", *WRITTEN, "internal_errors")
+    return Sums(
+        **{name: sum(receipt[name] for receipt in receipts) for name in counted},
+        matcher_loads=sum(loads.values()),
+        workers=len(loads),
+        tasks=len(receipts),
+        traffic=[traffic_row(tree, link, *sums) for link, sums in sorted(traffic.items())]
+        if tree
+        else (),
+    )
+
+
+def _check(part: Path, rows: int) -> None:
+    """A :class:`TwigcastError` unless the part is here and has the rows that its receipt says."""
+    try:
+        found = pq.read_metadata(part).num_rows
+    except FileNotFoundError as error:
+        raise TwigcastError(
+            f"the run did not finish: a worker has written {part}, and it is not there; "
+            "the output folder must be the same one on every machine"
+        ) from error
+    except (OSError, pa.ArrowException) as error:
+        raise TwigcastError(f"the run did not finish: {part} is damaged: {error}") from error
+    if found != rows:
+        raise TwigcastError(
+            f"the run did not finish: {part} has {found:,} rows, and its worker wrote {rows:,}"
+        )

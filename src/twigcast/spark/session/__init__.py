@@ -1,0 +1,1 @@
+"""The Spark session: Java, start-up, failures, progress."""

@@ -1,0 +1,1 @@
+"""Subscriptions split into shards."""

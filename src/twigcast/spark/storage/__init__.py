@@ -1,0 +1,1 @@
+"""Where tables, documents and subscriptions are read and written."""

@@ -1,0 +1,594 @@
+"""Putting finished tables in place, so that a crash never leaves half of one.
+
+A run writes one *batch*, number 0; a stream writes many. Each table has a folder for each batch,
+which Spark and others read as a column ``batch``. The tables of a batch are written into a staging
+folder inside the output folder and moved from there, each by one renaming, when all of them are
+whole. The manifest of the batch is written last, when all that it stands for has been forced to
+disk: a batch without one is not finished, whatever lies in its folders. It names the parts of each
+table and their sizes, so that what was lost, added or exchanged later is not taken for a table::
+
+    deliveries/batch=0/part-…
+    traffic/batch=0/part-…
+    _manifest/batch=0.json
+
+Two kinds of places: folders of this machine (or mounted by all machines of a cluster), and
+whatever else Spark can write to, through Hadoop's file systems. On object stores a renaming is a
+copy; there it is the manifest alone that tells whether a batch is finished.
+
+Into a folder the workers write themselves, and not all that they write counts: a task may fail, or
+be tried twice (:mod:`~twigcast.spark.worker.parquet_parts`). So their files lie apart, in
+``attempts``, and those that count are moved from there into their table. An attempt that nobody
+waits for any more may go on writing for a while; it can only write where nobody looks::
+
+    _staging/batch=0/attempts/deliveries/part-…   as workers write them
+    _staging/batch=0/deliveries/part-…            those that count
+    deliveries/batch=0/                           when all tables are whole
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+from twigcast.display import printable, shown
+from twigcast.errors import UsageError
+from twigcast.files.opening import checked_path, read_regular
+from twigcast.files.writing.durable import sync_folder, write_whole
+from twigcast.spark.session.failures import cause
+from twigcast.spark.storage.sealed import sealed, unsealed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from pyspark.sql import SparkSession
+
+MANIFEST = "_manifest"
+STAGING = "_staging"
+ATTEMPTS = "attempts"
+STREAM = "_stream.json"
+"""What a stream is called, in its checkpoint and in its output folder."""
+VERSIONS = "_versions"
+CHANGES = "_changes"
+"""What batches of a stream are matched with."""
+
+NO_FILE = -1
+"""The size of what is no file."""
+
+Existing: TypeAlias = Literal["refuse", "replace", "keep"]
+"""What becomes of finished batches that are there already."""
+
+_REMOVALS_MAX = 8
+"""An attempt adds two files at most, and few go on when the others have ended."""
+
+_LOCAL = re.compile(r"\Afile:(?://(?:localhost)?(?=/)|(?=/(?!/)))")
+_SLASHES = re.compile(r"\A/+")
+_PATTERN_CHARACTER = re.compile(r"[\\[\]{}*?]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
+
+
+class Store(Protocol):
+    """A folder that tables are put into; names are relative to it."""
+
+    def location(self, name: str) -> str:
+        """Where Spark should write something with this name."""
+
+    def folder(self, name: str) -> Path | None:
+        """A folder with this name, made if need be, or None where only Spark can write."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is something with this name."""
+
+    def is_file(self, name: str) -> bool:
+        """Whether there is a file with this name, and no folder."""
+
+    def is_link(self, name: str) -> bool:
+        """Whether the name leads elsewhere, wherever that is."""
+
+    def names(self, name: str) -> list[str]:
+        """What a folder holds, in the order of names; nothing if it is not there."""
+
+    def sizes(self, name: str) -> dict[str, int]:
+        """The bytes of each file that a folder holds, :data:`NO_FILE` for what is none."""
+
+    def read(self, name: str) -> bytes:
+        """A small file."""
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a folder with all it holds; nothing happens if it is not there."""
+
+    def move(self, source: str, target: str) -> None:
+        """Give something that is there another name, which must be free; folders are made."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, whole or not at all, and force it to disk."""
+
+    def sync(self, name: str) -> None:
+        """Force to disk what a folder holds by name; what the files hold is their writers' work."""
+
+
+def local_path(place: str | os.PathLike[str]) -> str | None:
+    """The path that a place has on this machine, or None if it is in another file system.
+
+    >>> local_path("out"), local_path("file:///tmp/out"), local_path("hdfs://host/out")
+    ('out', '/tmp/out', None)
+
+    Slashes in front count as one; to Hadoop, a name behind two is that of a machine.
+
+    >>> local_path("//tmp/out"), local_path("file:////tmp/out")
+    ('/tmp/out', '/tmp/out')
+    """
+    text = _SLASHES.sub("/", _LOCAL.sub("", os.fspath(place)))
+    if text.startswith("file:"):
+        raise UsageError(
+            f"{shown(text)} is no address of a file: behind file:// stands a whole path of this "
+            "machine, as in file:///tmp/out; or give the path alone"
+        )
+    return None if _SCHEME.match(text) else text
+
+
+def checked_place(place: object, what: str) -> str:
+    """Where tables are, as text; a :class:`UsageError` for what Spark can give no name to."""
+    text = checked_path(place, what)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"the path of {what} is no UTF-8, which Spark cannot name: {printable(text)}"
+        ) from None
+    local_path(text)
+    return text
+
+
+def local_store(path: str) -> Store:
+    """A folder of this machine, made if need be; a :class:`UsageError` if it cannot be used."""
+    store = _LocalStore(path)
+    store.make()
+    return store
+
+
+def readable_store(place: str, spark: SparkSession | None = None) -> Store:
+    """A folder in any file system, as it is; those of other machines need Spark."""
+    local = local_path(place)
+    if local is not None:
+        return _LocalStore(local)
+    assert spark is not None
+    return _reached(place, spark)
+
+
+def literally(location: str) -> str:
+    r"""A location that Spark is to read; to its readers it would be a pattern for many.
+
+    >>> print(literally("file:///out[1]"))
+    file:///out\[1\]
+    """
+    return _PATTERN_CHARACTER.sub(r"\\\g<0>", location)
+
+
+def absolute(path: str) -> str:
+    """A path of this machine that means the same to Spark's Java machine.
+
+    That may stand in another folder, and takes ``..`` for the folder above by name, which it is not
+    behind a link.
+    """
+    return str(Path(path).resolve() if ".." in Path(path).parts else Path(path).absolute())
+
+
+def hadoop_store(uri: str, spark: SparkSession) -> Store:
+    """A folder in any file system that Hadoop knows, made if need be."""
+    store = _reached(uri, spark)
+    store.make()
+    return store
+
+
+def _reached(uri: str, spark: SparkSession) -> _HadoopStore:
+    """A folder that is reached through Spark's Java machine."""
+    from twigcast.spark.session.session import is_connected_to
+
+    if is_connected_to(spark):
+        raise UsageError(
+            f"{uri} can be reached through Spark's Java machine only, which runs elsewhere (Spark "
+            "Connect); choose a folder that this machine and the workers share"
+        )
+    return _HadoopStore(uri, spark)
+
+
+class Output:
+    """A folder of tables, batch by batch."""
+
+    def __init__(
+        self, store: Store, tables: Collection[str], *, existing: Existing = "refuse"
+    ) -> None:
+        self.store = store
+        self.tables = tables
+        self.existing: Existing = existing
+        self._check_own()
+        if existing == "refuse":
+            self.check_free()
+
+    def batch(self, number: int, *, placed: Callable[[], None] = lambda: None) -> BatchOutput:
+        """One batch on its way; ``placed`` is called when only its manifest is missing."""
+        return BatchOutput(self, number, placed)
+
+    def whole_batches(self) -> list[int]:
+        """The numbers of the batches that are finished."""
+        return whole_batches(self.store)
+
+    def _check_own(self) -> None:
+        """What is behind a link may be somebody else's: it is neither written to nor removed."""
+        for name in (*self.tables, MANIFEST, STAGING, STREAM, VERSIONS, CHANGES):
+            if self.store.is_link(name):
+                raise UsageError(
+                    f"cannot use {self.store.location(name)}: it is a link, and tables stay inside "
+                    "their output folder; remove it, or choose another folder"
+                )
+
+    def check_free(self) -> None:
+        """A :class:`UsageError` if there is something in it that would have to be replaced."""
+        place = self.store.location("")
+        if self.store.exists(STREAM):
+            raise UsageError(
+                f"{place} belongs to a stream; choose another folder, or overwrite it (--overwrite)"
+            )
+        if has_batches(self.store):
+            raise UsageError(
+                f"{place} holds a finished run; choose another folder, or "
+                "overwrite it (--overwrite)"
+            )
+        # A staging folder tells that the tables beside it are those of a run that died.
+        foreign = [table for table in self.tables if self.store.exists(table)]
+        if foreign and not self.store.exists(STAGING):
+            raise UsageError(
+                f"{place} has {', '.join(foreign)} of another origin; choose another folder, or "
+                "overwrite it (--overwrite)"
+            )
+
+
+class BatchOutput:
+    """The tables of one batch on their way into a store."""
+
+    def __init__(self, output: Output, number: int, placed: Callable[[], None]) -> None:
+        self._output = output
+        self._placed = placed
+        self._store = output.store
+        self.number = number
+        self._staging = f"{STAGING}/{_folder(number)}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the batch is finished already; a :class:`UsageError` if nobody can tell."""
+        found = self._store.exists(_manifest(self.number))
+        if found:
+            _check_manifest(self._store, self.number)
+        return found
+
+    def begin(self) -> None:
+        """Clear what a run that died may have left."""
+        if self._output.existing == "refuse":  # Another may have finished meanwhile.
+            self._output.check_free()
+        self._store.delete(self._staging)
+
+    def location(self, table: str) -> str:
+        """Where Spark should write a table."""
+        return self._store.location(f"{self._staging}/{table}")
+
+    def folder(self, table: str) -> Path | None:
+        """The folder of a table on its way, or None where only Spark can write."""
+        return self._store.folder(f"{self._staging}/{table}")
+
+    def attempts(self, table: str) -> Path | None:
+        """The folder that workers write a table into, each attempt into a file of its own."""
+        return self._store.folder(f"{self._staging}/{ATTEMPTS}/{table}")
+
+    def keep(self, table: str, part: str) -> None:
+        """Make a file that a worker has written part of its table."""
+        source = f"{self._staging}/{ATTEMPTS}/{table}/{part}"
+        self._store.move(source, f"{self._staging}/{table}/{part}")
+
+    def finish(self, manifest: Mapping[str, object]) -> None:
+        """Put all tables in place of what was there before, and the manifest last."""
+        replaces = self._output.existing == "replace"
+        self._store.delete(MANIFEST if replaces else _manifest(self.number))
+        if replaces:
+            for name in (STREAM, VERSIONS, CHANGES):
+                self._store.delete(name)
+        # Nothing that a manifest on disk stands for may go before the manifest does.
+        self._store.sync("" if replaces else MANIFEST)
+        parts = {}
+        for table in self._output.tables:
+            place = _place(table, self.number)
+            self._store.delete(table if replaces else place)
+            self._store.move(f"{self._staging}/{table}", place)
+            self._store.sync(place)
+            self._store.sync(table)
+            parts[table] = _parts(self._store, place)
+        self._store.sync("")
+        self._placed()
+        told = {"batch": self.number, **manifest, "parts": parts}
+        self._store.write(_manifest(self.number), sealed(_KIND, told))
+        self._store.delete(STAGING if replaces or not self.number else self._staging)
+
+
+def has_batches(store: Store) -> bool:
+    """Whether any batch in a store is finished."""
+    return bool(batch_numbers(store))
+
+
+def whole_batches(store: Store) -> list[int]:
+    """The numbers of the finished batches in a store; a :class:`UsageError` if one is damaged."""
+    found = batch_numbers(store)
+    for number in found:
+        _check_manifest(store, number)
+    return found
+
+
+def batch_numbers(store: Store) -> list[int]:
+    """Which batches have a manifest, by its name; others beside them are of no concern."""
+    found = []
+    for name in store.names(MANIFEST):
+        if _LIKE_MANIFEST.fullmatch(name):
+            told = _MANIFEST_NAME.fullmatch(name)
+            if told is None:
+                place = store.location(f"{MANIFEST}/{name}")
+                raise UsageError(f"cannot use {place}: it is no manifest, by its name; remove it")
+            found.append(int(told[1]))
+    return sorted(found)
+
+
+def batches_of(store: Store, table: str) -> list[int]:
+    """The numbers of the finished batches in a store, of which a table is all there.
+
+    A :class:`UsageError` names what is not as it was written. Names and sizes are compared; what
+    the files hold has checksums of its own, which are compared when they are read.
+    """
+    found = batch_numbers(store)
+    for number in found:
+        written = _check_manifest(store, number).parts.get(table, {})
+        place = _place(table, number)
+        there = _parts(store, place)
+        for name in sorted(written.keys() | there.keys()):
+            wrong = _difference(written.get(name), there.get(name))
+            if wrong is not None:
+                where = store.location(f"{place}/{name}")
+                raise UsageError(f"cannot use {where}: {wrong}; {_PART_REMEDY}")
+    return found
+
+
+def _difference(written: int | None, there: int | None) -> str | None:
+    """What has become of a part, of which so many bytes were written, and as many are there."""
+    if there is None:
+        return "it is not there, and the run wrote it"
+    if written is None:
+        return "the run did not write it"
+    if there == NO_FILE:
+        return "it is no file"
+    if written != there:
+        return f"it has {there:,} bytes, and the run wrote {written:,}"
+    return None
+
+
+def _parts(store: Store, place: str) -> dict[str, int]:
+    """What a reader takes for the parts of a table, and their sizes."""
+    found = sorted(store.sizes(place).items())
+    return {name: size for name, size in found if not _is_hidden(name)}
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether Spark's readers pass it over."""
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifest:
+    """What of a manifest is read again."""
+
+    batch: int
+    parts: dict[str, dict[str, int]]
+    """The bytes of each part of each table."""
+
+
+def _check_manifest(store: Store, number: int) -> _Manifest:
+    name = _manifest(number)
+    place = store.location(name)
+    if not store.is_file(name):
+        raise UsageError(f"cannot use {place}: it is no manifest, for it is no file; {_REMEDY}")
+    try:
+        content = store.read(name)
+    except OSError as error:
+        raise UsageError(f"cannot use {place}: {error.strerror}; {_REMEDY}") from error
+    except Py4JJavaError as error:
+        raise UsageError(f"cannot use {place}: {cause(error)}; {_REMEDY}") from error
+    manifest = unsealed(_KIND, content, _Manifest, place=place, remedy=_REMEDY)
+    if manifest.batch != number:
+        raise UsageError(f"cannot use {place}: it is that of batch {manifest.batch}; {_REMEDY}")
+    return manifest
+
+
+_KIND: Final = "manifest"
+_REMEDY: Final = (
+    "run again with overwrite (--overwrite), or, for a stream, delete it, and the batch is done "
+    "again if Spark has it still"
+)
+
+_PART_REMEDY: Final = (
+    "put the tables back as they were written, or run again with overwrite (--overwrite)"
+)
+
+
+def _place(table: str, number: int) -> str:
+    return f"{table}/{_folder(number)}"
+
+
+def _folder(number: int) -> str:
+    return f"batch={number}"
+
+
+def _manifest(number: int) -> str:
+    return f"{MANIFEST}/{_folder(number)}.json"
+
+
+_MANIFEST_NAME = re.compile(r"batch=(0|[1-9][0-9]*)\.json")
+_LIKE_MANIFEST = re.compile(r"batch=.*\.json", re.DOTALL)
+
+
+class _LocalStore:
+    def __init__(self, path: str) -> None:
+        self._given = path
+        self._path = Path(absolute(path))
+
+    def make(self) -> None:
+        """Make the folder if need be, and see whether it can be written to."""
+        missing = [path for path in (self._path, *self._path.parents) if not path.exists()]
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            for path in missing:
+                sync_folder(path.parent)
+        except OSError as error:
+            reason = error.strerror
+            raise UsageError(f"cannot make the output folder {self._given}: {reason}") from error
+        if not os.access(self._path, os.W_OK | os.X_OK):
+            raise UsageError(f"the output folder {self._given} cannot be written to")
+
+    def location(self, name: str) -> str:
+        return f"file://{self._path / name}"
+
+    def folder(self, name: str) -> Path:
+        path = self._path / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def exists(self, name: str) -> bool:
+        return (self._path / name).exists()
+
+    def is_file(self, name: str) -> bool:
+        return (self._path / name).is_file()
+
+    def names(self, name: str) -> list[str]:
+        path = self._path / name
+        return sorted(each.name for each in path.iterdir()) if path.is_dir() else []
+
+    def is_link(self, name: str) -> bool:
+        return (self._path / name).is_symlink()
+
+    def sizes(self, name: str) -> dict[str, int]:
+        path = self._path / name
+        if not path.is_dir():
+            return {}
+        with os.scandir(path) as found:
+            return {each.name: each.stat().st_size if each.is_file() else NO_FILE for each in found}
+
+    def read(self, name: str) -> bytes:
+        return read_regular(self._path / name, sys.maxsize - 1)
+
+    def delete(self, name: str) -> None:
+        path = self._path / name
+        if path.is_dir() and not path.is_symlink():
+            _remove(path)
+        else:
+            path.unlink(missing_ok=True)
+
+    def move(self, source: str, target: str) -> None:
+        (self._path / target).parent.mkdir(parents=True, exist_ok=True)
+        (self._path / source).rename(self._path / target)
+
+    def write(self, name: str, content: bytes) -> None:
+        write_whole(self._path / name, content)
+
+    def sync(self, name: str) -> None:
+        if (self._path / name).is_dir():
+            sync_folder(self._path / name)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder with all it holds, even if a worker that was given up adds a file to it."""
+    for left in reversed(range(_REMOVALS_MAX)):
+        try:
+            shutil.rmtree(folder)
+        except OSError:
+            if not left:
+                raise
+        else:
+            return
+
+
+class _HadoopStore:
+    def __init__(self, uri: str, spark: SparkSession) -> None:
+        self._uri = uri.rstrip("/")
+        context: Any = spark.sparkContext
+        self._jvm: Any = context._jvm  # noqa: SLF001 (there is no other way to Hadoop)
+        configuration = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        self._files: Any = self._at("").getFileSystem(configuration)
+
+    def make(self) -> None:
+        """Make the folder if need be."""
+        if not self._files.mkdirs(self._at("")):
+            raise UsageError(f"cannot make the output folder {self._uri}")
+
+    def location(self, name: str) -> str:
+        return f"{self._uri}/{name}"
+
+    def folder(self, name: str) -> None:  # noqa: ARG002 (there is none, whatever the name)
+        return None
+
+    def exists(self, name: str) -> bool:
+        return bool(self._files.exists(self._at(name)))
+
+    def is_file(self, name: str) -> bool:
+        return self.exists(name) and bool(self._files.getFileStatus(self._at(name)).isFile())
+
+    def names(self, name: str) -> list[str]:
+        if not self.exists(name):
+            return []
+        return sorted(
+            str(found.getPath().getName()) for found in self._files.listStatus(self._at(name))
+        )
+
+    def is_link(self, name: str) -> bool:  # noqa: ARG002 (Hadoop's file systems have none)
+        return False
+
+    def sizes(self, name: str) -> dict[str, int]:
+        if not self.exists(name):
+            return {}
+        found = self._files.listStatus(self._at(name))
+        return {
+            str(each.getPath().getName()): int(each.getLen()) if each.isFile() else NO_FILE
+            for each in found
+        }
+
+    def read(self, name: str) -> bytes:
+        stream = self._files.open(self._at(name))
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+    def delete(self, name: str) -> None:
+        self._files.delete(self._at(name), True)  # noqa: FBT003 (Java: recursively)
+
+    def move(self, source: str, target: str) -> None:
+        self._files.mkdirs(self._at(target).getParent())
+        if not self._files.rename(self._at(source), self._at(target)):
+            raise UsageError(f"cannot move {self.location(source)} to {self.location(target)}")
+
+    def write(self, name: str, content: bytes) -> None:
+        unfinished = self._at(f"{name}.tmp")
+        stream = self._files.create(unfinished, True)  # noqa: FBT003 (Java: overwrite)
+        stream.write(bytearray(content))
+        if stream.hasCapability("hsync"):  # Object stores have nothing to force to disk.
+            stream.hsync()
+        stream.close()
+        self.delete(name)
+        if not self._files.rename(unfinished, self._at(name)):
+            raise UsageError(f"cannot write {self.location(name)}")
+
+    def sync(self, name: str) -> None:
+        """Hadoop's file systems keep names as soon as they have answered."""
+
+    def _at(self, name: str) -> Any:  # noqa: ANN401 (a Java object)
+        return self._jvm.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))

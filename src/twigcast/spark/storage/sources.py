@@ -1,0 +1,260 @@
+"""Where subscriptions and publications come from, in all the ways a caller may say it.
+
+Subscriptions are a file, or whatever a Python program has at hand: expressions in a list, a
+mapping from id to expression, rows with the columns of the file, or a DataFrame of such rows.
+
+Publications are documents in folders, files and archives
+(:mod:`twigcast.files.documents.publications`), or any table that Spark can read with the documents
+in a column. What is meant is seen from the name (``.parquet``, ``.json``, ``.csv``, or a folder
+that Spark has written such files into) unless the caller says it. Documents in another file system
+than this machine's are a table too: ``format="binaryFile"`` reads whole files from anywhere, named
+by their path.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyspark.sql import DataFrame, Row, functions
+from pyspark.sql.types import BinaryType, StringType
+
+from twigcast.display import shown
+from twigcast.errors import UsageError
+from twigcast.files import (
+    PublicationLimits,
+    SubscriptionFile,
+    gather_subscriptions,
+    read_subscriptions,
+)
+from twigcast.files.documents.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
+from twigcast.files.opening import checked_path
+from twigcast.files.subscriptions.row_formats import Row as FileRow
+from twigcast.slips import check_fields, drawn
+from twigcast.spark.session.failures import SPARK_FAILURES, cause
+from twigcast.spark.storage.batches import absolute, literally, local_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+Subscriptions: TypeAlias = (
+    AnyPath | SubscriptionFile | Mapping[int | str, str] | Iterable[object] | DataFrame
+)
+"""A path, a file already read, a mapping from id to expression, expressions, rows, a DataFrame."""
+
+_FORMATS = {
+    ".parquet": "parquet",
+    ".orc": "orc",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".csv": "csv",
+}
+
+_OPTIONS = {
+    # As everybody but Spark writes CSV; documents have line ends.
+    "csv": {"header": "true", "multiLine": "true", "quote": '"', "escape": '"'},
+}
+
+
+@dataclass(frozen=True)
+class Publications:
+    """Documents to be matched, and how to read them.
+
+    ``source`` is a path, several, or a DataFrame. For tables, ``format`` is what Spark calls it,
+    ``options`` are handed to its reader, ``content_column`` holds the documents (binary, or text)
+    ``document_column`` their names and ``origin_column`` the brokers they are published at
+    (``origin``, if there is such a column). For folders and archives, ``patterns`` say which files
+    are documents and ``limits`` how large they may be. ``folder_names`` are what folders are called
+    in the names of documents, where that is not their path.
+    """
+
+    source: AnyPath | Sequence[AnyPath] | DataFrame
+    format: str | None = None
+    options: Mapping[str, str | bool | float] = field(default_factory=dict)
+    content_column: str | None = None
+    document_column: str | None = None
+    origin_column: str | None = None
+    patterns: Sequence[str] = DEFAULT_PATTERNS
+    limits: PublicationLimits = DEFAULT_LIMITS
+    folder_names: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the source, of which a DataFrame has none."""
+        if isinstance(self.source, DataFrame):
+            return []
+        if isinstance(self.source, str | os.PathLike):
+            return [checked_path(self.source, "publications")]
+        return [checked_path(path, "publications") for path in self.source]
+
+    @property
+    def are_files(self) -> bool:
+        """Whether they are plain files, folders or archives, and no table."""
+        return bool(self.paths) and (self.format or format_of(self.paths)) is None
+
+
+def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
+    """Subscriptions from whatever holds them; rows count as lines, from 1."""
+    match subscriptions:
+        case SubscriptionFile():
+            return subscriptions
+        case str() | os.PathLike():
+            return read_subscriptions(_local_file(subscriptions))
+        case DataFrame():
+            return gather_subscriptions(_rows(subscriptions.collect()))
+        case Mapping():
+            pairs = ({"id": name, "xpath": xpath} for name, xpath in drawn(subscriptions.items()))
+            return gather_subscriptions(_rows(pairs))
+        case Iterable() if not isinstance(subscriptions, bytes | bytearray | memoryview):
+            return gather_subscriptions(_rows(drawn(subscriptions)))
+    raise UsageError(
+        f"subscriptions are a path, a list of expressions, a mapping from id to expression, "
+        f"rows or a DataFrame, not a {type(subscriptions).__name__}"
+    )
+
+
+def _local_file(path: AnyPath) -> str:
+    """A file of subscriptions on this machine; a :class:`UsageError` if it is elsewhere."""
+    local = local_path(checked_path(path, "a file of subscriptions"))
+    if local is None:
+        raise UsageError(
+            f"the subscriptions {os.fspath(path)} are in another file system: give a table of "
+            "subscriptions, which Spark reads from anywhere"
+        )
+    return local
+
+
+def table_of(spark: SparkSession, publications: Publications) -> DataFrame | None:
+    """The documents as a table with document, content and origin; None if they are plain files."""
+    if isinstance(publications.source, DataFrame):
+        return needed_columns(publications.source, publications)
+    chosen = publications.format or format_of(publications.paths)
+    if chosen is None:
+        return None
+    options = reading_options(chosen, publications)
+    places = [_place(path) for path in publications.paths]
+    try:
+        frame = spark.read.format(chosen).options(**options).load(places)
+    except SPARK_FAILURES as error:
+        raise UsageError(f"cannot read the publications as {chosen}: {cause(error)}") from error
+    return needed_columns(frame, publications)
+
+
+def reading_options(format: str, publications: Publications) -> dict[str, str | bool | float]:
+    """What Spark's reader is told about a table of some format."""
+    return {**_OPTIONS.get(format, {}), **publications.options}
+
+
+def _rows(given: Iterable[object]) -> Iterator[FileRow]:
+    for number, item in enumerate(given, start=1):
+        if isinstance(item, str):
+            yield FileRow(number, item, {"id": number, "xpath": item})
+            continue
+        if not isinstance(item, Row | Mapping):
+            raise UsageError(
+                f"subscription {number} is a {type(item).__name__}: "
+                "give expressions, or rows with id and xpath"
+            )
+        fields = item.asDict(recursive=True) if isinstance(item, Row) else dict(item)
+        if len(fields) < len(item):
+            raise UsageError(
+                f"subscription {number} has several columns of one name; rename all but one"
+            )
+        if "id" not in fields and "subscription" in fields:
+            fields["id"] = fields["subscription"]
+        xpath = fields.get("xpath") or ""
+        yield FileRow(number, xpath if isinstance(xpath, str) else shown(xpath), fields)
+
+
+def format_of(paths: Sequence[str]) -> str | None:
+    """The table format that the names tell, which must be one for all."""
+    found = {_format_of_path(Path(local_path(path) or path)) for path in paths}
+    if len(found) > 1:
+        raise UsageError(
+            "the publications are of several kinds; give those of one kind in one run, "
+            "or say the format"
+        )
+    return found.pop() if found else None
+
+
+def _format_of_path(path: Path) -> str | None:
+    if not path.is_dir():
+        return _FORMATS.get(path.suffix.lower())
+    if path.suffix.lower() in _FORMATS:
+        return _FORMATS[path.suffix.lower()]
+    # What Spark writes is a folder of files named part-….
+    parts = sorted(item.name for item in path.glob("part-*"))
+    return _FORMATS.get(Path(parts[0]).suffix.lower()) if parts else None
+
+
+def _place(path: str) -> str:
+    """What Spark has to be told to read what is at a path, and nothing else."""
+    local = local_path(path)
+    return literally(path if local is None else f"file://{absolute(local)}")
+
+
+def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:
+    """A table of documents as workers want it: ``document``, ``content``, ``origin``."""
+    content = _content_column(frame, publications.content_column)
+    document = publications.document_column or next(
+        (name for name in ("document", "path") if name in frame.columns and name != content), None
+    )
+    if document is not None and document not in frame.columns:
+        raise UsageError(f"there is no column {document!r} for the names: {_has(frame)}")
+    origin = publications.origin_column or ("origin" if "origin" in frame.columns else None)
+    if origin is not None and origin not in frame.columns:
+        raise UsageError(f"there is no column {origin!r} for the origins: {_has(frame)}")
+    for name in (content, document, origin):
+        _check_unique(frame, name)
+    return frame.select(
+        _text_or_null(document).alias("document"),
+        _column(content).alias("content"),
+        _text_or_null(origin).alias("origin"),
+    )
+
+
+def _check_unique(frame: DataFrame, name: str | None) -> None:
+    """A :class:`UsageError` if a name stands for several columns of a table."""
+    if name is None:
+        return
+    capitals_count = frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
+    names = frame.columns if capitals_count else [each.lower() for each in frame.columns]
+    if names.count(name if capitals_count else name.lower()) > 1:
+        raise UsageError(
+            f"there are several columns {name!r} to Spark: {_has(frame)}; rename all but one"
+        )
+
+
+def _text_or_null(column: str | None) -> Column:
+    chosen = _column(column) if column else functions.lit(None)
+    return chosen.cast("string")
+
+
+def _column(name: str) -> Column:
+    """The column of this name, whatever letters it has."""
+    quoted = name.replace("`", "``")
+    return functions.col(f"`{quoted}`")
+
+
+def _content_column(frame: DataFrame, given: str | None) -> str:
+    name = given or "content"
+    if name not in frame.columns:
+        raise UsageError(
+            f"there is no column {name!r} that holds the documents: {_has(frame)}; name it with "
+            "content_column"
+        )
+    if not isinstance(frame.schema[name].dataType, BinaryType | StringType):
+        kind = frame.schema[name].dataType.simpleString()
+        raise UsageError(f"the column {name!r} is {kind}: documents are binary or text")
+    return name
+
+
+def _has(frame: DataFrame) -> str:
+    return f"the table has {', '.join(frame.columns)}"

@@ -1,0 +1,1 @@
+"""What workers do, in plain Python over Arrow batches; nothing here knows Spark."""

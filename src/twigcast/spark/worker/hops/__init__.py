@@ -1,0 +1,1 @@
+"""What workers do in the plan ``hops``."""

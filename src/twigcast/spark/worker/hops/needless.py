@@ -1,0 +1,114 @@
+"""Which crossings were needless, once all documents have reached the ends of their ways.
+
+A document that crosses a link does so in vain if, at no broker that it comes to from there, a
+subscription matches it or stays in doubt. The visits that were made tell, each with the broker that
+the document came from::
+
+    a.xml at north                 wanted: no
+    a.xml at hub, from north               no     -> yes, because of south
+    a.xml at south, from hub               yes
+    a.xml at west, from hub                no     -> hub to west was needless
+
+Visits of one document have to be together; those farthest from the origin come first, and each
+that is wanted makes the one it came from wanted. It takes a step for each hop, however many
+documents there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from twigcast.spark.worker.broker_tree import BrokerTree
+
+_FIELDS: Mapping[str, pa.DataType] = {
+    "link": pa.int32(),
+    "needless": pa.int64(),
+    "needless_bytes": pa.int64(),
+}
+NEEDLESS = pa.schema(_FIELDS)
+
+VISITS_MAX = 1_000_000
+"""Visits that one task gets, about: some 100 MB while they are counted."""
+
+
+def count_needless(batches: Iterable[pa.RecordBatch], tree: BrokerTree) -> Iterator[pa.RecordBatch]:
+    """For each link what crossed it needlessly; all visits of a document are among the batches."""
+    made = [batch for batch in batches if len(batch)]
+    if not made:
+        return
+    visits = pa.Table.from_batches(made).combine_chunks()
+    names = ("broker", "came_by", "hops", "wanted", "bytes")
+    broker, came_by, hops, wanted, sizes = (np.asarray(visits.column(name)) for name in names)
+    wanted = _wanted(
+        _documents(visits) * len(tree.names), broker, came_by, hops, wanted=wanted.copy()
+    )
+    needless = ~wanted & (hops > 0)
+    pairs = zip(came_by[needless].tolist(), broker[needless].tolist(), strict=True)
+    links = np.array([tree.link(*pair) for pair in pairs], np.int64)
+    counts = np.bincount(links, minlength=1)
+    bytes_of = np.zeros(len(counts), np.int64)
+    np.add.at(bytes_of, links, sizes[needless])
+    found = np.flatnonzero(counts)
+    yield pa.RecordBatch.from_arrays(
+        [
+            pa.array(found, pa.int32()),
+            pa.array(counts[found], pa.int64()),
+            pa.array(bytes_of[found], pa.int64()),
+        ],
+        schema=NEEDLESS,
+    )
+
+
+def with_needless(
+    traffic: Iterable[tuple[object, ...]], counted: Iterable[Mapping[str, int]], tree: BrokerTree
+) -> list[tuple[object, ...]]:
+    """Rows of the table ``traffic`` with what was counted of each link."""
+    needless: Counter[tuple[object, ...]] = Counter()
+    needless_bytes: Counter[tuple[object, ...]] = Counter()
+    for row in counted:
+        link = tuple(tree.names[end] for end in tree.links[row["link"]])
+        needless[link] += row["needless"]
+        needless_bytes[link] += row["needless_bytes"]
+    return [(*row[:4], needless[row[:2]], needless_bytes[row[:2]]) for row in traffic]
+
+
+def _documents(visits: pa.Table) -> NDArray[np.int64]:
+    """A number for each document."""
+    spools = visits.column("spool").combine_chunks().dictionary_encode()
+    rows = np.asarray(visits.column("batch")).astype(np.int64) << 32
+    rows |= np.asarray(visits.column("row"))
+    found, places = np.unique(rows, return_inverse=True)
+    pairs = np.asarray(spools.indices).astype(np.int64) * len(found) + places
+    return np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+
+
+def _wanted(
+    documents: NDArray[np.int64],
+    broker: NDArray[Any],
+    came_by: NDArray[Any],
+    hops: NDArray[Any],
+    *,
+    wanted: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Of each visit whether it was wanted there or farther on.
+
+    ``documents`` are numbers that leave room for the numbers of brokers in between.
+    """
+    keys = documents + broker
+    order = np.argsort(keys)
+    # Whoever comes from nowhere is never asked where from.
+    places = np.searchsorted(keys, documents + np.maximum(came_by, 0), sorter=order)
+    before = order[places % len(keys)]
+    for far in range(int(hops.max()), 0, -1):
+        here = (hops == far) & wanted
+        wanted[before[here]] = True
+    return wanted

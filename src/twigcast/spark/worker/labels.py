@@ -1,0 +1,81 @@
+"""Who stands behind the positions that a matcher answers with.
+
+A matcher knows subscriptions by their positions in the file. Their ids, subscribers and brokers,
+the *labels*, travel to the workers beside the matcher, as an Arrow file that is mapped once per
+worker and version. Each column is a dictionary of its distinct texts and a number per
+subscription, since a broker is named by many, and since that is how tables are written, too
+(:mod:`~twigcast.spark.worker.parquet_parts`).
+"""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from twigcast.files.writing.versioned_files import read_versioned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    from twigcast.files import SubscriptionFile
+    from twigcast.spark.worker.broker_tree import BrokerTree
+
+    Column: TypeAlias = pa.Array[Any]
+
+DEFAULT_BROKER = "broker"
+
+_KEPT = 4
+"""The current version, and a few that other jobs on this worker may still use."""
+
+
+def labels_of(file: SubscriptionFile, tree: BrokerTree | None = None) -> pa.RecordBatch:
+    """The labels by position; a subscription without a broker is at the first one.
+
+    That is the first of the tree, or the first that the file names if there is none. With a tree,
+    the numbers of brokers in the column are those of the tree.
+    """
+    found = file.subscriptions
+    if tree is None:
+        first = next((item.broker for item in found if item.broker is not None), DEFAULT_BROKER)
+        brokers = _encoded(item.broker or first for item in found)
+    else:
+        numbers = [0 if item.broker is None else tree.number(item.broker) for item in found]
+        names = pa.array(tree.names, pa.string())
+        brokers = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), names)
+    return pa.RecordBatch.from_arrays(
+        [
+            _encoded(str(item.id) for item in found),
+            _encoded(item.subscriber for item in found),
+            brokers,
+        ],
+        ["subscription", "subscriber", "broker"],
+    )
+
+
+def labels_bytes(labels: pa.RecordBatch) -> bytes:
+    """The labels as an Arrow file."""
+    sink = io.BytesIO()
+    with pa.ipc.new_file(sink, labels.schema) as writer:
+        writer.write_batch(labels)
+    return sink.getvalue()
+
+
+@lru_cache(maxsize=_KEPT)
+def loaded_labels(path: str) -> pa.RecordBatch:
+    """The labels in a file, mapped when this worker first asks for them."""
+    with pa.ipc.open_file(pa.py_buffer(read_versioned(path))) as reader:
+        return reader.get_batch(0)
+
+
+@lru_cache(maxsize=_KEPT)
+def loaded_names(path: str) -> Column:
+    """The subscriptions' own ids by position, as plain texts."""
+    return loaded_labels(path).column("subscription").cast(pa.string())
+
+
+def _encoded(texts: Iterable[str | None]) -> Column:
+    return pa.array(texts, pa.string()).dictionary_encode()

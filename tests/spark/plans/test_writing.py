@@ -1,0 +1,239 @@
+"""Tables hold every row once, whatever becomes of tasks, and whoever writes them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark import TaskContext
+
+from twigcast.errors import TwigcastError
+from twigcast.spark import Publications, run_batch
+from twigcast.spark.plans.distribution import documents_in_table
+from twigcast.spark.plans.prepare import design_of, prepare
+from twigcast.spark.plans.writing import Writing, fused
+from twigcast.spark.storage.batches import BatchOutput, Output, Store, local_store
+from twigcast.spark.storage.sources import gathered
+from twigcast.spark.storage.tables import TABLES, arrow_of
+from twigcast.spark.worker import parquet_parts as parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from twigcast.spark.plans.distribution import Answer, Documents
+    from twigcast.spark.plans.prepare import Prepared
+
+    Batches = Iterator[pa.RecordBatch]
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+SUBSCRIPTIONS = gathered({"any": "/a", "b": "//b", "none": "//none"})
+ATTEMPTS = "_staging/batch=0/attempts"
+CONTENTS = {f"{number}": b"<a><b/></a>" if number % 3 else b"<a/>" for number in range(40)}
+CONTENTS["broken"] = b"<a>"
+EXPECTED = sorted(
+    [(name, "any") for name in CONTENTS if name != "broken"]
+    + [(name, "b") for name, content in CONTENTS.items() if b"<b/>" in content]
+)
+
+
+@pytest.fixture(scope="module")
+def prepared(spark: SparkSession) -> Prepared:
+    found = prepare(spark, SUBSCRIPTIONS, design_of(None))
+    assert found.rejected == ()
+    return found
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession) -> DataFrame:
+    """The documents, in two partitions."""
+    arrow = pa.table({"document": list(CONTENTS), "content": list(CONTENTS.values())})
+    return spark.createDataFrame(arrow).repartition(2).cache()
+
+
+def _output(store: Store) -> BatchOutput:
+    return Output(store, TABLES).batch(0)
+
+
+def _finish(tables: Writing, output: BatchOutput) -> None:
+    tables.write()
+    for name in ("traffic", "rejected", "routes", "metrics"):
+        tables.put(name, arrow_of([], TABLES[name]))
+    output.finish({})
+
+
+def _pairs(out: Path) -> list[tuple[str, str]]:
+    rows = pq.read_table(out / "deliveries").to_pylist()
+    return sorted((row["document"], row["subscription"]) for row in rows)
+
+
+def _letters(out: Path) -> list[str]:
+    return [row["document"] for row in pq.read_table(out / "dead_letters").to_pylist()]
+
+
+def _attempts(out: Path) -> list[str]:
+    return sorted(path.name for path in (out / ATTEMPTS / "deliveries").iterdir())
+
+
+def _disturbed(table: DataFrame, ending: str) -> Documents:
+    """The documents, in tasks whose first attempts end badly when they have begun to write."""
+
+    def answered(answer: Answer, schema: StructType) -> DataFrame:
+        def attempt(batches: Batches) -> Batches:
+            context = TaskContext.get()
+            assert context is not None
+            first = context.attemptNumber() == 0
+
+            def fed() -> Batches:
+                for batch in batches:
+                    for row in range(len(batch)):
+                        yield batch.slice(row, 1)
+                if first and ending == "killed":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                if first and ending == "failed":
+                    raise ZeroDivisionError("the first attempt")
+
+            usual = parts.ROW_GROUP_ROWS_MAX
+            parts.ROW_GROUP_ROWS_MAX = 1
+            try:
+                # An answer that is lost on its way: all was written, and has to be written again.
+                for receipt in answer(fed()):
+                    if first and ending == "lost":
+                        raise ZeroDivisionError("its answer was lost")
+                    yield receipt
+            finally:
+                parts.ROW_GROUP_ROWS_MAX = usual
+
+        return table.mapInArrow(attempt, schema)
+
+    return answered
+
+
+@pytest.mark.parametrize(("ending", "left"), [("killed", 2), ("failed", 0), ("lost", 2)])
+def test_an_attempt_that_ends_badly_adds_nothing_and_loses_nothing(
+    tmp_path: Path,
+    spark: SparkSession,
+    prepared: Prepared,
+    table: DataFrame,
+    ending: str,
+    left: int,
+) -> None:
+    output = _output(local_store(str(tmp_path)))
+    documents = _disturbed(table, ending)
+    with fused(spark, output, documents, prepared) as tables:
+        sums = tables.match()
+        assert len(_attempts(tmp_path)) == 2 + left, "two tasks, and what first attempts left"
+        _finish(tables, output)
+    assert (sums.documents, sums.deliveries) == (41, len(EXPECTED))
+    assert _pairs(tmp_path) == EXPECTED
+    assert _letters(tmp_path) == ["broken"]
+    assert {path.name for path in tmp_path.iterdir()} == {"_manifest", *TABLES}
+
+
+def test_what_is_computed_again_is_written_once(
+    tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
+) -> None:
+    output = _output(local_store(str(tmp_path)))
+    documents = documents_in_table(table)
+    with fused(spark, output, documents, prepared) as tables:
+        assert tables.match() == tables.match()
+        assert len(_attempts(tmp_path)) == 4
+        _finish(tables, output)
+    assert len(list((tmp_path / "deliveries/batch=0").iterdir())) == 2
+    assert _pairs(tmp_path) == EXPECTED
+
+
+class _OnlySpark:
+    """A store that workers cannot write to."""
+
+    def __init__(self, path: Path) -> None:
+        self._store = local_store(str(path))
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def folder(self, _name: str) -> None:
+        return None
+
+
+def test_spark_writes_where_workers_cannot_also_when_it_lost_what_it_kept(
+    tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
+) -> None:
+    output = _output(_OnlySpark(tmp_path))  # type: ignore[arg-type]
+    documents = documents_in_table(table)
+    with fused(spark, output, documents, prepared) as tables:
+        sums = tables.match()
+        spark.catalog.clearCache()
+        _finish(tables, output)
+    assert (sums.documents, sums.deliveries, sums.dead_letters) == (41, len(EXPECTED), 1)
+    assert _pairs(tmp_path) == EXPECTED
+    assert _letters(tmp_path) == ["broken"]
+
+
+def test_another_file_system_gets_the_same_tables(tmp_path: Path, spark: SparkSession) -> None:
+    feed = tmp_path / "feed"
+    feed.mkdir()
+    for name, content in CONTENTS.items():
+        (feed / f"{name}.xml").write_bytes(content)
+    rows = [
+        {"id": "any", "xpath": "/a", "subscriber": "ann", "broker": "north"},
+        {"id": "b", "xpath": "//b"},
+        {"id": "bad", "xpath": "//["},
+    ]
+    configuration = spark.sparkContext._jsc.hadoopConfiguration()
+    (tmp_path / "elsewhere").mkdir()
+    configuration.set(
+        "fs.viewfs.mounttable.default.link./elsewhere", f"file://{tmp_path}/elsewhere"
+    )
+    outs = {"here": f"{tmp_path}/here", "elsewhere": "viewfs:///elsewhere/out"}
+    runs = {
+        name: run_batch(rows, Publications(feed), out, spark=spark) for name, out in outs.items()
+    }
+    for name, schema in TABLES.items():
+        here = spark.read.parquet(str(tmp_path / "here" / name / "batch=0"))
+        elsewhere = spark.read.parquet(str(tmp_path / "elsewhere" / "out" / name / "batch=0"))
+        assert here.schema == schema, name
+        assert elsewhere.schema == schema, name
+        if name != "metrics":
+            assert sorted(map(str, here.collect())) == sorted(map(str, elsewhere.collect()))
+    told = ("documents", "bytes", "deliveries", "dead_letters", "rejected", "partitions")
+    here_sums, elsewhere_sums = ([getattr(run, name) for name in told] for run in runs.values())
+    assert here_sums == elsewhere_sums
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (lambda part: part.unlink(), "it is not there; the output folder must be the same one"),
+        (lambda part: part.write_bytes(part.read_bytes()[:-9]), "is damaged"),
+        (
+            lambda part: pq.write_table(pq.read_table(part).slice(1), part),
+            r"has \d+ rows, and its worker wrote \d+",
+        ),
+    ],
+    ids=["absent", "cut off", "too few rows"],
+)
+def test_a_part_that_is_not_what_its_receipt_says_stops_the_run(
+    tmp_path: Path,
+    spark: SparkSession,
+    prepared: Prepared,
+    table: DataFrame,
+    damage: object,
+    complaint: str,
+) -> None:
+    assert callable(damage)
+    output = _output(local_store(str(tmp_path)))
+    documents = documents_in_table(table)
+    with fused(spark, output, documents, prepared) as tables:
+        tables.match()
+        damage(tmp_path / ATTEMPTS / "deliveries" / _attempts(tmp_path)[0])
+        with pytest.raises(TwigcastError, match=complaint):
+            tables.write()
+    assert [path.name for path in tmp_path.iterdir()] == ["_staging"]

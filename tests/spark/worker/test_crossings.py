@@ -1,0 +1,250 @@
+"""The ways read off one answer are those that routers would have sent the documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.routing.networks import line, random_topology, star
+from tests.routing.vocabulary import STRATEGIES, THEMES, Asked, Theme, annotating, promise
+from twigcast import Network
+from twigcast.covering import Advertisement
+from twigcast.errors import UsageError
+from twigcast.files import Subscription, SubscriptionFile
+from twigcast.files.writing.versioned_files import write_versioned
+from twigcast.language import Pattern
+from twigcast.matching import Matcher
+from twigcast.routing import Topology
+from twigcast.routing.strategy import Strategy, covering, identity, prefix
+from twigcast.spark.plans import prepare as prepared
+from twigcast.spark.plans.prepare import design_of
+from twigcast.spark.storage.tables import TABLES, arrow_of
+from twigcast.spark.worker.broker_tree import WALKS_MAX, BrokerTree
+from twigcast.spark.worker.crossings import Ways, loaded_ways, ways_bytes
+from twigcast.spark.worker.labels import labels_of
+from twigcast.spark.worker.matching import match_batches
+from twigcast.spark.worker.parquet_parts import TrafficSums
+
+pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
+"""Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
+
+Promises = Mapping[str, Sequence[Advertisement]]
+
+MORE: tuple[Strategy, ...] = (
+    covering(unit="path"),
+    identity(unit="path"),
+    *annotating("lazy", "+s-sd"),
+    *annotating("eager", "+s"),
+)
+
+
+def _asked(theme: Theme, rng: Random, brokers: Sequence[str]) -> list[tuple[str, Asked]]:
+    return [(rng.choice(brokers), rng.choice(theme.spoken)) for _ in range(rng.randint(0, 14))]
+
+
+def _routes(network: Network) -> pa.Table:
+    rows = [
+        (broker, link, text)
+        for broker in network.brokers
+        for link, texts in network.tables(broker).routes.items()
+        for text in texts
+    ]
+    return arrow_of(rows, TABLES["routes"])
+
+
+def _ways(
+    topology: dict[str, Any],
+    strategy: Strategy,
+    asked: Sequence[tuple[str, Asked]],
+    promises: Promises,
+    routes: pa.Table,
+) -> tuple[Matcher, Ways]:
+    """The matcher and the ways of the plan ``fused``, without Spark."""
+    design = design_of(topology, strategy, advertisements=promises)
+    file = SubscriptionFile(
+        tuple(
+            Subscription(number, each.text, None, broker, each.namespaces or {}, number)
+            for number, (broker, each) in enumerate(asked)
+        )
+    )
+    matcher = Matcher()
+    for number, each in enumerate(file.subscriptions):
+        matcher.add(number, Pattern.parse(each.xpath, each.namespaces))
+    ways, behind = prepared._ways(design, labels_of(file, design.tree), routes)
+    assert ways is not None
+    for number, pattern in enumerate(behind, start=len(asked)):
+        matcher.add(number, pattern)
+    return matcher, ways
+
+
+def _crossings(row: Mapping[str, Any], tree: BrokerTree, column: str) -> set[tuple[str, str]]:
+    return {
+        (tree.names[one], tree.names[other])
+        for one, other in (tree.links[link] for link in row[column])
+    }
+
+
+def _needed(tree: BrokerTree, origin: str, receivers: set[str]) -> set[tuple[str, str]]:
+    start = tree.number(origin)
+    assert start is not None
+    walk, found = tree.walk(start), set()
+    for name in receivers:
+        here = tree.number(name)
+        assert here is not None
+        while here != start:
+            before = int(walk.parents[here])
+            found.add((tree.names[before], tree.names[here]))
+            here = before
+    return found
+
+
+def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Random) -> None:
+    network = Network(topology, strategy)
+    asked = _asked(theme, rng, network.brokers)
+    ids = [network.subscribe(at, "x", each.text, each.namespaces) for at, each in asked]
+    promises: dict[str, list[Advertisement]] = {}
+    for _ in range(rng.randint(0, 3)):
+        promises.setdefault(rng.choice(network.brokers), []).append(
+            promise(rng.choice(theme.schemas))
+        )
+    for broker, all_ in promises.items():
+        for each in all_:
+            network.advertise(broker, each)
+    network.merge()
+    matcher, ways = _ways(topology, strategy, asked, promises, _routes(network))
+    published = [(rng.choice(network.brokers), rng.choice(theme.documents)) for _ in range(8)]
+    batch = pa.RecordBatch.from_pylist(
+        [
+            {"document": str(number), "content": content, "origin": origin}
+            for number, (origin, content) in enumerate(published)
+        ]
+    )
+    (outcomes,) = match_batches([batch], matcher, ways=ways)
+    sums = TrafficSums()
+    sums.add(outcomes)
+    crossings = 0
+    for row, (origin, content) in zip(outcomes.to_pylist(), published, strict=True):
+        outcome = network.publish(origin, content)
+        if outcome.refused is not None:
+            assert row["stage"] == "route"
+            assert row["matches"] is row["crossed"] is None
+            continue
+        assert row["stage"] is None
+        received = {each.subscription for each in outcome.deliveries}
+        assert {ids[position] for position in row["matches"]} == received
+        crossed = _crossings(row, ways.tree, "crossed")
+        assert crossed == set(outcome.crossings), (str(strategy), asked, origin, content)
+        needed = _needed(ways.tree, origin, {each.broker for each in outcome.deliveries})
+        assert _crossings(row, ways.tree, "needless") == crossed - needed
+        crossings += len(crossed)
+        start = ways.tree.number(origin)
+        hops = ways.hops(
+            np.full(len(row["matches"]), start, np.int32), ways.brokers[row["matches"]]
+        )
+        spanning = network.topology.tree()
+        assert hops.tolist() == [
+            spanning.hops(origin, asked[position][0]) for position in row["matches"]
+        ]
+    assert sum(link["documents"] for link in sums.rows()) == crossings
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, *MORE], ids=str)
+@settings(max_examples=settings().max_examples // 5)
+@given(seed=st.integers(0, 2**32), theme=st.sampled_from(sorted(THEMES)))
+def test_a_document_crosses_what_routers_send_it_over(
+    strategy: Strategy, seed: int, theme: str
+) -> None:
+    rng = Random(seed)
+    check(random_topology(rng, 9), strategy, THEMES[theme], rng)
+
+
+@pytest.mark.parametrize("strategy", [covering(), prefix(depth=1)], ids=str)
+@pytest.mark.parametrize("shape", [line(1), line(2), line(12), star(12)], ids=str)
+def test_trees_may_be_long_or_wide(strategy: Strategy, shape: dict[str, Any]) -> None:
+    for seed in range(5):
+        check(shape, strategy, THEMES["plain"], Random(seed))
+
+
+def test_what_no_origin_is_known_for_is_refused_and_the_rest_goes_on() -> None:
+    matcher, ways = _ways(line(2), covering(), [("B2", _plain("//a"))], {}, _no_routes())
+    assert ways.origins([None, "", "B2", "B9"]).tolist() == [0, 0, 1, -1]
+    rows = [("one", b"<a/>", None), ("two", b"<a/>", "B9"), ("three", b"<a", "B9")]
+    batch = pa.RecordBatch.from_pylist(
+        [dict(zip(("document", "content", "origin"), row, strict=True)) for row in rows]
+    )
+    (outcomes,) = match_batches([batch], matcher, ways=ways)
+    one, two, three = outcomes.to_pylist()
+    assert (one["matches"], one["crossed"], one["needless"]) == ([0], [0], [])
+    assert (two["stage"], two["matches"], two["crossed"]) == ("route", None, None)
+    assert two["reason"] == "there is no broker 'B9' in the topology to publish it at"
+    assert three["stage"] == "parse"
+
+
+def test_undecided_subscriptions_are_brought_the_document() -> None:
+    """Somebody has to be told there that it could not be decided."""
+    asked = [("B3", _plain("//a[count(preceding::node()) = count(following::node()) - 1]"))]
+    matcher, ways = _ways(line(3), covering(), asked, {}, _no_routes())
+    content = b"<r>" + b"<a/>" * 30_000 + b"</r>"
+    batch = pa.RecordBatch.from_pylist([{"document": "d", "content": content}])
+    (outcomes,) = match_batches([batch], matcher, ways=ways)
+    (row,) = outcomes.to_pylist()
+    assert (row["matches"], row["undecided"]) == ([], [0])
+    assert _crossings(row, ways.tree, "crossed") == {("B1", "B2"), ("B2", "B3")}
+    assert row["needless"] == []
+
+
+def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
+    topology = {"brokers": ["Ä", "b", "c"], "links": [["Ä", "b"], ["c", "b"]]}
+    promises = {"b": [promise(0), promise(1)]}
+    routes = arrow_of([("Ä", "b", "/a"), ("b", "c", "/a"), ("b", "c", "/b")], TABLES["routes"])
+    _, ways = _ways(topology, prefix(depth=1), [("c", _plain("/a/b"))], promises, routes)
+    content = ways_bytes(ways)
+    file = write_versioned(tmp_path, stem="ways", ending=".npz", content=content)
+    again = loaded_ways(str(file.path))
+    assert again.tree == ways.tree
+    assert (again.origin, again.floods, again.perfect) == (0, False, False)
+    assert again.brokers.tolist() == [2]
+    assert (again.starts.tolist(), again.said.tolist()) == ([0, 2, 3], ways.said.tolist())
+    assert dict(again.promises) == {1: (promise(0), promise(1))}
+    assert loaded_ways(str(file.path)) is again
+    file.path.write_bytes(content[:-1] + b"~")
+    loaded_ways.cache_clear()
+    with pytest.raises(UsageError, match=rf"cannot use .*{file.path.name}"):
+        loaded_ways(str(file.path))
+
+
+def test_a_tree_knows_its_brokers_and_links() -> None:
+    tree = BrokerTree.of(Topology.of(star(3)))
+    assert tree.number("B3") == 2
+    assert tree.number("B9") is None
+    assert tree.neighbours(0) == (1, 2)
+    assert tree.links[tree.link(0, 2)] == (0, 2)
+
+
+def test_walks_are_kept_and_bounded() -> None:
+    tree = BrokerTree.of(Topology.of(line(WALKS_MAX + 2)))
+    assert tree.walk(0) is tree.walk(0)
+    for origin in range(WALKS_MAX + 2):
+        assert tree.walk(origin).hops[origin] == 0
+    assert len(tree._walks) <= WALKS_MAX
+
+
+def test_a_topology_in_two_parts_has_no_ways() -> None:
+    with pytest.raises(UsageError, match=r"in 2 parts that no link joins: a, b \| c"):
+        design_of({"brokers": ["a", "b", "c"], "links": [["a", "b"]]})
+
+
+def _plain(text: str) -> Asked:
+    return Asked(text, text)
+
+
+def _no_routes() -> pa.Table:
+    return arrow_of([], TABLES["routes"])
