@@ -30,7 +30,7 @@ from twigcast.routing.in_memory.traffic import KINDS
 from twigcast.routing.path_unit.path_messages import path_count
 from twigcast.routing.strategy import Strategy, advertised, covering, identity, strategy
 from twigcast.simulator import Results, Scenario, Story, simulate, tell
-from twigcast.simulator.story import HandedIn
+from twigcast.simulator.schedule import HandedIn
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from twigcast.errors import InternalError, TwigcastError
 from twigcast.files import read_subscriptions
 from twigcast.files.subscriptions.change_feed import read_change_file
 from twigcast.files.topologies import read_topology
-from twigcast.simulator.scenario import read_scenario
+from twigcast.simulator.scenario.model import read_scenario
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 

@@ -22,7 +22,7 @@ from twigcast.experiments.piggyback import (
 from twigcast.experiments.piggyback_stage import Stage
 from twigcast.routing.events import Publish, Subscribe
 from twigcast.routing.strategy import strategy
-from twigcast.simulator.story import HandedIn
+from twigcast.simulator.schedule import HandedIn
 
 SMALL = Stage(levels=3, patterns=120, documents=3)
 PLAYED = ("ES", "ES+s", "L", "L+s", "L-s", "L-d", "L+d", "L+s-sd", "A+s-sd")

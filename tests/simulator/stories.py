@@ -15,7 +15,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.topology.model import Topology
 from twigcast.simulator import Story
-from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns
+from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns
 
 A = b"<a><b/></a>"
 

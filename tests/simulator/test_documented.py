@@ -39,6 +39,6 @@ def test_the_constants_are_on_the_page_with_their_values() -> None:
 
 
 def test_every_change_is_on_the_page() -> None:
-    from twigcast.simulator.telling import _DOINGS
+    from twigcast.simulator.generation.build import _DOINGS
 
     assert keys_below("`[[change]]`") == set(_DOINGS)

@@ -139,7 +139,7 @@ def _say_drawn(drawn: object) -> None:
 def _say_flooding(story: Story, strategies: Sequence[Strategy]) -> None:
     """Tell on one line whose documents go everywhere for want of an advertisement."""
     from twigcast.routing.strategy import flooding_notice
-    from twigcast.simulator.story import unadvertised_publishers
+    from twigcast.simulator.schedule import unadvertised_publishers
 
     needing = [chosen for chosen in strategies if chosen.needs_advertisements]
     without = unadvertised_publishers(story) if needing and story.network.links else ()

@@ -37,7 +37,7 @@ from twigcast.routing.annotations.kinds import Kinds
 from twigcast.routing.events import Event
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator import CostModel, Measured, Results, Simulation
-from twigcast.simulator.costs import Costs
+from twigcast.simulator.cost_model import Costs
 
 __all__ = [
     "COMBINATIONS",

@@ -43,7 +43,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.routing.topology.model import Topology, Tree
-from twigcast.simulator.story import HandedIn, Scene, Story
+from twigcast.simulator.schedule import HandedIn, Scene, Story
 from twigcast.workload import Marker, generate_documents, generate_patterns
 from twigcast.workload.topologies import binary_tree
 

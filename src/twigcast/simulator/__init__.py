@@ -13,15 +13,15 @@
 
 from __future__ import annotations
 
-from twigcast.simulator.costs import CostModel, Measured
-from twigcast.simulator.options import options_text
-from twigcast.simulator.picture import drawn_network
+from twigcast.simulator.cost_model import CostModel, Measured
+from twigcast.simulator.drawing import drawn_network
+from twigcast.simulator.engine.simulation import Simulation, SimulationLimits
+from twigcast.simulator.generation.build import Told, tell
 from twigcast.simulator.results import Results
-from twigcast.simulator.running import simulate
-from twigcast.simulator.scenario import Scenario, read_scenario
-from twigcast.simulator.simulation import Simulation, SimulationLimits
-from twigcast.simulator.story import Story
-from twigcast.simulator.telling import Told, tell
+from twigcast.simulator.run import simulate
+from twigcast.simulator.scenario.model import Scenario, read_scenario
+from twigcast.simulator.scenario.writer import options_text
+from twigcast.simulator.schedule import Story
 
 __all__ = [
     "CostModel",

@@ -10,7 +10,7 @@ import pytest
 from twigcast.errors import UsageError
 from twigcast.routing.events import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
 from twigcast.simulator import Scenario, Story, simulate, tell
-from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns
+from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns
 
 TREE = '[topology]\ngenerate = "binary-tree"\nlevels = 3\n'
 

@@ -56,13 +56,13 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.strategy import Strategy, strategy
-from twigcast.simulator.agenda import Agenda
-from twigcast.simulator.costs import Answered, CostModel, Costs
-from twigcast.simulator.judge import Judge
-from twigcast.simulator.record import Record
+from twigcast.simulator.cost_model import Answered, CostModel, Costs
+from twigcast.simulator.engine.event_queue import Agenda
+from twigcast.simulator.engine.links import Wire
+from twigcast.simulator.engine.oracle import Judge
+from twigcast.simulator.engine.recorder import Record
 from twigcast.simulator.results import BrokerTables, Results
-from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
-from twigcast.simulator.wires import Wire
+from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
 from twigcast.slips import asked, check_fields
 
 __all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]

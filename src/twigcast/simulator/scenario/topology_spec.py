@@ -24,7 +24,7 @@ from typing import Any, Final
 from twigcast.errors import UsageError
 from twigcast.files.topologies import read_topology
 from twigcast.routing.topology.model import Topology, Tree
-from twigcast.simulator.keys import Keys
+from twigcast.simulator.scenario.table_reader import Keys
 from twigcast.workload.topologies import (
     Range,
     TopologyTable,

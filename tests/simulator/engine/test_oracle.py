@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from twigcast.language import Pattern
 from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.topology.model import Topology
-from twigcast.simulator.judge import Judge, leading_to
+from twigcast.simulator.engine.oracle import Judge, leading_to
 
 
 @given(st.data())

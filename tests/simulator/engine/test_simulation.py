@@ -25,7 +25,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import message_bytes
 from twigcast.routing.tables.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.simulator import CostModel, Measured, Results, Simulation, SimulationLimits
-from twigcast.simulator.story import HandedIn, Happening, unadvertised_publishers
+from twigcast.simulator.schedule import HandedIn, Happening, unadvertised_publishers
 
 FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
 COSTS = CostModel(

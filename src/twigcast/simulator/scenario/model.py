@@ -28,10 +28,10 @@ from twigcast.errors import UsageError
 from twigcast.files.notation import toml_table
 from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import STRATEGIES, Strategy, strategy
-from twigcast.simulator.costs import CostModel
-from twigcast.simulator.keys import Keys
-from twigcast.simulator.network_plan import NetworkPlan, read_network_plan
-from twigcast.simulator.simulation import SimulationLimits
+from twigcast.simulator.cost_model import CostModel
+from twigcast.simulator.engine.simulation import SimulationLimits
+from twigcast.simulator.scenario.table_reader import Keys
+from twigcast.simulator.scenario.topology_spec import NetworkPlan, read_network_plan
 from twigcast.workload import generate_documents, generate_patterns
 
 __all__ = [

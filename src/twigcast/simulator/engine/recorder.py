@@ -22,7 +22,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import Direction, Traffic
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
-from twigcast.simulator.judge import Judgement
+from twigcast.simulator.engine.oracle import Judgement
 from twigcast.simulator.results import (
     Arrived,
     BrokerTables,

@@ -7,12 +7,12 @@ from dataclasses import replace
 from twigcast.door import door
 from twigcast.routing.broker.router import ROUTER_LIMITS
 from twigcast.routing.strategy import Strategy
-from twigcast.simulator.costs import Measured
+from twigcast.simulator.cost_model import Measured
+from twigcast.simulator.engine.simulation import Simulation
+from twigcast.simulator.generation.build import tell
 from twigcast.simulator.results import Results
-from twigcast.simulator.scenario import Scenario
-from twigcast.simulator.simulation import Simulation
-from twigcast.simulator.story import Story
-from twigcast.simulator.telling import tell
+from twigcast.simulator.scenario.model import Scenario
+from twigcast.simulator.schedule import Story
 
 __all__ = ["simulate"]
 

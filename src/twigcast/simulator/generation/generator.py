@@ -29,8 +29,8 @@ from twigcast.routing.events import (
     SubscriptionId,
 )
 from twigcast.routing.topology.model import Tree
-from twigcast.simulator.scenario import SUBSCRIPTIONS_MAX, Scenario
-from twigcast.simulator.story import HandedIn, Scene
+from twigcast.simulator.scenario.model import SUBSCRIPTIONS_MAX, Scenario
+from twigcast.simulator.schedule import HandedIn, Scene
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 
 __all__ = ["Names", "Workshop"]

@@ -36,10 +36,10 @@ from twigcast.routing.events import (
     Unadvertise,
     Unsubscribe,
 )
-from twigcast.simulator.keys import Keys
-from twigcast.simulator.scenario import Scenario
-from twigcast.simulator.story import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
-from twigcast.simulator.workshop import Workshop
+from twigcast.simulator.generation.generator import Workshop
+from twigcast.simulator.scenario.model import Scenario
+from twigcast.simulator.scenario.table_reader import Keys
+from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
 
 __all__ = ["Told", "tell"]
 

@@ -1,0 +1,1 @@
+"""Simulated time: events, links, the oracle, and the record of a run."""

@@ -1,0 +1,1 @@
+"""From a scenario to a schedule of events."""

@@ -1,0 +1,1 @@
+"""Scenarios: experiments as people write them in TOML."""
