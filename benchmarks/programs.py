@@ -25,7 +25,7 @@ from benchmarks.definition import Definition
 from benchmarks.measure import Measurement
 from benchmarks.processes import used
 from benchmarks.workloads import cache_folder, drawn
-from twigcast.cli.writing import write_zip
+from twigcast.cli.output_files import write_zip
 from twigcast.files.schemas import shipped_schema
 from twigcast.workload import generate_documents
 

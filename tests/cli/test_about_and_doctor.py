@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines import NATIVE
 from twigcast import __version__
-from twigcast.cli import about, doctor
+from twigcast.cli.verbs import about, doctor
 from twigcast.errors import UsageError
 from twigcast.matching import Matcher
 from twigcast.matching.engines import native

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from twigcast.cli.demo.comparison import Comparison
-from twigcast.cli.demo.country import country
+from twigcast.cli.demo.baseline_timing import Comparison
+from twigcast.cli.demo.charts import Bar, bars, histogram
+from twigcast.cli.demo.delivery_counts import Tally
 from twigcast.cli.demo.feed import Feed
+from twigcast.cli.demo.html_report import report
 from twigcast.cli.demo.near_miss import NearMiss
 from twigcast.cli.demo.network_drawing import network_drawing
-from twigcast.cli.demo.plot import Bar, bars, histogram
-from twigcast.cli.demo.report import report
-from twigcast.cli.demo.screen import sums, told
-from twigcast.cli.demo.story import Story
-from twigcast.cli.demo.tally import Tally
-from twigcast.cli.demo.traffic import Carried, Traffic
+from twigcast.cli.demo.regions import country
+from twigcast.cli.demo.strategy_traffic import Carried, Traffic
+from twigcast.cli.demo.summary import Story
+from twigcast.cli.demo.text_report import sums, told
 from twigcast.files import Subscription
 from twigcast.language import Document
 from twigcast.matching import explain

@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.cli.test_program import ALL_VERBS, EXECUTABLE
+from twigcast.cli.output import Colour, complain, painted
 from twigcast.cli.program import app
-from twigcast.cli.speaking import Colour, complain, painted
 from twigcast.matching.matcher import ENGINES
 from twigcast.routing.strategy import STRATEGIES
 

@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from tests.cli.test_program import ALL_VERBS
-from twigcast.cli.speaking import cell, complain, say, word, write, write_json
+from twigcast.cli.output import cell, complain, say, word, write, write_json
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast

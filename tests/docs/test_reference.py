@@ -22,7 +22,8 @@ import typer
 import twigcast
 from tests.docs.pages import DOCS, blocks_of
 from twigcast import errors
-from twigcast.cli import program, speaking
+from twigcast.cli import output as speaking
+from twigcast.cli import program
 from twigcast.cli.interrupts import TERMINATED
 from twigcast.cli.program import app
 from twigcast.files import compile_subscriptions, read_subscriptions

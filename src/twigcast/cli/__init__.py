@@ -1,7 +1,7 @@
 """The command line: ``twigcast VERB``, one file per verb.
 
 :mod:`~twigcast.cli.program` gathers the verbs and decides how they end;
-:mod:`~twigcast.cli.speaking` says which words go where. Starting up imports nothing that a verb may
+:mod:`~twigcast.cli.output` says which words go where. Starting up imports nothing that a verb may
 not need: lxml, Spark and the rest are imported inside the verbs. The rest takes a moment, too, and
 whoever presses Ctrl-C in it is not told where Python was.
 """

@@ -35,24 +35,15 @@ from typer import Abort, Exit
 from typer._click.exceptions import ClickException
 
 from twigcast import __version__
-from twigcast.cli import (
-    about,
-    advertise,
-    aggregate,
-    check,
-    covers,
-    demo,
-    doctor,
-    explain,
-    generate,
-    generate_topology,
-    match,
-    run,
-    simulate,
-)
+from twigcast.cli import demo
+from twigcast.cli.generate import patterns_documents as generate
+from twigcast.cli.generate import topology as generate_topology
 from twigcast.cli.help import Verb, VerbGroup
 from twigcast.cli.interrupts import INTERRUPTED, asked_to_end, end_in_order, interrupt_again
-from twigcast.cli.speaking import REFUSED, USAGE, complain, say
+from twigcast.cli.match import command as match
+from twigcast.cli.output import REFUSED, USAGE, complain, say
+from twigcast.cli.run import command as run
+from twigcast.cli.verbs import about, advertise, aggregate, check, covers, doctor, explain, simulate
 from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError

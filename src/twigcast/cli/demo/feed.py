@@ -2,7 +2,7 @@
 
 The documents are valid by the DTD ``news``; each comes from a desk and has its words and its kinds
 of blocks. Readers take a newspaper or a station of their town, and ask for what the people of their
-region read (:mod:`~twigcast.cli.demo.country`). Most subscriptions are *interests* as a person
+region read (:mod:`~twigcast.cli.demo.regions`). Most subscriptions are *interests* as a person
 would write them (``//fixture[score]/venue[contains(., 'derby')]``), some are drawn from the DTD
 like those of the papers. Expressions that many documents satisfy are left out, and so are those of
 which nothing but values tells one document from another. Some subscribers have asked for much and
@@ -23,8 +23,8 @@ from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
 
-from twigcast.cli.demo.country import DESKS, REGIONS, country
-from twigcast.cli.writing import write_zip
+from twigcast.cli.demo.regions import DESKS, REGIONS, country
+from twigcast.cli.output_files import write_zip
 from twigcast.files.topologies import write_topology
 from twigcast.files.writing.new_files import new_file
 from twigcast.language import Pattern, Schema

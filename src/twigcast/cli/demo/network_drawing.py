@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final, NamedTuple
 
-from twigcast.cli.demo.traffic import Carried
+from twigcast.cli.demo.strategy_traffic import Carried
 from twigcast.display import counted
 from twigcast.routing import Topology
 

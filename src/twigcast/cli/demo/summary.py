@@ -1,0 +1,65 @@
+"""All that the demo has to tell, gathered before it is told: on the screen and as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from twigcast.cli.demo.baseline_timing import Comparison
+from twigcast.cli.demo.delivery_counts import Tally
+from twigcast.cli.demo.feed import Feed
+from twigcast.cli.demo.near_miss import NearMiss
+from twigcast.cli.demo.strategy_traffic import Carried, Traffic
+from twigcast.routing import Topology
+
+if TYPE_CHECKING:
+    from twigcast.spark import Run
+
+__all__ = ["Story"]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What was made, what the runs gave, and what can be learned from them."""
+
+    feed: Feed
+    topology: Topology
+    start_up_s: float
+    """Until Java, Spark and its workers were there; none of it is in the seconds of the run."""
+    run: Run
+    tally: Tally
+    links: Mapping[tuple[str, str], Carried]
+    """What the main run sent over links, by (broker, neighbour)."""
+    traffic: tuple[Traffic, ...]
+    """Strategy by strategy; the main run is the last."""
+    near_miss: NearMiss | None
+    comparison: Comparison
+    commands: tuple[str, ...]
+    spark_version: str
+    seed: int
+
+    @property
+    def compiling_s(self) -> float:
+        """From subscriptions to what workers need: the matcher and the routes."""
+        return self.run.seconds["subscriptions"] + self.run.seconds["routes"]
+
+    @property
+    def matching_s(self) -> float:
+        """From documents in a file to finished tables."""
+        return sum(self.run.seconds[step] for step in ("listing", "matching", "writing"))
+
+    @property
+    def document_ms(self) -> float:
+        """What of the matching fell to one document, all workers together."""
+        return 1000 * self.matching_s / self.run.documents
+
+    @property
+    def chosen(self) -> Traffic:
+        """The traffic of the main run."""
+        return self.traffic[-1]
+
+    @property
+    def most(self) -> Traffic:
+        """The traffic of the strategy that sent most."""
+        return max(self.traffic, key=lambda one: one.crossings)

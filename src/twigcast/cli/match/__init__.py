@@ -1,0 +1,1 @@
+"""``twigcast match``."""

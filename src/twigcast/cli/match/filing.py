@@ -1,0 +1,196 @@
+"""``match --copy-to`` and ``--move-to``: documents into the folders of those who asked for them.
+
+A document is moved only when every copy of it is safe on the disk, it is the file that was read
+and none of the copies itself, and nothing about it is undecided. Otherwise it stays where it is,
+and so does a document that matches nothing or is refused. Members of archives and standard input
+can only be copied.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from twigcast.cli.output import complain, say
+from twigcast.display import counted
+from twigcast.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from twigcast.files import Entry, Subscription, SubscriptionFile
+    from twigcast.files.documents.subscriber_folders import SubscriberFolders
+
+__all__ = ["Filed", "Filing", "filing_into"]
+
+
+def filing_into(
+    copy_to: str | None,
+    move_to: str | None,
+    documents: Sequence[str],
+    file: SubscriptionFile,
+    *,
+    watched: bool,
+) -> Filing | None:
+    """What the options ask for; None if documents are to stay, UsageError if it cannot be meant."""
+    if copy_to is not None and move_to is not None:
+        raise UsageError("give --copy-to or --move-to, not both")
+    target = copy_to if move_to is None else move_to
+    if target is None:
+        return None
+    if not target:
+        raise UsageError("--copy-to and --move-to take a folder, not an empty name")
+    from twigcast.files.documents.subscriber_folders import SubscriberFolders
+
+    _check_apart(Path(target), documents, watched=watched)
+    if move_to is not None:
+        _put_back_left_aside(documents)
+    folders = SubscriberFolders(Path(target), file.subscriptions)
+    return Filing(folders, moving=move_to is not None)
+
+
+def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> None:
+    """Refuse folders of which one would be read again where the other is written.
+
+    What leads nowhere is no folder. Of links in a circle and of endless names, a Path would raise
+    an error; whoever reads the document says what is wrong with it.
+    """
+    inside = Path(os.path.realpath(target))
+    for each in documents:
+        folder = Path(os.path.realpath(each))
+        if not os.path.isdir(folder):  # noqa: PTH112 (see above)
+            continue
+        if inside.is_relative_to(folder) or (watched and folder.is_relative_to(inside)):
+            raise UsageError(
+                f"{target} and {each} lie inside each other, so what is put there would be read "
+                "as new documents; choose a folder beside it"
+            )
+
+
+def _put_back_left_aside(documents: Sequence[str]) -> None:
+    """What a killed process was about to delete is a document again."""
+    from twigcast.files.documents.originals import put_back_left_aside
+
+    for told in put_back_left_aside(Path(each) for each in documents if each != "-"):
+        say(told)
+
+
+@dataclass(frozen=True)
+class Filed:
+    """What there is to tell of a document in ``--json``, and whether all of it could be done."""
+
+    told: Mapping[str, object] = field(default_factory=dict)
+    complete: bool = True
+
+
+@dataclass
+class Filing:
+    """Where documents go, and how many went."""
+
+    folders: SubscriberFolders
+    moving: bool
+    copies: int = 0
+    moved: int = 0
+    _told_of_archives: bool = False
+
+    def put(
+        self,
+        entry: Entry,
+        name: str,
+        content: bytes,
+        asked: Iterable[Subscription],
+        *,
+        undecided: bool,
+    ) -> Filed:
+        """Put one document where it belongs; complains if that went wrong."""
+        from twigcast.files.documents.publications import Kind
+
+        folders = self.folders.folders_of(asked)
+        movable = self.moving and entry.kind is Kind.FILE and not undecided
+        if movable and not os.path.lexists(entry.path):
+            complain(f"{name}: somebody else has taken it away since it was read; it is not copied")
+            return Filed({"copies": [], "moved": False}, complete=False)
+        places = self._copy(entry, name, content, folders, durable=movable)
+        complete = len(places) == len(folders)
+        told: dict[str, object] = {"copies": [str(place) for place in places]}
+        if not self.moving:
+            return Filed(told, complete)
+        if entry.kind is not Kind.FILE:
+            self._tell_of_archives()
+        moved = False
+        if movable and complete:
+            moved, complete = self._move(Path(entry.path), name, content, places)
+        self.moved += moved
+        return Filed({**told, "moved": moved}, complete)
+
+    def _copy(
+        self, entry: Entry, name: str, content: bytes, folders: Sequence[Path], *, durable: bool
+    ) -> list[Path]:
+        """Put copies where they belong, as far as that can be done: one folder is not another's."""
+        from twigcast.files.documents.publications import Kind, file_name
+
+        like = Path(entry.path) if entry.kind is Kind.FILE else None
+        called = file_name(entry, name)
+        places: list[Path] = []
+        errors: list[OSError] = []
+        for folder in folders:
+            try:
+                places += self.folders.put(called, content, [folder], durable=durable, like=like)
+            except OSError as error:
+                errors.append(error)
+        self.copies += len(places)
+        if errors:
+            stays = "it stays, for it" if self.moving else "it"
+            share = f"{len(errors):,} of {counted(len(folders), 'folder')}"
+            complain(f"{name}: {stays} cannot be filed in {share}: {errors[0]}")
+        return places
+
+    def _move(
+        self, path: Path, name: str, content: bytes, places: Sequence[Path]
+    ) -> tuple[bool, bool]:
+        """Whether the original went, and whether nothing is wrong."""
+        from twigcast.files.documents.originals import LeftAsideError
+
+        try:
+            return self._remove(path, name, content, places), True
+        except LeftAsideError as error:
+            complain(f"{name}: it was copied, and has changed since it was read: {error}")
+        except OSError as error:
+            complain(f"{name}: it was copied and stays, for it cannot be deleted: {error}")
+        return False, False
+
+    def _remove(self, path: Path, name: str, content: bytes, places: Sequence[Path]) -> bool:
+        """Delete the original, if it is still what was read, and none of its own copies."""
+        from twigcast.files.documents.originals import remove_original
+
+        try:
+            if any(_is_entry(path, place) for place in places):
+                say(f"{name}: it is in the folder of a subscriber already, and stays")
+                return False
+            removed = remove_original(path, content)
+        except FileNotFoundError:
+            say(f"{name}: it was copied, and somebody else has deleted it")
+            return False
+        if not removed:
+            say(f"{name}: it has changed since it was read, and stays")
+        return removed
+
+    def _tell_of_archives(self) -> None:
+        if not self._told_of_archives:
+            say("documents in archives and on standard input are copied, not moved")
+            self._told_of_archives = True
+
+    @property
+    def sums(self) -> str:
+        """What was done, for the last line."""
+        return f"{self.moved:,} moved" if self.moving else f"{self.copies:,} copied"
+
+
+def _is_entry(path: Path, place: Path) -> bool:
+    """Whether two paths are one name in one folder, however they are written.
+
+    Links lead to the same file from another folder; of these, one can go.
+    """
+    return path.samefile(place) and path.parent.samefile(place.parent)

@@ -1,0 +1,186 @@
+"""A stream as ``twigcast run --stream`` shows it: a word after each batch, and sums at the end.
+
+A stream with a pause between its batches ends when somebody presses Ctrl-C, and that is as good an
+end as any: what has not been finished is done when it is started again. The sums are of the batches
+that were finished meanwhile, and are read from the table ``metrics``, so they hold wherever the
+batches were done.
+"""
+
+from __future__ import annotations
+
+import signal
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from twigcast.cli.output import say
+from twigcast.display import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from twigcast.cli.progress import Bar
+    from twigcast.cli.run.options import Streaming
+    from twigcast.spark import Pipeline, Publications, Run
+    from twigcast.spark.stream.stream import Stream
+
+__all__ = ["INTERRUPTED", "Streamed", "carry_stream"]
+
+INTERRUPTED = 130
+"""The exit code when somebody has pressed Ctrl-C."""
+
+_LOOK_SECONDS = 1
+
+_SECONDS = "seconds_"
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """The batches that a stream has finished, summed up; named like the columns of ``metrics``."""
+
+    out: str
+    batches: int = 0
+    started: datetime | None = None
+    strategy: str = ""
+    plan: str = ""
+    shards: int = 1
+    brokers: int = 1
+    subscriptions: int = 0
+    rejected: int = 0
+    documents: int = 0
+    bytes: int = 0
+    deliveries: int = 0
+    dead_letters: int = 0
+    routes: int = 0
+    crossings: int = 0
+    needless: int = 0
+    shard_visits: int = 0
+    annotation_bytes: int = 0
+    engine: str = "not needed"
+    matcher_version: str = ""
+    matcher_loads: int = 0
+    workers: int = 0
+    partitions: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    interrupted: bool = False
+
+
+_SUMMED = {
+    "rejected",
+    "documents",
+    "bytes",
+    "deliveries",
+    "dead_letters",
+    "crossings",
+    "needless",
+    "shard_visits",
+    "annotation_bytes",
+    "matcher_loads",
+    "partitions",
+}
+"""Of all else, the last batch has the say."""
+
+
+def carry_stream(
+    pipeline: Pipeline,
+    source: Publications,
+    out: str,
+    given: Streaming,
+    bar: Bar,
+    *,
+    partitions: int | None,
+) -> Streamed:
+    """Run a stream to its end, or until somebody ends it; what it has done meanwhile."""
+    from twigcast.spark.storage.kafka import KafkaTopic
+
+    assert given.checkpoint is not None
+    options = dict(given.options)
+    topic_in, topic_out = given.topic_in, None
+    if given.topic_out:
+        for_kafka = {key: value for key, value in options.items() if key.startswith("kafka.")}
+        topic_out = KafkaTopic(given.kafka or "", given.topic_out, for_kafka)
+    before = _whole(pipeline, out)
+    stream = pipeline.stream(
+        KafkaTopic(given.kafka or "", topic_in, options) if topic_in else source,
+        out,
+        checkpoint=given.checkpoint,
+        trigger=given.every,
+        changes=given.changes,
+        deliveries_to=topic_out,
+        schema=given.schema,
+        partitions=partitions,
+    )
+    interrupted = _follow(stream, bar)
+    return _sums(_metrics(pipeline, out, before), out, interrupted=interrupted)
+
+
+def _follow(stream: Stream, bar: Bar) -> bool:
+    """Say how it goes until it ends; whether somebody has ended it."""
+    told: Run | None = None
+    with _listening() as pressed:
+        while not stream.wait(_LOOK_SECONDS):
+            last = stream.last_run
+            if last is not None and last is not told:
+                told = last
+                say(_word(told))
+                bar.show("waiting for documents", 0, None)
+            if pressed.is_set():
+                stream.stop()
+                return True
+    return False
+
+
+@contextmanager
+def _listening() -> Iterator[Event]:
+    """Whether Ctrl-C was pressed; it raises nothing, for that would cut off a word with Java."""
+    pressed = Event()
+    usual = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _word(run: Run) -> str:
+    documents = counted(run.documents, "document")
+    deliveries = counted(run.deliveries, "delivery", "deliveries")
+    return f"batch {run.batch:,}: {documents}, {deliveries}, {sum(run.seconds.values()):.1f} s"
+
+
+def _whole(pipeline: Pipeline, out: str) -> set[int]:
+    """The numbers of all batches that are finished."""
+    from twigcast.spark.pipeline import store_of
+    from twigcast.spark.storage.batches import whole_batches
+
+    return set(whole_batches(store_of(out, pipeline.spark)))
+
+
+def _metrics(pipeline: Pipeline, out: str, before: Collection[int]) -> list[dict[str, Any]]:
+    """Rows of the table for the batches that are new, in their order."""
+    from twigcast.spark import read_table
+
+    if _whole(pipeline, out) <= set(before):
+        return []
+    rows = [row.asDict() for row in read_table(pipeline.spark, out, "metrics").collect()]
+    return sorted((row for row in rows if row["batch"] not in before), key=lambda row: row["batch"])
+
+
+def _sums(rows: list[dict[str, Any]], out: str, *, interrupted: bool) -> Streamed:
+    if not rows:
+        return Streamed(out, interrupted=interrupted)
+    last = rows[-1]
+    seconds = {
+        name.removeprefix(_SECONDS): sum(row[name] for row in rows)
+        for name in last
+        if name.startswith(_SECONDS)
+    }
+    known = {each.name for each in fields(Streamed)} & last.keys()
+    told = {
+        name: sum(row[name] for row in rows) if name in _SUMMED else last[name] for name in known
+    }
+    # Spark hands out times as those of this machine.
+    started = rows[0]["started"].astimezone(UTC)
+    told.update(started=started, seconds=seconds, batches=len(rows))
+    return Streamed(out, interrupted=interrupted, **told)

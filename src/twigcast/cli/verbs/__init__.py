@@ -1,0 +1,1 @@
+"""The verbs that fit one file each."""

@@ -1,0 +1,158 @@
+"""``twigcast match``: answers on stdout, refusals by name, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from twigcast.cli.output import COMPLAINTS_MAX
+
+if TYPE_CHECKING:
+    from typer.testing import Result
+
+    from tests.cli.conftest import Twigcast
+
+pytestmark = pytest.mark.usefixtures("shop")
+
+COSTLY = "//b[count(preceding::b[count(following::b) = 3]) = 2]"
+
+
+def objects(result: Result) -> list[dict[str, object]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_line_per_document_has_its_name_and_the_ids_that_match(twigcast: Twigcast) -> None:
+    result = twigcast("match", "subs.csv", "good.xml", "cheap.xml", "--engine", "streaming")
+    assert result.stdout == "good.xml\tb a\ncheap.xml\tb\n"
+    assert re.fullmatch(r"2 documents, 3 matches in \d+\.\d s\n", result.stderr)
+    assert result.exit_code == 0
+
+
+def test_ids_of_a_text_file_are_line_numbers(twigcast: Twigcast) -> None:
+    result = twigcast("match", "subs.txt", "good.xml", "cheap.xml", "--json")
+    assert objects(result) == [
+        {"document": "good.xml", "matches": [1, 3, 5]},
+        {"document": "cheap.xml", "matches": [3]},
+    ]
+
+
+def test_ids_keep_their_type_and_the_order_of_the_file(twigcast: Twigcast) -> None:
+    assert objects(twigcast("match", "subs.jsonl", "good.xml", "--json")) == [
+        {"document": "good.xml", "matches": [7, "7"]}
+    ]
+
+
+def test_a_bad_subscription_is_named_and_the_others_are_answered(twigcast: Twigcast) -> None:
+    result = twigcast("match", "subs.txt", "good.xml")
+    assert result.stdout == "good.xml\t1 3 5\n"
+    assert "subs.txt, line 4, column 5: expected " in result.stderr
+    assert result.exit_code == 1
+
+
+def test_a_broken_document_is_named_and_the_others_are_answered(twigcast: Twigcast) -> None:
+    result = twigcast("match", "subs.csv", "broken.xml", "good.xml", "--engine", "streaming")
+    assert result.stdout == "good.xml\tb a\n"
+    assert result.stderr.startswith("twigcast: broken.xml: line 2, column ")
+    assert result.exit_code == 1
+
+
+def test_with_json_a_refused_document_is_an_object_in_its_place(twigcast: Twigcast) -> None:
+    words = ("--json", "--engine", "streaming")
+    result = twigcast("match", "subs.csv", "broken.xml", "nowhere.xml", "good.xml", *words)
+    broken, nowhere, good = objects(result)
+    assert set(broken) == set(nowhere) == {"document", "error"}
+    assert "line 2" in str(broken["error"])
+    assert nowhere["document"] == "nowhere.xml"
+    assert good == {"document": "good.xml", "matches": ["b", "a"]}
+    assert result.stderr.startswith("3 documents, 2 matches, 2 refused in ")
+    assert result.exit_code == 1
+
+
+def test_a_missing_subscriptions_file_is_a_matter_of_usage(twigcast: Twigcast) -> None:
+    result = twigcast("match", "nowhere.txt", "good.xml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("twigcast: cannot read the subscriptions in nowhere.txt")
+
+
+def test_an_unknown_engine_is_a_matter_of_usage(twigcast: Twigcast) -> None:
+    assert twigcast("match", "subs.csv", "good.xml", "--engine", "magic").exit_code == 2
+
+
+def test_documents_come_from_folders_archives_and_standard_input(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    (tmp_path / "feed" / "deep").mkdir(parents=True)
+    (tmp_path / "feed" / "deep" / "a.xml").write_text("<item/>")
+    (tmp_path / "feed" / "b.txt").write_text("<item/>")
+    with zipfile.ZipFile(tmp_path / "feed.zip", "w") as archive:
+        archive.writestr("c.xml", "<item/>")
+    result = twigcast("match", "subs.csv", "feed", "feed.zip", "-", stdin=b"<other/>")
+    assert result.stdout == "feed/deep/a.xml\tb\nfeed.zip!c.xml\tb\n-\t\n"
+    assert result.exit_code == 0
+    chosen = twigcast("match", "subs.csv", "feed", "--files", "*.txt")
+    assert chosen.stdout == "feed/b.txt\tb\n"
+
+
+def test_a_folder_without_documents_is_said(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = twigcast("match", "subs.csv", "empty")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "--files" in result.stderr
+
+
+def test_standard_input_cannot_be_both(twigcast: Twigcast) -> None:
+    assert twigcast("match", "-", "-").exit_code == 2
+
+
+def test_namespaces_of_a_subscription_are_used(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "n.xml").write_text('<item xmlns="urn:s"/>')
+    assert twigcast("match", "subs.csv", "n.xml").stdout == "n.xml\tns\n"
+
+
+def test_what_is_too_costly_is_undecided_and_said(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "costly.txt").write_text(f"{COSTLY}\n//a\n")
+    (tmp_path / "large.xml").write_text(f"<a>{'<b/>' * 20_000}</a>")
+    result = twigcast("match", "costly.txt", "large.xml", "--json")
+    assert objects(result) == [{"document": "large.xml", "matches": [2], "undecided": [1]}]
+    assert result.exit_code == 1
+    spoken = twigcast("match", "costly.txt", "large.xml")
+    assert spoken.stdout == "large.xml\t2\n"
+    assert "too costly to decide on this document: 1" in spoken.stderr
+
+
+def test_a_flood_of_complaints_is_cut_short(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_text("//a[\n" * (COMPLAINTS_MAX + 5))
+    result = twigcast("match", "bad.txt", "good.xml", "--engine", "streaming")
+    assert len(result.stderr.splitlines()) == COMPLAINTS_MAX + 1 + 1
+    assert "and 5 more; twigcast check" in result.stderr
+
+
+def test_a_name_that_is_no_utf_8_is_spelled_out(twigcast: Twigcast, tmp_path: Path) -> None:
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / os.fsdecode(b"caf\xe9.xml")).write_text("<item/>")
+    assert twigcast("match", "subs.csv", "odd").stdout == "odd/caf\\xe9.xml\tb\n"
+
+
+def test_without_the_kernel_one_line_says_how_much_slower_it_is_and_what_to_do(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
+    monkeypatch.setattr("twigcast.matching.matcher.AVAILABLE", False)
+    told, summary = twigcast("match", "subs.csv", "good.xml").stderr.splitlines()
+    assert told.startswith("engine streaming, 30 to 300 times slower")
+    assert told.endswith("pip install ./kernel in a checkout of Twigcast")
+    assert "1 document" in summary
+
+
+def test_who_asks_for_an_engine_by_name_is_told_nothing(
+    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
+    assert "slower" not in twigcast("match", "subs.csv", "good.xml", "--engine", "lxml").stderr
