@@ -64,6 +64,7 @@ from twigcast.covering.containment.covers import (
     decide,
     paths_of,
 )
+from twigcast.covering.delta import Difference
 from twigcast.covering.index.cover_index import CoverIndex, CoverIndexStatistics
 from twigcast.covering.merging.aggregation import (
     Aggregate,
@@ -74,7 +75,7 @@ from twigcast.covering.merging.aggregation import (
 )
 from twigcast.covering.merging.degree import Degree, merge_degree
 from twigcast.covering.merging.greedy import Merged, Merger, merge
-from twigcast.covering.merging.merged_set import Difference, MergedSet
+from twigcast.covering.merging.merged_set import MergedSet
 from twigcast.covering.merging.reduction import Kept, Reduction, reduced
 from twigcast.covering.merging.substitution import Bound, simple_bindings
 from twigcast.covering.papers.factorization_tree import (

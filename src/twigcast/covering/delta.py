@@ -6,10 +6,19 @@ back neither. So only the net difference is told.
 
 from __future__ import annotations
 
-from twigcast.covering.merging.merged_set import Difference
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from twigcast.language import Pattern
 
-__all__ = ["Said"]
+__all__ = ["Difference", "Said", "in_text_order"]
+
+
+class Difference(NamedTuple):
+    """What is to be forwarded anew and then what to be withdrawn, each in the order of texts."""
+
+    added: tuple[Pattern, ...] = ()
+    removed: tuple[Pattern, ...] = ()
 
 
 class Said:
@@ -46,14 +55,15 @@ class Said:
 
     def patterns(self) -> tuple[Pattern, ...]:
         """All that is said, in the order of texts."""
-        return _in_order(self._now)
+        return in_text_order(self._now)
 
     def difference(self) -> Difference:
         """What has changed since this was asked last, each part in the order of texts."""
         added, self._added = self._added, set()
         removed, self._removed = self._removed, set()
-        return Difference(_in_order(added), _in_order(removed))
+        return Difference(in_text_order(added), in_text_order(removed))
 
 
-def _in_order(patterns: set[Pattern]) -> tuple[Pattern, ...]:
+def in_text_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
+    """Patterns in the order of their texts: the order in which all that is forwarded is listed."""
     return tuple(sorted(patterns, key=lambda each: each.text))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.covering.drawn import paths, trees
 from twigcast import Pattern
 from twigcast.covering import covers, space_budget
+from twigcast.covering.delta import Difference
 from twigcast.covering.merging.aggregated_set import AggregatedSet
-from twigcast.covering.merging.merged_set import Difference
 from twigcast.covering.merging.spine import steps_of
 from twigcast.errors import UsageError
 

@@ -10,7 +10,8 @@ from tests.covering.drawn import paths, trees
 from tests.covering.path_oracles import tiny_schemas
 from twigcast import Pattern, Schema
 from twigcast.covering import covers
-from twigcast.covering.merging.merged_set import Difference, MergedSet
+from twigcast.covering.delta import Difference
+from twigcast.covering.merging.merged_set import MergedSet
 from twigcast.errors import UsageError
 
 SCHEMA_OF_THE_REST = (

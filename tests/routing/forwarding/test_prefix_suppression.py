@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.judge import judge
-from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.prefix_suppression import PrefixRoutes

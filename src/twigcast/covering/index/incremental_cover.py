@@ -46,10 +46,9 @@ from collections.abc import Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from twigcast.covering.containment.covers import COVER_BUDGET
-from twigcast.covering.delta import Said
+from twigcast.covering.delta import Difference, Said
 from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.index.maximal_classes import Climb
-from twigcast.covering.merging.merged_set import Difference
 from twigcast.language import Pattern
 
 __all__ = ["ForwardedSets", "ForwardedSetsStatistics"]

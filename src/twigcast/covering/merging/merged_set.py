@@ -34,11 +34,12 @@ so comes to light again when that is dissolved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from twigcast.copies import Copied, attributes, blank
 from twigcast.covering.containment.covers import paths_of
 from twigcast.covering.containment.with_schema import SchemaPaths
+from twigcast.covering.delta import Difference, in_text_order
 from twigcast.covering.index.cover_index import CoverIndex
 from twigcast.covering.merging.candidates import LONGER_PART_MAX
 from twigcast.covering.merging.degree import MERGE_DEPTH, PathMeasure, measured_degree
@@ -52,14 +53,7 @@ from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition.model import Kind
 
-__all__ = ["Difference", "MergedSet"]
-
-
-class Difference(NamedTuple):
-    """What is to be forwarded anew and then what to be withdrawn, each in the order of texts."""
-
-    added: tuple[Pattern, ...] = ()
-    removed: tuple[Pattern, ...] = ()
+__all__ = ["MergedSet"]
 
 
 class MergedSet(Copied):
@@ -120,7 +114,7 @@ class MergedSet(Copied):
     @door("listing patterns")
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns that stand for all: what is forwarded, in the order of texts."""
-        return _in_order(self._parts)
+        return in_text_order(self._parts)
 
     @door("looking up a merger")
     def merger_of(self, pattern: Pattern | str) -> Pattern:
@@ -133,7 +127,7 @@ class MergedSet(Copied):
     @door("looking up a merger")
     def parts_of(self, merger: Pattern | str) -> tuple[Pattern, ...]:
         """Those that a pattern stands for, in the order of texts; none if it does not stand."""
-        return _in_order(self._parts.get(_parsed(merger), ()))
+        return in_text_order(self._parts.get(_parsed(merger), ()))
 
     @door("adding a pattern")
     def add(self, pattern: Pattern | str) -> Difference:
@@ -208,11 +202,11 @@ class MergedSet(Copied):
 
     def _since(self, before: set[Pattern]) -> Difference:
         after = set(self._parts)
-        return Difference(_in_order(after - before), _in_order(before - after))
+        return Difference(in_text_order(after - before), in_text_order(before - after))
 
     def _reconsidered(self, mergers: Iterable[Pattern]) -> Difference:
         """Dissolve those of the mergers that add too much; what is not counted in time, does."""
-        looked_at = _in_order(set(mergers))
+        looked_at = in_text_order(set(mergers))
         stood = dict.fromkeys(looked_at, True)
         steps_max = self._steps_max + (self._measure.steps if self._measure else 0)
         for merger in looked_at:
@@ -224,13 +218,13 @@ class MergedSet(Copied):
                 stood.setdefault(part, part in self._parts)
                 self._put(part, part)
         return Difference(
-            _in_order(one for one, was in stood.items() if not was and one in self._parts),
-            _in_order(one for one, was in stood.items() if was and one not in self._parts),
+            in_text_order(one for one, was in stood.items() if not was and one in self._parts),
+            in_text_order(one for one, was in stood.items() if was and one not in self._parts),
         )
 
     def _may_stay(self, merger: Pattern, steps_max: int) -> bool:
         """Whether a merger adds no more to its parts than is allowed, as far as can be counted."""
-        left = _in_order(self._parts[merger])
+        left = in_text_order(self._parts[merger])
         if len(left) == 1 or trunk_of(merger) is None:
             return False
         # What is held back need not have a trunk. With fewer parts, the degree is only larger; and
@@ -281,7 +275,7 @@ def _owners(wholes: Iterable[Pattern]) -> dict[Pattern, Pattern]:
 
     It may take several coverings to come from one to the other.
     """
-    patterns = _in_order(wholes)
+    patterns = in_text_order(wholes)
     index = CoverIndex()
     for number, pattern in enumerate(patterns):
         index.add(number, pattern)
@@ -296,7 +290,3 @@ def _owners(wholes: Iterable[Pattern]) -> dict[Pattern, Pattern]:
             found.update(dict.fromkeys(new, root))
             below += new
     return found
-
-
-def _in_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
-    return tuple(sorted(patterns, key=lambda pattern: pattern.text))

@@ -28,9 +28,9 @@ from typing import NamedTuple
 
 from twigcast.copies import Copied, as_kind, attributes
 from twigcast.covering.containment.covers import COVER_BUDGET
+from twigcast.covering.delta import Difference
 from twigcast.covering.index.cover_index import CoverEngine
 from twigcast.covering.index.incremental_cover import ForwardedSets
-from twigcast.covering.merging.merged_set import Difference
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError

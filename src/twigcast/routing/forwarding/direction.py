@@ -32,7 +32,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from twigcast.covering import Advertisement, overlaps
-from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 
 __all__ = ["Directed"]

@@ -6,8 +6,7 @@ link as long as it comes from somewhere else.
 
 from __future__ import annotations
 
-from twigcast.covering.delta import Said
-from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.delta import Difference, Said
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 

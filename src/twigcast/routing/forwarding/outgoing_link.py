@@ -51,9 +51,8 @@ from typing import Final, NamedTuple, assert_never
 
 from twigcast.covering import Advertisement, MergedSet
 from twigcast.covering.containment.with_schema import SchemaPaths
-from twigcast.covering.delta import Said
+from twigcast.covering.delta import Difference, Said
 from twigcast.covering.merging.aggregated_set import AggregatedSet
-from twigcast.covering.merging.merged_set import Difference
 from twigcast.covering.paths.automaton import AUTOMATON_LIMITS, AutomatonLimits
 from twigcast.errors import SchemaLimitError
 from twigcast.language import Pattern

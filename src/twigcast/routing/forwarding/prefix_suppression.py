@@ -33,8 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from twigcast.covering.delta import Said
-from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.delta import Difference, Said
 from twigcast.covering.paths.counting import Step
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId

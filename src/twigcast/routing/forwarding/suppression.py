@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from twigcast.covering.merging.merged_set import Difference
+from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 

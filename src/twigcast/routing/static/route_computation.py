@@ -42,8 +42,8 @@ from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from twigcast.covering import Advertisement
 from twigcast.covering.containment.covers import Ready, ready
+from twigcast.covering.delta import Difference
 from twigcast.covering.index.batch_cover import minimal_sets
-from twigcast.covering.merging.merged_set import Difference
 from twigcast.language import Pattern
 from twigcast.routing.annotations.hints import Hints
 from twigcast.routing.events import LinkId
