@@ -35,6 +35,7 @@ from tests.routing.vocabulary import (
 )
 from twigcast.matching import ENGINES
 from twigcast.matching.engines.native import AVAILABLE
+from twigcast.routing.annotations.agreement import SentTable
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.events import (
     BrokerId,
@@ -46,7 +47,7 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
-from twigcast.routing.piggyback.agreements import Piggyback, SaidSo
+from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.strategy import Strategy, covering, identity, piggyback, prefix
 
 pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
@@ -342,7 +343,7 @@ def test_a_broker_that_takes_outdated_annotations_for_new_ones_is_caught(
 ) -> None:
     """A bug planted on purpose: places are looked up in whatever table there is by now."""
 
-    def table_for(self: Piggyback, link: LinkId, _: Annotations) -> SaidSo | None:
+    def table_for(self: Piggyback, link: LinkId, _: Annotations) -> SentTable | None:
         return self._said.get(link)
 
     monkeypatch.setattr(Piggyback, "table_for", table_for)

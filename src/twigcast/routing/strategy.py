@@ -40,8 +40,8 @@ from typing import Any, Final, Literal, TypeAlias
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import FloodingWarning, UsageError
+from twigcast.routing.annotations.annotations import ANNOTATION_BYTES_MAX
 from twigcast.routing.annotations.kinds import Kinds
-from twigcast.routing.wire.annotations import ANNOTATION_BYTES_MAX
 
 __all__ = [
     "STRATEGIES",

@@ -32,11 +32,16 @@ from tests.strategies import THOROUGH
 from twigcast.covering import Bound
 from twigcast.errors import ProtocolError, UsageError
 from twigcast.language import Pattern
-from twigcast.routing.annotations.annotations import AnnotationLimits, Annotations, Kinds, annotate
+from twigcast.routing.annotations.annotations import (
+    ANNOTATION_BYTES_MAX,
+    AnnotationLimits,
+    Annotations,
+    Kinds,
+    annotate,
+)
 from twigcast.routing.annotations.hints import HINT_LIMITS, Hints, SimpleHint
 from twigcast.routing.events import Arrive, BrokerId, Change, Decide, Decided, Publication
 from twigcast.routing.wire.annotations import (
-    ANNOTATION_BYTES_MAX,
     HINT_WILDCARDS_MAX,
     SAID_PATTERNS_MAX,
     annotation_bytes,

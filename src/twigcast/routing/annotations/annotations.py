@@ -44,6 +44,7 @@ from twigcast.routing.annotations.kinds import Kinds
 from twigcast.slips import check_fields
 
 __all__ = [
+    "ANNOTATION_BYTES_MAX",
     "ANNOTATION_LIMITS",
     "AnnotationLimits",
     "Annotations",
@@ -72,6 +73,9 @@ ANNOTATION_LIMITS: Final = AnnotationLimits()
 _Matched: TypeAlias = tuple[int, tuple[Bound, ...]]
 _Last: TypeAlias = tuple[int, int]
 _T = TypeVar("_T")
+
+ANNOTATION_BYTES_MAX: Final = 65_536
+"""Bytes of the annotations of one document: 64 times what brokers send unless told otherwise."""
 
 _COUNT_BYTES_MAX: Final = 2
 """Bytes by which the count of a long list or string is longer than that of a short one."""

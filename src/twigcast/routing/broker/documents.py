@@ -17,6 +17,7 @@ from twigcast.covering import Advertisement
 from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
+from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.broker.checks import Refused, check_name
 from twigcast.routing.broker.clients import Clients
@@ -37,7 +38,7 @@ from twigcast.routing.events import (
     Refuse,
     Send,
 )
-from twigcast.routing.piggyback.agreements import Asked, Piggyback, SaidSo
+from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument, OpenDocuments
 from twigcast.routing.tables.route_table import RouteTable
@@ -140,8 +141,8 @@ class Documents:
         annotations: Annotations | None = None,
     ) -> tuple[Effect, ...]:
         self._judge.check_size(publication)
-        asked: dict[LinkId, Asked] = {}
-        said: SaidSo | None = None
+        asked: dict[LinkId, AnnotationRequest] = {}
+        said: SentTable | None = None
         if self._piggyback is not None:
             asked = self._piggyback.asked()
             if came_by is not None and annotations is not None:

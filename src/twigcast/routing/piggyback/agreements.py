@@ -18,43 +18,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from functools import cached_property
 
 from twigcast.covering import CoverIndex
 from twigcast.language import Pattern
+from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.annotations.annotations import AnnotationLimits, Annotations
-from twigcast.routing.annotations.hints import Hints, HintTable, check_hints, hint_table
+from twigcast.routing.annotations.hints import Hints, check_hints, hint_table
 from twigcast.routing.annotations.kinds import Kinds
 from twigcast.routing.events import Change, LinkId
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["Asked", "Piggyback", "SaidSo"]
-
-
-@dataclass(frozen=True, slots=True)
-class SaidSo:
-    """What we said over a link, as of one change."""
-
-    session: int
-    number: int
-    table: HintTable
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the broker behind a link would like to be told, as of one change."""
-
-    session: int
-    number: int
-    routes: tuple[Pattern, ...]
-    """Its patterns, in the order of their places."""
-    hints: Hints
-
-    @cached_property
-    def places(self) -> dict[Pattern, int]:
-        """Of each of the routes its place."""
-        return {route: place for place, route in enumerate(self.routes)}
+__all__ = ["Piggyback"]
 
 
 class Piggyback:
@@ -68,8 +42,8 @@ class Piggyback:
         self._patterns: dict[int, Pattern] = {}
         self._uses: Counter[Pattern] = Counter()
         self._next = 0
-        self._said: dict[LinkId, SaidSo] = {}
-        self._asked: dict[LinkId, Asked] = {}
+        self._said: dict[LinkId, SentTable] = {}
+        self._asked: dict[LinkId, AnnotationRequest] = {}
         self._watched: Counter[Pattern] = Counter()
 
     def turned_to(self, strategy: Strategy) -> Piggyback:
@@ -113,11 +87,11 @@ class Piggyback:
         )
         return self._watched.keys()
 
-    def asked_by(self, link: LinkId) -> Asked | None:
+    def asked_by(self, link: LinkId) -> AnnotationRequest | None:
         """What a neighbour would like to be told, if it has said so."""
         return self._asked.get(link)
 
-    def ask_again(self, link: LinkId, asked: Asked | None) -> None:
+    def ask_again(self, link: LinkId, asked: AnnotationRequest | None) -> None:
         """A neighbour would like to be told what it was told before; :meth:`rebuild` follows."""
         self._asked.pop(link, None)
         if asked is not None:
@@ -131,10 +105,10 @@ class Piggyback:
     def say(self, link: LinkId, said: Iterable[Pattern], session: int, number: int) -> Hints:
         """Something is said over a link: the hints that go with it."""
         table = hint_table(said, self._numbers.keys(), self._covered, self.kinds)
-        self.said_so(link, SaidSo(session, number, table))
+        self.said_so(link, SentTable(session, number, table))
         return table.hints
 
-    def said_so(self, link: LinkId, said: SaidSo) -> None:
+    def said_so(self, link: LinkId, said: SentTable) -> None:
         """Something has been said over a link, whose table is there already."""
         self._said[link] = said
 
@@ -151,7 +125,7 @@ class Piggyback:
         if hints is None or len(hints.covered) != len(places):
             self._asked.pop(link, None)
         else:
-            self._asked[link] = Asked(change.session, change.number, places, hints)
+            self._asked[link] = AnnotationRequest(change.session, change.number, places, hints)
         return self._rewatch(before, self._rows(link))
 
     def check(self, change: Change, routes: int) -> None:
@@ -190,11 +164,11 @@ class Piggyback:
 
     # Documents.
 
-    def asked(self) -> dict[LinkId, Asked]:
+    def asked(self) -> dict[LinkId, AnnotationRequest]:
         """What every neighbour would like to be told, as it is now."""
         return dict(self._asked)
 
-    def table_for(self, link: LinkId, annotations: Annotations) -> SaidSo | None:
+    def table_for(self, link: LinkId, annotations: Annotations) -> SentTable | None:
         """What makes sense of annotations; None if they were made for something else."""
         said = self._said.get(link)
         if said is None or (said.session, said.number) != (annotations.session, annotations.number):

@@ -18,8 +18,8 @@ from lxml import etree
 from twigcast.language import Document, DocumentLimits, Pattern
 from twigcast.matching.bindings import Witness
 from twigcast.matching.streaming.positions import Account, Moment
+from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.events import Decide, LinkId
-from twigcast.routing.piggyback.agreements import Asked, SaidSo
 from twigcast.routing.piggyback.inference import Lessons
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
@@ -34,8 +34,8 @@ class Case:
 
     effect: Decide
     snapshot: Snapshot
-    asked: Mapping[LinkId, Asked]
-    said: SaidSo | None
+    asked: Mapping[LinkId, AnnotationRequest]
+    said: SentTable | None
     limits: DocumentLimits
     lessons: Lessons = NO_LESSONS
     ignored: str | None = None
@@ -94,13 +94,13 @@ class Rows:
         self._ended = ended
         self.ends = ends
 
-    def absent(self, asked: Asked) -> frozenset[int] | None:
+    def absent(self, asked: AnnotationRequest) -> frozenset[int] | None:
         """The rows that a neighbour asks for and that do not occur."""
         return frozenset(
             place for place, (row, _) in enumerate(asked.hints.rows) if self._seen(row) is False
         )
 
-    def last(self, asked: Asked) -> dict[int, int]:
+    def last(self, asked: AnnotationRequest) -> dict[int, int]:
         """Where the others ended last."""
         found = ((place, self._ended(row)) for place, (row, _) in enumerate(asked.hints.rows))
         return {place: ends for place, ends in found if ends is not None}

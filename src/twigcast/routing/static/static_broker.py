@@ -38,6 +38,7 @@ from twigcast.errors import DocumentError
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
+from twigcast.routing.annotations.agreement import SentTable
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.annotations.hints import Hints, HintTable, hint_table
 from twigcast.routing.annotations.kinds import Kinds
@@ -51,7 +52,7 @@ from twigcast.routing.events import (
     Publication,
     SubscriptionId,
 )
-from twigcast.routing.piggyback.agreements import Piggyback, SaidSo
+from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.piggyback.decider import AnnotatedJudge
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
@@ -265,7 +266,7 @@ class AnnotatingBroker:
     def _agree(self, tables: StandingTables) -> None:
         for link, routes in tables.routes.items():
             table = _hint_table(tables, link, self._piggyback.kinds)
-            self._piggyback.said_so(link, SaidSo(_SESSION, 1, table))
+            self._piggyback.said_so(link, SentTable(_SESSION, 1, table))
             said = Change(_SESSION, 1, hints=tables.hints.get(link))
             watched, _ = self._piggyback.hear(link, said, routes)
             for row in watched:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from twigcast.covering import Advertisement
+from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.events import BrokerId, Decide, Decided, LinkId, SubscriptionId
-from twigcast.routing.piggyback.agreements import Asked, SaidSo
 from twigcast.routing.tables.route_table import Snapshot
 
 __all__ = ["OpenDocument", "OpenDocuments"]
@@ -27,9 +27,9 @@ class OpenDocument:
     snapshot: Snapshot
     held_to: tuple[Advertisement, ...] = ()
     """What its publisher has advertised, if it is held to that."""
-    said: SaidSo | None = None
+    said: SentTable | None = None
     """What makes sense of the annotations it came with, if they were made for that."""
-    asked: Mapping[LinkId, Asked] = field(default_factory=dict)
+    asked: Mapping[LinkId, AnnotationRequest] = field(default_factory=dict)
     """What neighbours would like to be told about it."""
     to_come: Iterator[Decided] | None = None
     """The answers that are still to be found, once somebody has begun."""

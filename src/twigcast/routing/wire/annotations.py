@@ -22,12 +22,11 @@ from msgspec import Meta, Struct
 
 from twigcast.covering import Bound
 from twigcast.errors import ProtocolError, UsageError
-from twigcast.routing.annotations.annotations import Annotations
+from twigcast.routing.annotations.annotations import ANNOTATION_BYTES_MAX, Annotations
 from twigcast.routing.annotations.hints import HINT_LIMITS, Hints, SimpleHint
 from twigcast.routing.wire.texts import read_pattern
 
 __all__ = [
-    "ANNOTATION_BYTES_MAX",
     "HINT_WILDCARDS_MAX",
     "SAID_PATTERNS_MAX",
     "AnnotationBytes",
@@ -38,9 +37,6 @@ __all__ = [
     "read_annotations",
     "read_hints",
 ]
-
-ANNOTATION_BYTES_MAX: Final = 65_536
-"""Bytes of the annotations of one document: 64 times what brokers send unless told otherwise."""
 
 HINT_WILDCARDS_MAX: Final = 1_024
 """Wildcards asked for of one pattern: twice as many as 256 steps can have."""
