@@ -6,7 +6,7 @@ use std::thread;
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use twigcast_kernel_core::matching::Found;
+use twigcast_kernel_core::matching::workspace::Found;
 
 use crate::buffers::Given;
 use crate::index::Index;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
-use twigcast_kernel_core::column::Buffer;
+use twigcast_kernel_core::index::column::Buffer;
 
 /// A buffer that stays where it is, and as it is, while this is held.
 pub struct Held(PyBuffer<u8>);

@@ -8,14 +8,14 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
-use twigcast_kernel_core::build::Event;
-use twigcast_kernel_core::column::Buffer;
+use twigcast_kernel_core::document::build::Event;
+use twigcast_kernel_core::document::read::{Limits, Node, Unsure};
+use twigcast_kernel_core::index::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
-use twigcast_kernel_core::links::Links as CoreLinks;
-use twigcast_kernel_core::matching::{
+use twigcast_kernel_core::matching::links::Links as CoreLinks;
+use twigcast_kernel_core::matching::workspace::{
     BUDGET, Bounds, Counters, Found, LARGE_FROM, STEPS_MAX, Workspace,
 };
-use twigcast_kernel_core::read::{Limits, Node, Unsure};
 
 use crate::batch::{self, Batch, Rows};
 use crate::buffers::{Given, Held};

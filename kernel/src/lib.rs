@@ -14,7 +14,7 @@ mod locks;
 mod slab;
 
 use pyo3::prelude::*;
-use twigcast_kernel_core::read;
+use twigcast_kernel_core::document::read;
 
 use locks::{detached, guarded};
 
@@ -37,7 +37,11 @@ fn outline<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyAny>> 
 /// The number that a string-value stands for, as the kernel reads it.
 #[pyfunction]
 fn number(text: &str) -> PyResult<f64> {
-    guarded(|| Ok(twigcast_kernel_core::value::number(text.as_bytes())))
+    guarded(|| {
+        Ok(twigcast_kernel_core::matching::value::number(
+            text.as_bytes(),
+        ))
+    })
 }
 
 /// The native accelerator of Twigcast.

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::io::{BufRead, Write as _};
 
-use twigcast_kernel_core::read::{Node, outline};
+use twigcast_kernel_core::document::read::{Node, outline};
 
 fn main() -> std::io::Result<()> {
     let mut output = std::io::BufWriter::new(std::io::stdout().lock());

@@ -4,8 +4,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use twigcast_kernel_core::read::{Limits, Reader};
-use twigcast_kernel_core::tree::Tree;
+use twigcast_kernel_core::document::read::{Limits, Reader};
+use twigcast_kernel_core::document::tree::Tree;
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -19,9 +19,9 @@
 pub mod arena;
 pub mod decide;
 pub mod features;
-pub mod ground;
 pub mod labels;
 pub mod slots;
+pub mod target;
 pub mod twig;
 pub mod value_tests;
 
@@ -30,13 +30,13 @@ use rustc_hash::FxHashMap;
 use arena::{Arena, Span};
 use decide::{Judge, Verdict};
 use features::{Feature, Signature, Traits, had, needed, needs_one_thing};
-use ground::{Ground, Knowledge, Mask, Masks};
 use labels::Labels;
 use slots::Slots;
+use target::{Ground, Knowledge, Mask, Masks};
 use twig::{Given, Node, Pattern, Shape, packed};
 use value_tests::{Answer, Tests};
 
-use crate::prefetch::prefetch;
+use crate::sys::prefetch::prefetch;
 
 /// Under this are filed the patterns that need no feature.
 const NO_NEED: Feature = Feature::MAX;

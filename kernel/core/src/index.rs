@@ -6,16 +6,23 @@
 //! and what readers remember of that is forgotten once. So an add never waits for a rebuild, and
 //! never makes readers start from nothing.
 
+pub mod blocks;
+pub mod column;
+pub mod layer;
+pub mod records;
+pub mod stored;
+pub mod table;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::clause::{Clauses, Form};
-use crate::column::{Column, Spare, store};
-use crate::layer::{Layer, NONE, Place};
+use crate::index::column::{Column, Spare, store};
+use crate::index::layer::{Layer, NONE, Place};
+use crate::index::table::{Table, hash_of};
+use crate::pattern::clause::{Clauses, Form};
+use crate::pattern::plan::Planner;
 use crate::pattern::{Condition, Step, Test};
-use crate::plan::Planner;
-use crate::table::{Table, hash_of};
 
 /// How many patterns the fresh layer takes: a document learns it anew after every change, and pouring
 /// it out takes a few milliseconds.

@@ -1,38 +1,17 @@
 //! The matching kernel of Twigcast, without Python.
 //!
-//! A document is read into arrays ([`read`], [`tree`]); patterns are kept in an [`index`]; a
-//! [`matching::Workspace`] finds the patterns a document satisfies and remembers what it learned
-//! about label paths on the way ([`paths`]).
+//! | module | is |
+//! | --- | --- |
+//! | [`document`] | bytes read into arrays |
+//! | [`pattern`] | what is asked of a document, cut into clauses and leaves |
+//! | [`index`] | all patterns of a matcher, in two layers |
+//! | [`matching`] | one document against an index: [`matching::workspace::Workspace`] |
+//! | [`cover`] | which patterns can cover which |
+//! | [`sys`] | pages and cache lines |
 
-pub mod blocks;
-pub mod build;
-mod chance;
-pub mod classes;
-pub mod clause;
-pub mod column;
 pub mod cover;
-mod gather;
+pub mod document;
 pub mod index;
-pub mod instances;
-pub mod judge;
-pub mod layer;
-pub mod lexicon;
-pub mod links;
-pub mod marks;
 pub mod matching;
-pub mod pages;
-pub mod paths;
 pub mod pattern;
-pub mod plan;
-pub mod postings;
-pub mod prefetch;
-pub mod read;
-pub mod records;
-pub mod rounds;
-pub mod side;
-pub mod steps;
-pub mod stored;
-pub mod table;
-pub mod tree;
-pub mod value;
-pub mod verify;
+pub mod sys;

@@ -1,5 +1,9 @@
 //! Patterns as they come in: conditions on the document node, in the words of the language room.
 
+pub mod clause;
+pub mod interner;
+pub mod plan;
+
 /// What sort of node a label is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {

@@ -9,7 +9,7 @@ use support::documents::{Document, Shape};
 use support::naive::satisfied;
 use support::shorthand::{always, below, element};
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::matching::{BUDGET, Workspace};
+use twigcast_kernel_core::matching::workspace::{BUDGET, Workspace};
 
 #[test]
 fn a_set_of_patterns_matches_what_its_conditions_mean() {

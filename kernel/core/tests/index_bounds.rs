@@ -9,7 +9,7 @@ use support::documents::{Document, Shape};
 use support::naive::satisfied;
 use support::shorthand::{always, attribute, below, both, child, element, string, text};
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::matching::{BUDGET, Counters, STEPS_MAX, Workspace};
+use twigcast_kernel_core::matching::workspace::{BUDGET, Counters, STEPS_MAX, Workspace};
 use twigcast_kernel_core::pattern::{Condition, Constant, Kind, Operator, Step, Test};
 
 fn index_of(patterns: &[Condition]) -> Index {

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use support::asking::{bounds, matched};
 use support::shorthand::{always, attribute, below, both, child, element, number, string, text};
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::links::Links;
-use twigcast_kernel_core::matching::{BUDGET, Workspace};
+use twigcast_kernel_core::index::table::hash_of;
+use twigcast_kernel_core::matching::links::Links;
+use twigcast_kernel_core::matching::workspace::{BUDGET, Workspace};
 use twigcast_kernel_core::pattern::{Condition, Constant, Operator, Test};
-use twigcast_kernel_core::table::hash_of;
 
 fn index_of(patterns: &[Condition]) -> Index {
     let mut index = Index::default();

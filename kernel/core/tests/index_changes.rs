@@ -8,7 +8,7 @@ use support::chance::Chance;
 use support::shorthand::{always, attribute, below, both, child, element, string};
 use support::trial::{Ids, Trial};
 use twigcast_kernel_core::index::{FRESH_MAX, Index};
-use twigcast_kernel_core::matching::{BUDGET, Workspace};
+use twigcast_kernel_core::matching::workspace::{BUDGET, Workspace};
 use twigcast_kernel_core::pattern::{Condition, Operator};
 
 #[test]

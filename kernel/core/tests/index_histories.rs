@@ -6,10 +6,10 @@ use support::asking::{bounds_with, shifted};
 use support::chance::Chance;
 use support::conditions::random_set;
 use support::documents::{Document, Shape};
+use twigcast_kernel_core::document::read::Unsure;
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::matching::{BUDGET, Bounds, Found, STEPS_MAX, Workspace};
+use twigcast_kernel_core::matching::workspace::{BUDGET, Bounds, Found, STEPS_MAX, Workspace};
 use twigcast_kernel_core::pattern::Condition;
-use twigcast_kernel_core::read::Unsure;
 
 /// Matches, candidates and what is undecided; the index is settled if need be.
 fn decided(index: &mut Index, content: &str, bounds: &Bounds) -> [Vec<i64>; 3] {

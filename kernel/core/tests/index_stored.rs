@@ -6,7 +6,7 @@ use support::asking::shifted;
 use support::chance::Chance;
 use support::trial::{Ids, Trial};
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::stored::Damaged;
+use twigcast_kernel_core::index::stored::Damaged;
 
 fn small_index() -> Vec<u8> {
     let mut trial = Trial::new(5);

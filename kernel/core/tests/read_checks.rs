@@ -1,6 +1,6 @@
 //! Every check of the reader: what it takes, as which nodes, and what it leaves to libxml2.
 
-use twigcast_kernel_core::read::{Node, Unsure, outline};
+use twigcast_kernel_core::document::read::{Node, Unsure, outline};
 
 /// A document's nodes in one line: `{namespace}name`, `@name=value`, `"text"`.
 fn taken(document: &str) -> String {

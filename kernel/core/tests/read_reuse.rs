@@ -4,9 +4,9 @@ mod support;
 
 use support::chance::Chance;
 use support::reading::play;
-use twigcast_kernel_core::build::Event;
-use twigcast_kernel_core::read::{Limits, Reader, Unsure};
-use twigcast_kernel_core::tree::Tree;
+use twigcast_kernel_core::document::build::Event;
+use twigcast_kernel_core::document::read::{Limits, Reader, Unsure};
+use twigcast_kernel_core::document::tree::Tree;
 
 fn outcome(document: &str, limits: Limits) -> Result<(), Unsure> {
     Reader::default().read(document.as_bytes(), &limits, &mut Tree::default())

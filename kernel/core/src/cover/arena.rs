@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::twig::Node;
-use crate::prefetch::prefetch;
+use crate::sys::prefetch::prefetch;
 
 /// Where the nodes of a pattern are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]

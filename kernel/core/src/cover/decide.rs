@@ -12,8 +12,8 @@
 //! What is left open: patterns that are too large, questions that exceed the budget, and tests that
 //! depend on what is around their node, wherever the answer hangs on them.
 
-use super::ground::{Ground, Knowledge, Mask, Masks};
 use super::labels::Label;
+use super::target::{Ground, Knowledge, Mask, Masks};
 use super::twig::{Node, Pattern, asks_for_levels, has_far_edges, is_path, longest_row_of_stars};
 
 /// Whether a pattern covers another.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use twigcast_kernel_core::column::Buffer;
+use twigcast_kernel_core::document::read::Limits;
 use twigcast_kernel_core::index::Index;
-use twigcast_kernel_core::matching::{Bounds, Found, LARGE_FROM, STEPS_MAX, Workspace};
-use twigcast_kernel_core::read::Limits;
+use twigcast_kernel_core::index::column::Buffer;
+use twigcast_kernel_core::matching::workspace::{Bounds, Found, LARGE_FROM, STEPS_MAX, Workspace};
 
 use super::documents::Document;
 

@@ -1,8 +1,8 @@
 //! Random documents: first the nodes, then one of the many ways to write them as XML.
 
-use twigcast_kernel_core::build::Event;
+use twigcast_kernel_core::document::build::Event;
+use twigcast_kernel_core::document::read::{self, Unsure};
 use twigcast_kernel_core::pattern::Kind;
-use twigcast_kernel_core::read::{self, Unsure};
 
 use super::chance::Chance;
 

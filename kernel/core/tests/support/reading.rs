@@ -1,7 +1,7 @@
 //! One reader for many documents, compared with a new one for each.
 
-use twigcast_kernel_core::read::{Limits, Reader, Unsure};
-use twigcast_kernel_core::tree::Tree;
+use twigcast_kernel_core::document::read::{Limits, Reader, Unsure};
+use twigcast_kernel_core::document::tree::Tree;
 
 use super::chance::Chance;
 use super::documents::{Document, Shape, changed};

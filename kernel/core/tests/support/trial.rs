@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use twigcast_kernel_core::index::{Index, Refused};
-use twigcast_kernel_core::links::Links;
-use twigcast_kernel_core::matching::{BUDGET, Found, Workspace};
+use twigcast_kernel_core::matching::links::Links;
+use twigcast_kernel_core::matching::workspace::{BUDGET, Found, Workspace};
 use twigcast_kernel_core::pattern::Condition;
 
 use super::asking::{bounds, matched, shifted, told};

@@ -1,0 +1,216 @@
+//! A document as arrays in document order.
+//!
+//! Elements lie one after the other as their start tags do. An element's descendants are the elements
+//! between it and its `end`; its attributes are the attributes between its own start and that of the
+//! next element; its string-value is one slice of [`Tree::text`], since all character data is kept in
+//! one buffer in document order. Nothing here is allocated per node, and a [`Tree`] is reused for one
+//! document after the other.
+
+use crate::document::read::key_table::{Keys, Search};
+
+/// No element: the parent of the root.
+pub const NONE: u32 = u32::MAX;
+
+/// One element.
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    /// Its name, as interned by [`Names`].
+    pub name: u32,
+    /// The element it is a child of, or [`NONE`].
+    pub parent: u32,
+    /// One past its last descendant.
+    pub end: u32,
+    /// Its first attribute; those up to the next element's first are its own.
+    pub attributes: u32,
+    /// How many text nodes come before it.
+    pub texts: u32,
+    /// Where its string-value begins in [`Tree::text`].
+    pub text_start: u32,
+    /// Where its string-value ends.
+    pub text_end: u32,
+}
+
+/// One attribute (namespace declarations are none).
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute {
+    /// Its name, as interned by [`Names`].
+    pub name: u32,
+    /// Where its normalised value begins in [`Tree::values`].
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+}
+
+/// One text node: the longest run of character data that no tag, comment or processing instruction
+/// interrupts, as libxml2 makes them. A CDATA section is part of the run around it.
+#[derive(Clone, Copy, Debug)]
+pub struct TextNode {
+    /// The element it is a child of.
+    pub owner: u32,
+    /// Where it begins in [`Tree::text`].
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+}
+
+/// A document.
+#[derive(Default, Debug)]
+pub struct Tree {
+    /// The elements in document order; the root is the first.
+    pub elements: Vec<Element>,
+    /// The attributes in document order.
+    pub attributes: Vec<Attribute>,
+    /// The text nodes in document order; none is empty.
+    pub texts: Vec<TextNode>,
+    /// All character data.
+    pub text: Vec<u8>,
+    /// All attribute values.
+    pub values: Vec<u8>,
+}
+
+impl Tree {
+    /// Forgets the document, keeps the memory.
+    pub fn clear(&mut self) {
+        self.elements.clear();
+        self.attributes.clear();
+        self.texts.clear();
+        self.text.clear();
+        self.values.clear();
+    }
+}
+
+/// Expanded names (namespace and local part) as small numbers, remembered across documents.
+///
+/// The numbers are dense from 0 and stay the same until [`Names::clear`], which the reader calls
+/// between documents when there are too many; [`Names::generation`] tells.
+#[derive(Debug)]
+pub struct Names {
+    namespaces: Vec<Box<str>>,
+    namespace_keys: Keys,
+    names: Vec<(u32, Box<str>)>,
+    name_keys: Keys,
+    text_bytes: usize,
+    generation: u64,
+}
+
+/// The number of the namespace of names that have none.
+pub(crate) const NO_NAMESPACE: u32 = 0;
+
+impl Default for Names {
+    fn default() -> Self {
+        Names {
+            namespaces: vec!["".into()],
+            namespace_keys: Keys::default(),
+            names: Vec::new(),
+            name_keys: Keys::default(),
+            text_bytes: 0,
+            generation: 0,
+        }
+    }
+}
+
+impl Names {
+    /// Namespace (empty for none) and local part of a name.
+    ///
+    /// # Panics
+    ///
+    /// If the number is none of this table's.
+    pub fn get(&self, name: u32) -> (&str, &str) {
+        let (namespace, local) = &self.names[name as usize];
+        (&self.namespaces[*namespace as usize], local)
+    }
+
+    /// The number of a name that some document had.
+    pub fn find(&self, namespace: &str, local: &str) -> Option<u32> {
+        let namespace = if namespace.is_empty() {
+            NO_NAMESPACE
+        } else {
+            found(&self.namespace_keys.search(0, namespace.as_bytes()))?
+        };
+        found(&self.name_keys.search(namespace, local.as_bytes()))
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether no document was read yet.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// How much memory the names take, about.
+    pub fn bytes(&self) -> usize {
+        self.text_bytes
+            + self.names.capacity() * size_of::<(u32, Box<str>)>()
+            + self.namespaces.capacity() * size_of::<Box<str>>()
+            + self.name_keys.memory()
+            + self.namespace_keys.memory()
+    }
+
+    /// How often the names were forgotten: numbers of another generation mean nothing now.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Forgets all names; the next one is number 0 again.
+    pub fn clear(&mut self) {
+        *self = Names {
+            generation: self.generation + 1,
+            ..Names::default()
+        };
+    }
+
+    /// The number of a namespace that was met before, by whoever read the document.
+    pub(crate) fn known_namespace(&self, namespace: &[u8]) -> Option<u32> {
+        found(&self.namespace_keys.search(0, namespace))
+    }
+
+    /// How many names and namespaces there are.
+    pub(crate) fn remembered(&self) -> usize {
+        self.name_keys.len() + self.namespace_keys.len()
+    }
+
+    /// The number of a namespace; none if the table is crowded.
+    pub(crate) fn namespace(&mut self, namespace: &[u8]) -> Option<u32> {
+        if namespace.is_empty() {
+            return Some(NO_NAMESPACE);
+        }
+        match self.namespace_keys.search(0, namespace) {
+            Search::Found(number) => Some(number),
+            Search::Missing(place) => {
+                let number = self.namespaces.len() as u32;
+                self.namespaces
+                    .push(std::str::from_utf8(namespace).ok()?.into());
+                self.text_bytes += namespace.len();
+                self.namespace_keys.put(place, 0, namespace, number);
+                Some(number)
+            }
+            Search::Crowded => None,
+        }
+    }
+
+    /// The number of a name in a numbered namespace; none if the table is crowded.
+    pub(crate) fn intern(&mut self, namespace: u32, local: &[u8]) -> Option<u32> {
+        match self.name_keys.search(namespace, local) {
+            Search::Found(number) => Some(number),
+            Search::Missing(place) => {
+                let number = self.names.len() as u32;
+                self.names
+                    .push((namespace, std::str::from_utf8(local).ok()?.into()));
+                self.text_bytes += local.len();
+                self.name_keys.put(place, namespace, local, number);
+                Some(number)
+            }
+            Search::Crowded => None,
+        }
+    }
+}
+
+fn found(search: &Search) -> Option<u32> {
+    match search {
+        Search::Found(number) => Some(*number),
+        Search::Missing(_) | Search::Crowded => None,
+    }
+}

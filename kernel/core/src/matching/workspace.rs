@@ -1,0 +1,522 @@
+//! A document against an index.
+
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use crate::document::build::Event;
+use crate::document::classes::Classes;
+use crate::document::read::{Limits, Reader, Unsure};
+use crate::document::tree::Tree;
+use crate::index::Index;
+use crate::index::layer::{NONE, Slot, Twig};
+use crate::matching::decide::{Glance, Judge};
+use crate::matching::layer_scan::{Read, Room, Side};
+use crate::matching::links::Links;
+use crate::matching::rounds::{Open, decide};
+use crate::matching::steps::Steps;
+use crate::matching::verify::{Remembered, Verifier};
+use crate::sys::prefetch::prefetch;
+
+/// How many bytes of paths one reader remembers by default: a hundred thousand patterns on documents
+/// of one kind need a tenth of it.
+pub const BUDGET: usize = 256 << 20;
+
+/// The budget is for so many patterns; with more of them it grows in proportion, as what a path fires
+/// does. A budget that everything does not fit into is worse than none: all is learned over and over.
+pub const BUDGET_PATTERNS: usize = 250_000;
+
+/// A document with so many elements is large by default: twigs are decided by joining the places of
+/// their leaves, which pays for itself from about here on.
+pub const LARGE_FROM: usize = 1024;
+
+/// How many steps of looking one document may take by default, for all patterns together: 3 to 8
+/// nanoseconds each. Fifty thousand patterns with branches on a document of 65,000 elements take 62
+/// million.
+pub const STEPS_MAX: u64 = 250_000_000;
+
+/// With every so many elements a document may take as many steps again: patterns that have to be looked
+/// at have to be looked at in more places. With more than [`BUDGET_PATTERNS`] the steps grow as well.
+pub const STEPS_ELEMENTS: u64 = 65_536;
+
+/// How many candidates ahead a record is fetched.
+const AHEAD: usize = 12;
+
+/// How a reader fared.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counters {
+    /// Documents matched.
+    pub documents: u64,
+    /// Twigs whose access fired.
+    pub candidates: u64,
+    /// Twigs that had to be looked at on the document.
+    pub verified: u64,
+    /// Steps that looking at documents took.
+    pub steps: u64,
+    /// Documents whose steps were given in rounds.
+    pub in_rounds: u64,
+    /// Pairs of document and pattern that would have taken too many.
+    pub undecided: u64,
+    /// How often documents had too much to be learned.
+    pub abandoned: u64,
+    /// The most that the paths of one document had to be learned.
+    pub weight_most: u64,
+    /// How often paths were forgotten for want of room.
+    pub forgotten: u64,
+    /// Paths remembered.
+    pub paths: u64,
+    /// Bytes that remembered paths take.
+    pub bytes: u64,
+}
+
+/// What one reader needs: it reads one document at a time, and remembers paths.
+#[derive(Default)]
+pub struct Workspace {
+    reader: Reader,
+    tree: Tree,
+    classes: Classes,
+    element_classes: Vec<u32>,
+    attribute_classes: Vec<u32>,
+    sides: [Side; 2],
+    remembered: Remembered,
+    found: Vec<i64>,
+    bitmap: Vec<u64>,
+    chosen: Vec<u32>,
+    open: Vec<Open>,
+    counters: Counters,
+    is_large: bool,
+}
+
+/// Where the ids of patterns go.
+pub struct Found<'a> {
+    /// Those that match.
+    pub matches: &'a mut Vec<i64>,
+    /// Those that libxml2 has to decide.
+    pub candidates: &'a mut Vec<i64>,
+    /// Those that would have taken too many steps to decide.
+    pub undecided: &'a mut Vec<i64>,
+}
+
+/// How large documents, and what is remembered of them, may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Of a document.
+    pub limits: Limits,
+    /// Bytes of paths.
+    pub budget: usize,
+    /// Elements that make a document large.
+    pub large_from: usize,
+    /// Steps of looking at one document.
+    pub steps_max: u64,
+}
+
+impl Bounds {
+    /// How many bytes of paths may be remembered beside so many patterns.
+    pub fn budget_for(&self, patterns: usize) -> usize {
+        self.budget.saturating_mul(times_for(patterns))
+    }
+
+    /// How many steps a document with so many elements may take beside so many patterns.
+    fn steps_for(&self, patterns: usize, elements: usize) -> u64 {
+        let times = times_for(patterns) as u64;
+        let more = self.steps_max / STEPS_ELEMENTS * elements as u64;
+        self.steps_max.saturating_add(more).saturating_mul(times)
+    }
+
+    /// How much the paths of a small document may have to be learned beside so many patterns,
+    /// in nodes that fire: 100,000 patterns on documents of one kind have 33,000.
+    pub fn weight_max(&self, patterns: usize) -> u64 {
+        self.room_for(patterns, 0).weight_max
+    }
+
+    /// How much may be remembered and done on the way through a document with so many elements, beside
+    /// so many patterns.
+    fn room_for(&self, patterns: usize, elements: usize) -> Room {
+        let steps = self.steps_for(patterns, elements);
+        Room {
+            bytes: self.budget_for(patterns),
+            weight_max: steps / 64,
+            searched_max: steps / 64,
+            found_max: steps / 8,
+        }
+    }
+}
+
+/// How many times as much may be remembered and done beside so many patterns.
+#[inline]
+fn times_for(patterns: usize) -> usize {
+    if patterns <= BUDGET_PATTERNS {
+        return 1; // Nearly always, and without a division.
+    }
+    patterns.div_ceil(BUDGET_PATTERNS)
+}
+
+impl Workspace {
+    /// Reads a document and appends the ids of the patterns it satisfies, ascending, except those in
+    /// `skip`, which is ascending too.
+    ///
+    /// What a document takes depends on the layers that patterns are in. So where it comes near what it
+    /// may take, and the index is scattered, it fails: whoever can has to settle the index, and ask again.
+    pub fn matched(
+        &mut self,
+        index: &Index,
+        content: &[u8],
+        bounds: &Bounds,
+        skip: &[i64],
+        found: Found,
+    ) -> Result<(), Unsure> {
+        self.reader.read(content, &bounds.limits, &mut self.tree)?;
+        self.scan(index, bounds);
+        self.collect(index, bounds, skip, found)
+    }
+
+    /// The same for a document that libxml2 has read.
+    pub fn matched_events(
+        &mut self,
+        index: &Index,
+        events: &[Event],
+        bounds: &Bounds,
+        skip: &[i64],
+        found: Found,
+    ) -> Result<(), Unsure> {
+        self.reader.take(events, &mut self.tree)?;
+        self.scan(index, bounds);
+        self.collect(index, bounds, skip, found)
+    }
+
+    /// Reads a document and tells which links it must go to, `None` where libxml2 has to decide.
+    pub fn linked(
+        &mut self,
+        index: &Index,
+        content: &[u8],
+        bounds: &Bounds,
+        links: &Links,
+        skip: &[i64],
+    ) -> Result<Vec<Option<bool>>, Unsure> {
+        self.reader.read(content, &bounds.limits, &mut self.tree)?;
+        self.scan(index, bounds);
+        let steps_max = bounds.steps_for(index.len(), self.tree.elements.len());
+        let mut judge = self.judge(index);
+        judge.verifier.steps.allow(steps_max / 2);
+        let decided = links.decide(&mut judge, skip);
+        let (verified, steps) = (judge.verified, judge.verifier.steps.taken());
+        self.counters.verified += verified;
+        self.counters.steps += steps;
+        Ok(decided)
+    }
+
+    /// How it fared so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            forgotten: self.sides.iter().map(|it| it.paths.forgotten).sum(),
+            paths: self.sides.iter().map(|it| it.paths.len() as u64).sum(),
+            bytes: self.sides.iter().map(|it| it.paths.held() as u64).sum(),
+            ..self.counters
+        }
+    }
+
+    /// Marks what fires in the document that was read.
+    fn scan(&mut self, index: &Index, bounds: &Bounds) {
+        self.is_large = self.tree.elements.len() >= bounds.large_from;
+        self.counters.documents += 1;
+        let mut room = bounds.room_for(index.len(), self.tree.elements.len());
+        index.used.store(true, Ordering::Relaxed);
+        let names = self.reader.names();
+        let renumbered = self.classes.update(index, names);
+        let (tree, classes) = (&self.tree, &mut self.classes);
+        self.element_classes.clear();
+        self.element_classes.extend(
+            tree.elements
+                .iter()
+                .map(|it| classes.element(it.name, index, names)),
+        );
+        self.attribute_classes.clear();
+        self.attribute_classes.extend(
+            tree.attributes
+                .iter()
+                .map(|it| classes.attribute(it.name, index, names)),
+        );
+        self.remembered.begin();
+        let read = Read {
+            tree,
+            classes,
+            element_classes: &self.element_classes,
+            attribute_classes: &self.attribute_classes,
+            is_large: self.is_large,
+        };
+        let mut weight = 0;
+        for (number, side) in self.sides.iter_mut().enumerate() {
+            side.scan(index, number, read, renumbered, room);
+            weight += side.paths.weight;
+            room = room.after(side);
+        }
+        self.counters.weight_most = self.counters.weight_most.max(weight);
+        if self.sides.iter().any(|it| it.abandoned) {
+            self.sides.iter_mut().for_each(|it| it.abandoned = true);
+        }
+    }
+
+    fn judge<'a>(&'a mut self, index: &'a Index) -> Judge<'a> {
+        let verifier = Verifier {
+            tree: &self.tree,
+            clauses: &index.clauses,
+            classes: &self.classes,
+            element_classes: &self.element_classes,
+            attribute_classes: &self.attribute_classes,
+            remembered: &mut self.remembered,
+            steps: Steps::default(),
+            direct_left: 0,
+        };
+        Judge {
+            index,
+            sides: &mut self.sides,
+            verifier,
+            is_large: self.is_large,
+            verified: 0,
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// Turns marks into ids.
+    fn collect(
+        &mut self,
+        index: &Index,
+        bounds: &Bounds,
+        skip: &[i64],
+        found: Found,
+    ) -> Result<(), Unsure> {
+        if index.is_scattered() && self.sides.iter().any(|it| it.abandoned) {
+            return Err(Unsure::Scattered);
+        }
+        let mut sink = Sink {
+            index,
+            // Whether ids are small and many enough for a bitmap of them.
+            dense: index.end <= 65_536 + 16 * index.len() as i64,
+            bitmap: std::mem::take(&mut self.bitmap),
+            found: std::mem::take(&mut self.found),
+        };
+        sink.begin();
+        let mut chosen = std::mem::take(&mut self.chosen);
+        let mut open = std::mem::take(&mut self.open);
+        let steps_max = bounds.steps_for(index.len(), self.tree.elements.len());
+        let mut judge = self.judge(index);
+        let (mut candidates, mut abandoned) = (0, 0);
+        for number in 0..index.layers.len() {
+            sink.reports(number, &judge.sides[number].marks.reports);
+            if judge.sides[number].abandoned {
+                abandoned = 1;
+                open.extend(everything(index, number, skip));
+                continue;
+            }
+            let mut twigs = std::mem::take(&mut chosen);
+            let fired = &judge.sides[number].marks.candidates;
+            each_bit(fired.iter().copied(), |twig| twigs.push(twig));
+            twigs.extend(judge.always(number));
+            candidates += twigs.len() as u64;
+            glance_at(&judge, number, &twigs, &mut sink, &mut open);
+            twigs.clear();
+            chosen = twigs;
+        }
+        let outcome = decide(&mut judge, &open, steps_max);
+        let verified = judge.verified;
+        for &(pattern, key) in &outcome.proven {
+            sink.report(pattern, key);
+        }
+        open.clear();
+        (self.chosen, self.open) = (chosen, open);
+        if outcome.is_long && index.is_scattered() {
+            (self.bitmap, self.found) = (sink.bitmap, sink.found);
+            return Err(Unsure::Scattered);
+        }
+        self.counters.candidates += candidates;
+        self.counters.verified += verified;
+        self.counters.steps += outcome.steps;
+        self.counters.in_rounds += u64::from(outcome.in_rounds);
+        self.counters.abandoned += abandoned;
+        self.counters.undecided += sink.hand_over(skip, &outcome.undecided, found);
+        (self.bitmap, self.found) = (sink.bitmap, sink.found);
+        Ok(())
+    }
+}
+
+/// Reports the twigs that the marks decide, and lists those that they leave open.
+fn glance_at(judge: &Judge, number: usize, twigs: &[u32], sink: &mut Sink, open: &mut Vec<Open>) {
+    let records: &[Twig] = &judge.index.layers[number].twigs;
+    for (place, &twig) in twigs.iter().enumerate() {
+        if let Some(&soon) = twigs.get(place + AHEAD) {
+            prefetch(records, soon as usize);
+        }
+        let record = &records[twig as usize];
+        if record.pattern == NONE {
+            continue;
+        }
+        match judge.glance(number, record) {
+            Glance::Known(false) => {}
+            Glance::Known(true) => sink.report(record.pattern, record.key),
+            Glance::Doubt(doubts) => {
+                let expect = |it: &(u32, u32)| judge.index.clauses.expect(it.1);
+                doubts.joins().iter().for_each(expect);
+                open.push(Open {
+                    pattern: record.pattern,
+                    key: record.key,
+                    layer: number,
+                    twig: Some((twig, doubts)),
+                });
+            }
+        }
+    }
+}
+
+/// All patterns of a layer that are not to be skipped: its marks say too little.
+fn everything<'a>(
+    index: &'a Index,
+    number: usize,
+    skip: &'a [i64],
+) -> impl Iterator<Item = Open> + 'a {
+    let patterns = index.numbers_in(number);
+    let asked = patterns.filter(|&it| skip.binary_search(&index.pattern(it).id).is_err());
+    asked.map(move |pattern| Open {
+        pattern,
+        key: index.pattern(pattern).id as u32,
+        layer: number,
+        twig: None,
+    })
+}
+
+/// Tells the numbers of the bits set, in order.
+#[inline]
+fn each_bit(words: impl Iterator<Item = u64>, mut tell: impl FnMut(u32)) {
+    for (place, mut word) in words.enumerate() {
+        while word != 0 {
+            tell(place as u32 * 64 + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
+}
+
+/// Collects ids in any order and hands them over ascending, each once: as bits where ids are small
+/// numbers, else by sorting.
+struct Sink<'a> {
+    index: &'a Index,
+    dense: bool,
+    bitmap: Vec<u64>,
+    found: Vec<i64>,
+}
+
+impl Sink<'_> {
+    fn begin(&mut self) {
+        self.found.clear();
+        self.bitmap.clear();
+        if self.dense {
+            self.bitmap
+                .resize((self.index.end as usize).div_ceil(64), 0);
+        }
+    }
+
+    #[inline]
+    fn report(&mut self, pattern: u32, key: u32) {
+        if self.dense {
+            self.bitmap[key as usize / 64] |= 1 << (key % 64);
+        } else {
+            self.found.push(self.index.pattern(pattern).id);
+        }
+    }
+
+    fn reports(&mut self, number: usize, words: &[u64]) {
+        let layer = &self.index.layers[number];
+        let (keys, live): (&[u32], &[u64]) = (&layer.keys, &layer.live);
+        let reporting = words.iter().zip(live).map(|(word, live)| word & live);
+        if self.dense {
+            let bitmap = &mut self.bitmap[..];
+            each_bit(reporting, |slot| {
+                let key = keys[slot as usize];
+                bitmap[key as usize / 64] |= 1 << (key % 64);
+            });
+        } else {
+            let slots: &[Slot] = &layer.slots;
+            let (index, found) = (self.index, &mut self.found);
+            each_bit(reporting, |slot| {
+                found.push(index.pattern(slots[slot as usize].pattern).id);
+            });
+        }
+    }
+
+    /// Gives the ids, and how many of them are undecided.
+    fn hand_over(&mut self, skip: &[i64], undecided: &[u32], found: Found) -> u64 {
+        let (start, first) = (found.matches.len(), found.candidates.len());
+        let (matches, candidates) = (&mut *found.matches, &mut *found.candidates);
+        self.hand_over_decided(skip, matches, candidates);
+        if undecided.is_empty() {
+            return 0;
+        }
+        let mut open: Vec<u32> = undecided.to_vec();
+        open.sort_by_key(|&it| self.index.pattern(it).id);
+        open.dedup();
+        let before = found.undecided.len();
+        for pattern in open {
+            let record = self.index.pattern(pattern);
+            if skip.binary_search(&record.id).is_ok() {
+                continue;
+            }
+            if record.residual != 0 {
+                candidates.push(record.id);
+            } else if matches[start..].binary_search(&record.id).is_err() {
+                found.undecided.push(record.id);
+            }
+        }
+        let mut given = candidates.split_off(first);
+        given.sort_unstable();
+        given.dedup();
+        candidates.append(&mut given);
+        (found.undecided.len() - before) as u64
+    }
+
+    fn hand_over_decided(
+        &mut self,
+        skip: &[i64],
+        matches: &mut Vec<i64>,
+        candidates: &mut Vec<i64>,
+    ) {
+        if self.dense {
+            for &id in skip {
+                if let Some(word) = usize::try_from(id)
+                    .ok()
+                    .and_then(|it| self.bitmap.get_mut(it / 64))
+                {
+                    *word &= !(1 << (id % 64));
+                }
+            }
+            if self.index.residual() == 0 {
+                append(&self.bitmap, matches);
+                return;
+            }
+            append(&self.bitmap, &mut self.found);
+        } else {
+            self.found.sort_unstable();
+            self.found.dedup();
+            self.found.retain(|id| skip.binary_search(id).is_err());
+        }
+        for id in self.found.drain(..) {
+            let residual = self
+                .index
+                .find(id)
+                .is_some_and(|it| self.index.pattern(it).residual != 0);
+            if residual {
+                &mut *candidates
+            } else {
+                &mut *matches
+            }
+            .push(id);
+        }
+    }
+}
+
+/// Appends the numbers of the bits set, in order.
+fn append(bitmap: &[u64], numbers: &mut Vec<i64>) {
+    // On its own the list stays in registers.
+    let mut list = std::mem::take(numbers);
+    each_bit(bitmap.iter().copied(), |number| {
+        list.push(i64::from(number))
+    });
+    *numbers = list;
+}
