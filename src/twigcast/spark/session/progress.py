@@ -20,7 +20,6 @@ from twigcast.spark.session.session import is_connected_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
 _QUESTION_SECONDS = 0.25
 
 
@@ -97,3 +96,17 @@ def _hearing(spark: SparkSession, tell: Callable[[int], None]) -> Iterator[None]
         yield
     finally:
         spark.removeProgressHandler(handler)
+
+
+REPORT_EVERY = 1000
+"""Progress is told once for so many subscriptions or documents."""
+
+
+def reporter(listener: Listener | None) -> Callable[[str, int, int | None], None]:
+    """A function that reports a stage's progress to a listener, now and then and at its end."""
+
+    def tell(stage: str, done: int, total: int | None) -> None:
+        if listener is not None and (done % REPORT_EVERY == 0 or done == total):
+            asked(listener, Progress(stage, done, total))
+
+    return tell
