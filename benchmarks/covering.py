@@ -25,7 +25,7 @@ from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, digest, peak_bytes, timed
 from benchmarks.workloads import drawn
 from twigcast.covering import CoverIndex, FactorizationTree
-from twigcast.covering.containment.covers import Ready, decide_ready, ready
+from twigcast.covering.containment.covers import CompiledPattern, decide_compiled, ready
 from twigcast.language import Pattern
 
 PASSES = 3
@@ -43,7 +43,7 @@ class LinearScan:
     """The naive way: every pattern is asked about."""
 
     def __init__(self) -> None:
-        self._ready: dict[int, Ready] = {}
+        self._ready: dict[int, CompiledPattern] = {}
 
     def add(self, id: int, pattern: Pattern | str) -> None:
         """Make a pattern ready and keep it."""
@@ -57,12 +57,16 @@ class LinearScan:
     def covering(self, pattern: Pattern) -> list[int]:
         """What covers it."""
         probe, kept = ready(pattern.condition), self._ready
-        return [one for one in sorted(kept) if decide_ready(wider=kept[one], narrower=probe).covers]
+        return [
+            one for one in sorted(kept) if decide_compiled(wider=kept[one], narrower=probe).covers
+        ]
 
     def covered(self, pattern: Pattern) -> list[int]:
         """What it covers."""
         probe, kept = ready(pattern.condition), self._ready
-        return [one for one in sorted(kept) if decide_ready(wider=probe, narrower=kept[one]).covers]
+        return [
+            one for one in sorted(kept) if decide_compiled(wider=probe, narrower=kept[one]).covers
+        ]
 
 
 TREE = "factorization tree"

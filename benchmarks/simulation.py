@@ -29,8 +29,8 @@ from twigcast.routing.events import BrokerId, Publish, Subscribe, SubscriptionId
 from twigcast.routing.in_memory.traffic import KINDS
 from twigcast.routing.path_unit.path_messages import path_count
 from twigcast.routing.strategy import Strategy, advertised, covering, identity, strategy
-from twigcast.simulator import Results, Scenario, Story, simulate, tell
-from twigcast.simulator.schedule import HandedIn
+from twigcast.simulator import Results, Scenario, Schedule, generate_schedule, simulate
+from twigcast.simulator.schedule import ClientEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +119,9 @@ def scenario_of(definition: Definition) -> Scenario:
     return Scenario.of(given, name=definition.name, folder=Path() if source == "news" else NITF)
 
 
-def story_of(definition: Definition, scenario: Scenario) -> Story:
+def story_of(definition: Definition, scenario: Scenario) -> Schedule:
     """Each subscriber draws patterns of its own, or chooses from those that there are in all."""
-    story = tell(scenario).story
+    story = generate_schedule(scenario).story
     if not definition.distinct:
         return story
     network = story.network
@@ -129,7 +129,7 @@ def story_of(definition: Definition, scenario: Scenario) -> Story:
     source, _, shape = definition.workload.partition("/")
     texts = drawn(source, shape, seed=definition.seed, count=definition.distinct)
     patterns = [Pattern.parse(text) for text in texts]
-    asked: list[HandedIn] = []
+    asked: list[ClientEvent] = []
     for place, leaf in enumerate(leaves):
         if definition.distinct == definition.subscriptions:
             mine = patterns[place :: len(leaves)]
@@ -137,18 +137,18 @@ def story_of(definition: Definition, scenario: Scenario) -> Story:
             die = Random(f"{definition.seed} {leaf}")
             mine = die.sample(patterns, definition.subscriptions // len(leaves))
         asked += (
-            HandedIn(0.0, BrokerId(leaf), Subscribe(SubscriptionId(number), leaf, pattern))
+            ClientEvent(0.0, BrokerId(leaf), Subscribe(SubscriptionId(number), leaf, pattern))
             for number, pattern in enumerate(mine)
         )
     return replace(story, stage=(story.stage[0], tuple(asked)))
 
 
-def received(story: Story, results: Results, chosen: Strategy) -> int:
+def received(story: Schedule, results: Results, chosen: Strategy) -> int:
     """The messages that brokers receive: over links, and from clients."""
     documents = [
         happening.event.publication.content
         for happening in story.then
-        if isinstance(happening, HandedIn) and isinstance(happening.event, Publish)
+        if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish)
     ]
     published = sum(map(path_count, documents)) if chosen.unit == "path" else len(documents)
     handed_in = sum(map(len, story.stage)) + published

@@ -20,7 +20,7 @@ from twigcast.errors import InternalError
 from twigcast.language import Pattern
 from twigcast.routing import Network, Router
 from twigcast.routing.events import BrokerId, Change, LinkUp
-from twigcast.routing.forwarding.forwarder import Forwarding
+from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.wire import frames as wire
 
 ROOMS = [
@@ -187,7 +187,7 @@ def test_what_a_batch_raises_is_the_callers_and_what_settling_raises_is_ours(
 
 def test_whoever_is_reported_to_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     router = Router("here", report=failing)
-    monkeypatch.setattr(Forwarding, "add_link", failing)
+    monkeypatch.setattr(Forwarder, "add_link", failing)
     with pytest.raises(InternalError) as caught:
         router.handle(LinkUp(BrokerId("there")), now=0.0)
     assert isinstance(caught.value.__cause__, ArithmeticError)

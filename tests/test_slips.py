@@ -57,7 +57,7 @@ from twigcast.routing.path_unit.path_messages import PathLimits
 from twigcast.routing.topology.model import TopologyLimits
 from twigcast.routing.wire import frames as wire
 from twigcast.routing.wire.frames import WireLimits
-from twigcast.simulator import Results, Scenario, Simulation, SimulationLimits, Story
+from twigcast.simulator import Results, Scenario, Schedule, Simulation, SimulationLimits
 
 DOCUMENT = b"<a><b c='1'>2</b></a>"
 DTD = b"<!ELEMENT a (b*)><!ELEMENT b (#PCDATA)>"
@@ -244,7 +244,7 @@ def merged_set() -> MergedSet:
     return made
 
 
-def a_story() -> Story:
+def a_story() -> Schedule:
     return story([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
 
 

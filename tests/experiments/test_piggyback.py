@@ -22,7 +22,7 @@ from twigcast.experiments.piggyback import (
 from twigcast.experiments.piggyback_stage import Stage
 from twigcast.routing.events import Publish, Subscribe
 from twigcast.routing.strategy import strategy
-from twigcast.simulator.schedule import HandedIn
+from twigcast.simulator.schedule import ClientEvent
 
 SMALL = Stage(levels=3, patterns=120, documents=3)
 PLAYED = ("ES", "ES+s", "L", "L+s", "L-s", "L-d", "L+d", "L+s-sd", "A+s-sd")
@@ -92,7 +92,7 @@ def test_the_same_stage_gives_the_same_figures(figures: dict[str, Figures]) -> N
 
 def test_patterns_are_all_different_and_ask_for_the_marker() -> None:
     _, subscriptions = SMALL.story().stage
-    events = [each.event for each in subscriptions if isinstance(each, HandedIn)]
+    events = [each.event for each in subscriptions if isinstance(each, ClientEvent)]
     patterns = [event.pattern for event in events if isinstance(event, Subscribe)]
     assert len(patterns) == 7 * SMALL.patterns
     assert len(set(patterns)) > 0.9 * len(patterns)  # some texts mean the same
@@ -102,7 +102,7 @@ def test_patterns_are_all_different_and_ask_for_the_marker() -> None:
 @pytest.mark.parametrize("position", [0.25, 1.0])
 def test_the_marker_stands_behind_its_share_of_the_elements(position: float) -> None:
     for handed in SMALL.documents_at(position):
-        assert isinstance(handed, HandedIn)
+        assert isinstance(handed, ClientEvent)
         assert isinstance(handed.event, Publish)
         tags = [each.tag for each in etree.fromstring(handed.event.publication.content).iter("*")]
         assert len(tags) == SMALL.elements

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.goldens.golden import Golden
-from twigcast.simulator import Results, Told, options_text, read_scenario, simulate, tell
+from twigcast.simulator import (
+    GeneratedSchedule,
+    Results,
+    generate_schedule,
+    options_text,
+    read_scenario,
+    simulate,
+)
 
 _NEWSROOM: Final = """
 [topology]
@@ -89,7 +96,7 @@ def _played(name: str, folder: Path) -> str:
     path = folder / f"{name}.toml"
     path.write_text(SCENARIOS[name], encoding="utf-8")
     scenario = read_scenario(path)
-    told = tell(scenario)
+    told = generate_schedule(scenario)
     lines = ["# options", "", options_text(scenario.options), "", *_drawn(told)]
     for strategy in STRATEGIES:
         results = simulate(scenario, strategy, story=told.story)
@@ -97,7 +104,7 @@ def _played(name: str, folder: Path) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _drawn(told: Told) -> Iterator[str]:
+def _drawn(told: GeneratedSchedule) -> Iterator[str]:
     yield "# drawn"
     yield ""
     for name, value in told.drawn.items():

@@ -26,7 +26,7 @@ from twigcast.language.condition.model import (
     SelfIs,
     ValueTest,
 )
-from twigcast.matching import LastSeen, Matcher, Moment
+from twigcast.matching import LastSeen, Matcher, Position
 
 FEED = b"<feed><a><b/></a><a><b/><c>x</c></a><d/></feed>"
 
@@ -121,8 +121,8 @@ def test_at_the_moment_told_the_answer_is_certain_and_not_one_tag_earlier(
 )
 def test_moments_count_start_tags_and_end_tags(xpath: str, element: int, ends: int) -> None:
     account = matcher_of(xpath).follow(FEED)
-    assert account.decided == {0: Moment(element, ends)}
-    assert account.end == Moment(7, 7)
+    assert account.decided == {0: Position(element, ends)}
+    assert account.end == Position(7, 7)
 
 
 @given(st.lists(subscriptions(), min_size=1, max_size=5), documents())
@@ -131,7 +131,7 @@ def test_following_decides_what_matching_decides(said: list[Said], content: byte
     account = matcher.follow(content)
     assert list(account.decided) == matcher.match(content)
     events = tags(judge_tree(content))
-    assert account.end == Moment(len(events) // 2, len(events) // 2)
+    assert account.end == Position(len(events) // 2, len(events) // 2)
 
 
 # Links.
@@ -157,8 +157,8 @@ def test_a_link_is_decided_with_the_first_of_its_matches(
 def test_an_eager_reading_ends_with_the_last_link() -> None:
     matcher = matcher_of("//a/b", "//c", "//d")
     account = matcher.follow(FEED, [[0, 2], [1]], eager=True)
-    assert account.links == (Moment(3, 0), Moment(6, 3))
-    assert account.end == Moment(6, 3)
+    assert account.links == (Position(3, 0), Position(6, 3))
+    assert account.end == Position(6, 3)
     assert list(account.decided) == [0, 1]
 
 

@@ -14,27 +14,27 @@ from twigcast.routing.events import (
     Unsubscribe,
 )
 from twigcast.routing.topology.model import Topology
-from twigcast.simulator import Story
-from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns
+from twigcast.simulator import Schedule
+from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
 
 A = b"<a><b/></a>"
 
 
-def asks(broker: str, id: int, xpath: str, at: float = 0.0) -> HandedIn:
+def asks(broker: str, id: int, xpath: str, at: float = 0.0) -> ClientEvent:
     """A client of a broker subscribes."""
     event = Subscribe(SubscriptionId(id), f"client {id}", Pattern.parse(xpath))
-    return HandedIn(at, BrokerId(broker), event)
+    return ClientEvent(at, BrokerId(broker), event)
 
 
-def leaves(broker: str, id: int, at: float) -> HandedIn:
+def leaves(broker: str, id: int, at: float) -> ClientEvent:
     """A client of a broker subscribes no longer."""
-    return HandedIn(at, BrokerId(broker), Unsubscribe(SubscriptionId(id)))
+    return ClientEvent(at, BrokerId(broker), Unsubscribe(SubscriptionId(id)))
 
 
-def publishes(broker: str, name: str, at: float = 0.0, content: bytes = A) -> HandedIn:
+def publishes(broker: str, name: str, at: float = 0.0, content: bytes = A) -> ClientEvent:
     """A document is handed in."""
     publication = Publication(name, BrokerId(broker), "publisher", content)
-    return HandedIn(at, BrokerId(broker), Publish(publication))
+    return ClientEvent(at, BrokerId(broker), Publish(publication))
 
 
 def lost(one: str, other: str, at: float) -> LinkLost:
@@ -50,7 +50,7 @@ def story(
     subscriptions: Iterable[Happening] = (),
     then: Iterable[Happening] = (),
     start: float | None = None,
-) -> Story:
+) -> Schedule:
     """A story with one scene before it."""
     network = Topology.of({"links": links}).tree()
-    return Story(network, stage=(tuple(subscriptions),), then=tuple(then), start=start)
+    return Schedule(network, stage=(tuple(subscriptions),), then=tuple(then), start=start)

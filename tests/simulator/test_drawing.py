@@ -9,13 +9,13 @@ from lxml import etree
 
 from tests.simulator.stories import asks, publishes, story
 from twigcast.routing.topology.model import Topology
-from twigcast.simulator import Simulation, Story, drawn_network
+from twigcast.simulator import Schedule, Simulation, drawn_network
 
-ALONE = Simulation(Story(Topology.of({"brokers": ["alone"]}).tree())).run()
+ALONE = Simulation(Schedule(Topology.of({"brokers": ["alone"]}).tree())).run()
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def picture(told: Story, title: str = "a title") -> etree._Element:
+def picture(told: Schedule, title: str = "a title") -> etree._Element:
     results = Simulation(told, "flooding").run()
     return etree.fromstring(drawn_network(told.network, results, title=title).encode())
 
@@ -80,5 +80,5 @@ def test_whatever_a_title_holds_the_picture_is_well_formed(first: int) -> None:
 
 
 def test_a_single_broker_is_a_picture_too() -> None:
-    alone = Story(Topology.of({"brokers": ["alone"]}).tree())
+    alone = Schedule(Topology.of({"brokers": ["alone"]}).tree())
     assert discs(picture(alone)).keys() == {"alone"}

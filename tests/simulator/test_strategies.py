@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from twigcast.simulator import Results, Scenario, Simulation, simulate, tell
+from twigcast.simulator import Results, Scenario, Simulation, generate_schedule, simulate
 
 STRATEGIES = (
     "identity",
@@ -78,7 +78,7 @@ def late(results: Results) -> set[tuple[object, ...]]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_after_all_troubles_every_strategy_delivers_what_flooding_does(seed: int) -> None:
     read = scenario(TROUBLED, seed)
-    story = tell(read).story
+    story = generate_schedule(read).story
     flooding = late(simulate(read, "flooding", story=story))
     assert flooding
     for strategy in STRATEGIES:
@@ -92,7 +92,7 @@ def test_in_a_quiet_network_nothing_is_missed_and_perfect_strategies_waste_nothi
     strategy: str,
 ) -> None:
     read = scenario(TROUBLED.partition("[churn]")[0], 3)
-    simulation = Simulation(tell(read).story, strategy)
+    simulation = Simulation(generate_schedule(read).story, strategy)
     results = simulation.run()
     assert (results.missed, results.unexpected, results.repeated) == (0, 0, 0)
     assert results.delivered > 0
@@ -103,7 +103,7 @@ def test_in_a_quiet_network_nothing_is_missed_and_perfect_strategies_waste_nothi
 @pytest.mark.parametrize("strategy", ANNOTATED)
 def test_answers_in_parts_deliver_what_flooding_does(strategy: str) -> None:
     read = scenario(TROUBLED + '[run]\nengine = "streaming"\n', 6)
-    story = tell(read).story
+    story = generate_schedule(read).story
     results = simulate(read, strategy, story=story)
     assert late(results) == late(simulate(read, "flooding", story=story))
     assert (results.repeated, results.refusals, results.dead_letters) == (0, (), ())

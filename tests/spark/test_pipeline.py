@@ -21,7 +21,7 @@ from twigcast.matching import Matcher
 from twigcast.spark import Progress, Publications, Run, read_table, run_batch
 from twigcast.spark.plans import writing
 from twigcast.spark.plans.distribution import documents_in_chunks, outcomes_of, share_compiled
-from twigcast.spark.storage.sources import gathered
+from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.storage.tables import TABLES
 from twigcast.spark.worker.chunks import cut
 from twigcast.spark.worker.labels import labels_of
@@ -312,7 +312,7 @@ def test_a_matcher_is_loaded_once_per_worker_and_version(work: Path, spark: Spar
     assert len(chunks) == 8
     seen: dict[str, set[str]] = {}
     for name in ("a", "a", "b"):
-        file = gathered([f"//{name}", "//load"])
+        file = load_subscriptions([f"//{name}", "//load"])
         matcher = Matcher()
         assert compile_subscriptions(file, matcher.add) == ()
         compiled = share_compiled(spark, labels_of(file), matcher)

@@ -109,7 +109,7 @@ def test_a_table_may_say_where_its_documents_are_published() -> None:
 
 def test_ids_that_differ_only_by_type_cannot_share_a_table() -> None:
     given = (Subscription(7, "//a", line=1), Subscription("7", "//b", line=2))
-    file = pipeline.unambiguous(SubscriptionFile(given))
+    file = pipeline.reject_duplicate_ids(SubscriptionFile(given))
     assert file.subscriptions == given[:1]
     assert (file.rejected[0].id, file.rejected[0].line) == ("7", 2)
     assert file.rejected[0].reason == (
@@ -119,6 +119,6 @@ def test_ids_that_differ_only_by_type_cannot_share_a_table() -> None:
 
 def test_ids_are_compared_whatever_their_lines() -> None:
     given = (Subscription(7, "//a"), Subscription("7", "//b"), Subscription(7, "//c"))
-    file = pipeline.unambiguous(SubscriptionFile(given))
+    file = pipeline.reject_duplicate_ids(SubscriptionFile(given))
     assert [item.xpath for item in file.subscriptions] == ["//a"]
     assert len(file.rejected) == 2

@@ -25,7 +25,7 @@ from twigcast.files.schemas import shipped_schema
 from twigcast.routing import Topology
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
-from twigcast.simulator import Simulation, Story
+from twigcast.simulator import Schedule, Simulation
 from twigcast.spark import Pipeline, Run
 from twigcast.spark.storage.tables import TABLES
 from twigcast.workload import generate_documents, generate_patterns
@@ -238,7 +238,7 @@ def test_the_simulator_counts_the_same_documents(workload: Workload, strategy: s
         publishes(origin, name, 10.0 + number, content)
         for number, (name, content, origin) in enumerate(workload.documents)
     )
-    story = Story(Topology.of(TOPOLOGY).tree(), stage=(stage,), then=then, start=None)
+    story = Schedule(Topology.of(TOPOLOGY).tree(), stage=(stage,), then=then, start=None)
     results = Simulation(story, strategy_of(strategy)).run()
     network = _network(workload, strategy_of(strategy))
     found = {link: each.crossings for link, each in results.documents.items() if each.crossings}

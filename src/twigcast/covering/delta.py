@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from twigcast.language import Pattern
 
-__all__ = ["Difference", "Said", "in_text_order"]
+__all__ = ["DeltaSet", "Difference", "in_text_order"]
 
 
 class Difference(NamedTuple):
@@ -21,7 +21,7 @@ class Difference(NamedTuple):
     removed: tuple[Pattern, ...] = ()
 
 
-class Said:
+class DeltaSet:
     """A set of patterns with the difference since it was asked for last."""
 
     __slots__ = ("_added", "_now", "_removed")

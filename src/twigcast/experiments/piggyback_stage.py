@@ -43,7 +43,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.routing.topology.model import Topology, Tree
-from twigcast.simulator.schedule import HandedIn, Scene, Story
+from twigcast.simulator.schedule import ClientEvent, Phase, Schedule
 from twigcast.workload import Marker, generate_documents, generate_patterns
 from twigcast.workload.topologies import binary_tree
 
@@ -99,13 +99,13 @@ class Stage:
         """Where documents are published."""
         return BrokerId(self.network.brokers[0])
 
-    def story(self) -> Story:
+    def story(self) -> Schedule:
         """The promise of the publisher, then all subscriptions; documents come later."""
         promise = Advertise(AdvertisementId(1), _PUBLISHER, Advertisement.of_expressions(["/*"]))
-        promises = (HandedIn(0.0, self.root, promise),)
-        return Story(self.network, stage=(promises, tuple(self._subscriptions())))
+        promises = (ClientEvent(0.0, self.root, promise),)
+        return Schedule(self.network, stage=(promises, tuple(self._subscriptions())))
 
-    def _subscriptions(self) -> Iterator[HandedIn]:
+    def _subscriptions(self) -> Iterator[ClientEvent]:
         brokers, patterns = self.network.brokers, self._patterns
         for number, broker in enumerate(map(BrokerId, brokers)):
             above_leaves = self.levels - (number + 1).bit_length()
@@ -113,7 +113,7 @@ class Stage:
             at = (above_leaves - 0.5) * _BATCH_SECONDS if above_leaves else 0.0
             for place, pattern in enumerate(patterns[number :: len(brokers)], start=1):
                 event = Subscribe(SubscriptionId(place), f"{broker} {place}", pattern)
-                yield HandedIn(at, broker, event)
+                yield ClientEvent(at, broker, event)
 
     @cached_property
     def _patterns(self) -> list[Pattern]:
@@ -131,7 +131,7 @@ class Stage:
         )
         return [Pattern.parse(text) for text in texts]
 
-    def documents_at(self, position: float) -> Scene:
+    def documents_at(self, position: float) -> Phase:
         """The documents with the marker behind a share of their elements, one after the other."""
         contents = generate_documents(
             self.schema,
@@ -141,7 +141,7 @@ class Stage:
             marker=Marker("test", position),
         )
         return tuple(
-            HandedIn(
+            ClientEvent(
                 number * _APART_SECONDS,
                 self.root,
                 Publish(Publication(f"document {number + 1}", self.root, _PUBLISHER, content)),

@@ -5,11 +5,10 @@ from twigcast.matching.explain.explain import Explanation, explain
 from twigcast.matching.explain.finding import Finding, Findings, FoundNode
 from twigcast.matching.interface.engine import Decision, EngineStatistics
 from twigcast.matching.matcher import ENGINES, Matcher, MatcherStatistics
-from twigcast.matching.streaming.positions import Account, LastSeen, Moment
+from twigcast.matching.streaming.positions import LastSeen, Position, PositionedResult
 
 __all__ = [
     "ENGINES",
-    "Account",
     "Binding",
     "Decision",
     "EngineStatistics",
@@ -20,7 +19,8 @@ __all__ = [
     "LastSeen",
     "Matcher",
     "MatcherStatistics",
-    "Moment",
+    "Position",
+    "PositionedResult",
     "explain",
     "substituted",
 ]

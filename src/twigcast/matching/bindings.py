@@ -44,7 +44,7 @@ from twigcast.slips import each_of
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["Binding", "Witness", "substituted"]
+__all__ = ["Binding", "BindingFinder", "substituted"]
 
 
 class Binding(NamedTuple):
@@ -56,7 +56,7 @@ class Binding(NamedTuple):
     """For ``*`` the one name, for ``//`` the names passed over."""
 
 
-class Witness:
+class BindingFinder:
     """How a document matches patterns; what was found out for one serves the others."""
 
     def __init__(self, document: Document) -> None:

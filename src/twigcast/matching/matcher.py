@@ -29,7 +29,7 @@ from twigcast.language.document.content import content_of
 from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, Source
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, PatternLimits
 from twigcast.matching import batch, stored
-from twigcast.matching.bindings import Binding, Witness
+from twigcast.matching.bindings import Binding, BindingFinder
 from twigcast.matching.engines import native_batch
 from twigcast.matching.engines.lxml import LxmlEngine
 from twigcast.matching.engines.native import AVAILABLE, NativeEngine
@@ -42,7 +42,7 @@ from twigcast.matching.interface.statistics import Tally
 from twigcast.matching.lazy_document import Unread
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.streaming.engine import StreamingEngine
-from twigcast.matching.streaming.positions import Account
+from twigcast.matching.streaming.positions import PositionedResult
 from twigcast.slips import asked, check_whole, drawn
 
 if TYPE_CHECKING:
@@ -309,7 +309,7 @@ class Matcher(Copied):
         skip_from: Mapping[int, Collection[Id]] | None = None,
         *,
         eager: bool = False,
-    ) -> Account:
+    ) -> PositionedResult:
         """What matches and *when*, since when each group has a match, where paths were seen last.
 
         ``skip_from`` has, for a number of end tags, the ids that need no answer behind the last of
@@ -357,7 +357,7 @@ class Matcher(Copied):
 
         Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
         """
-        witness = Witness(self._read(document))
+        witness = BindingFinder(self._read(document))
         return {one: witness.bindings(self._held(one)) for one in drawn(ids)}
 
     @door("counting")

@@ -16,25 +16,25 @@ from __future__ import annotations
 from twigcast.simulator.cost_model import CostModel, Measured
 from twigcast.simulator.drawing import drawn_network
 from twigcast.simulator.engine.simulation import Simulation, SimulationLimits
-from twigcast.simulator.generation.build import Told, tell
+from twigcast.simulator.generation.build import GeneratedSchedule, generate_schedule
 from twigcast.simulator.results import Results
 from twigcast.simulator.run import simulate
 from twigcast.simulator.scenario.model import Scenario, read_scenario
 from twigcast.simulator.scenario.writer import options_text
-from twigcast.simulator.schedule import Story
+from twigcast.simulator.schedule import Schedule
 
 __all__ = [
     "CostModel",
+    "GeneratedSchedule",
     "Measured",
     "Results",
     "Scenario",
+    "Schedule",
     "Simulation",
     "SimulationLimits",
-    "Story",
-    "Told",
     "drawn_network",
+    "generate_schedule",
     "options_text",
     "read_scenario",
     "simulate",
-    "tell",
 ]

@@ -9,17 +9,17 @@ from twigcast.routing.broker.router import ROUTER_LIMITS
 from twigcast.routing.strategy import Strategy
 from twigcast.simulator.cost_model import Measured
 from twigcast.simulator.engine.simulation import Simulation
-from twigcast.simulator.generation.build import tell
+from twigcast.simulator.generation.build import generate_schedule
 from twigcast.simulator.results import Results
 from twigcast.simulator.scenario.model import Scenario
-from twigcast.simulator.schedule import Story
+from twigcast.simulator.schedule import Schedule
 
 __all__ = ["simulate"]
 
 
 @door("simulating a scenario")
 def simulate(
-    scenario: Scenario, strategy: Strategy | str | None = None, *, story: Story | None = None
+    scenario: Scenario, strategy: Strategy | str | None = None, *, story: Schedule | None = None
 ) -> Results:
     """Play a scenario to its end, under its own strategy or another.
 
@@ -27,7 +27,7 @@ def simulate(
     the scenario names what is not there.
     """
     simulation = Simulation(
-        tell(scenario).story if story is None else story,
+        generate_schedule(scenario).story if story is None else story,
         scenario.strategy if strategy is None else strategy,
         costs=Measured() if scenario.cost is None else scenario.cost,
         limits=scenario.limits,

@@ -27,13 +27,13 @@ from twigcast.routing.events import (
 from twigcast.routing.topology.model import Tree
 
 __all__ = [
-    "HandedIn",
+    "ClientEvent",
     "Happening",
     "LinkLost",
     "LinkReturns",
     "Outside",
-    "Scene",
-    "Story",
+    "Phase",
+    "Schedule",
     "unadvertised_publishers",
 ]
 
@@ -42,7 +42,7 @@ Outside: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Publish
 
 
 @dataclass(frozen=True, slots=True)
-class HandedIn:
+class ClientEvent:
     """A client or publisher comes to a broker."""
 
     at: float
@@ -66,28 +66,28 @@ class LinkReturns:
     between: tuple[BrokerId, BrokerId]
 
 
-Happening: TypeAlias = HandedIn | LinkLost | LinkReturns
-Scene: TypeAlias = tuple[Happening, ...]
+Happening: TypeAlias = ClientEvent | LinkLost | LinkReturns
+Phase: TypeAlias = tuple[Happening, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Schedule:
     """A network, the scenes that set the stage, and what happens then."""
 
     network: Tree
-    stage: tuple[Scene, ...] = ()
-    then: Scene = ()
+    stage: tuple[Phase, ...] = ()
+    then: Phase = ()
     start: float | None = None
     """When the story itself begins; None for when the stage is set and all is quiet."""
 
 
-def unadvertised_publishers(story: Story) -> tuple[tuple[BrokerId, str], ...]:
+def unadvertised_publishers(story: Schedule) -> tuple[tuple[BrokerId, str], ...]:
     """Who publishes, at which broker, without an advertisement that stands at that time."""
     standing: dict[tuple[BrokerId, AdvertisementId], str] = {}
     found: dict[tuple[BrokerId, str], None] = {}
     then = sorted(story.then, key=lambda happening: happening.at)
     for happening in chain(*story.stage, then):
-        if not isinstance(happening, HandedIn):
+        if not isinstance(happening, ClientEvent):
             continue
         broker, event = happening.broker, happening.event
         match event:

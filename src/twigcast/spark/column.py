@@ -29,7 +29,7 @@ from twigcast.matching import Matcher
 from twigcast.spark.plans.distribution import matching_function, share_compiled
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.session.session import check_session, running_session
-from twigcast.spark.storage.sources import gathered
+from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.worker.labels import labels_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _told_plainly() -> Iterator[None]:
 
 
 def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedFunctionLike:
-    file = gathered(subscriptions)
+    file = load_subscriptions(subscriptions)
     matcher = Matcher()
     rejected = file.rejected + compile_subscriptions(file, matcher.add)
     if rejected:

@@ -57,7 +57,7 @@ from twigcast.routing.strategy import warn_of_flooding
 from twigcast.spark.batch import Batch
 from twigcast.spark.plans.prepare import Prepared, design_of, prepare
 from twigcast.spark.result import Run
-from twigcast.spark.session.failures import told_plainly
+from twigcast.spark.session.failures import plain_spark_errors
 from twigcast.spark.session.progress import reporter
 from twigcast.spark.session.session import (
     check_session,
@@ -73,7 +73,7 @@ from twigcast.spark.storage.batches import (
 )
 from twigcast.spark.storage.folder_lock import alone
 from twigcast.spark.storage.kafka import KafkaTopic
-from twigcast.spark.storage.sources import Publications, gathered, needed_columns
+from twigcast.spark.storage.sources import Publications, load_subscriptions, needed_columns
 from twigcast.spark.storage.tables import TABLES
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class Pipeline(
     ) -> None:
         if spark is not None:
             check_session(spark)
-        with told_plainly("the run did not finish"):
+        with plain_spark_errors("the run did not finish"):
             self.design = design_of(
                 topology,
                 strategy,
@@ -138,7 +138,7 @@ class Pipeline(
                 origin=origin,
                 advertisements=advertisements,
             )
-            self._file = unambiguous(gathered(subscriptions))
+            self._file = reject_duplicate_ids(load_subscriptions(subscriptions))
         self._given = spark
         self._progress = progress
         self._prepared: Prepared | None = None
@@ -158,8 +158,8 @@ class Pipeline(
         the number of tasks; if not given, it follows the work and the cores. A folder that holds a
         finished run is refused unless ``overwrite``.
         """
-        with told_plainly("the run did not finish"):
-            publications = checked(publications, partitions)
+        with plain_spark_errors("the run did not finish"):
+            publications = validated_publications(publications, partitions)
             if isinstance(publications.source, DataFrame) and publications.source.isStreaming:
                 raise UsageError(
                     "the table streams, and a run has an end: use Pipeline.stream, or read the "
@@ -198,14 +198,14 @@ class Pipeline(
         does what is there, and ends. Deliveries can go to Kafka as well. ``schema`` is that of a
         table, where no file tells it yet.
         """
-        with told_plainly("the run did not finish"):
+        with plain_spark_errors("the run did not finish"):
             from twigcast.spark.stream.stream import Step, start_stream
 
             place = checked_place(out, _OUT)
             checkpoint = checked_place(checkpoint, "a checkpoint")
             check_partitions(partitions)
             if not isinstance(publications, KafkaTopic):
-                publications = checked(publications)
+                publications = validated_publications(publications)
                 if not isinstance(publications.source, DataFrame) and not publications.paths:
                     raise UsageError("there is no place where documents could arrive; name one")
             if not (changes is None or callable(changes) or isinstance(changes, DataFrame)):
@@ -258,7 +258,7 @@ class Pipeline(
 
     def prepare(self, file: SubscriptionFile) -> Prepared:
         """Compile other subscriptions for the same network."""
-        with door("compiling subscriptions"), told_plainly("the run did not finish"):
+        with door("compiling subscriptions"), plain_spark_errors("the run did not finish"):
             tell = reporter(self._progress)
             return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
 
@@ -332,7 +332,7 @@ def _temporary_folder() -> str:
     return folder
 
 
-def checked(
+def validated_publications(
     given: Publications | AnyPath | Sequence[AnyPath] | DataFrame, partitions: int | None = None
 ) -> Publications:
     """The publications, if they can be there at all; a :class:`UsageError` if not."""
@@ -367,7 +367,7 @@ def check_partitions(partitions: object) -> None:
         )
 
 
-def unambiguous(file: SubscriptionFile) -> SubscriptionFile:
+def reject_duplicate_ids(file: SubscriptionFile) -> SubscriptionFile:
     """The same, without subscriptions whose id differs from another only by its type.
 
     Tables hold ids as text, in which 7 and "7" are the same.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from twigcast.display import html_table, one_line, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
-from twigcast.spark.session.failures import told_plainly
+from twigcast.spark.session.failures import plain_spark_errors
 from twigcast.spark.session.session import check_session, running_session
 from twigcast.spark.storage.batches import batches_of, checked_place, literally, readable_store
 from twigcast.spark.storage.tables import TABLES
@@ -91,7 +91,7 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     if name not in TABLES:
         raise UsageError(f"there is no table {shown(name)}; there are {', '.join(TABLES)}")
     place = checked_place(out, "an output folder")
-    with told_plainly(f"cannot read the table {name} of {one_line(place)}"):
+    with plain_spark_errors(f"cannot read the table {name} of {one_line(place)}"):
         store = readable_store(place, spark)
         batches = batches_of(store, name)
         if not batches:

@@ -13,7 +13,7 @@ from twigcast.covering.containment.canonical_models import (
     covers_every_model,
     longest_row_of_stars,
 )
-from twigcast.covering.containment.homomorphism import ground_of, lies_on
+from twigcast.covering.containment.homomorphism import lies_on, target_twig
 from twigcast.covering.containment.linear import path_covers
 from twigcast.covering.containment.twig import Twig, condensed, twig_of
 from twigcast.language import Pattern
@@ -28,7 +28,7 @@ def twig(text: str) -> Twig:
 @given(trees(), trees())
 def test_a_homomorphism_is_a_covering(wider: str, narrower: str) -> None:
     assume(model_count(wider=wider, narrower=narrower) < 2_000)
-    ground = ground_of(twig(narrower))
+    ground = target_twig(twig(narrower))
     plain, found = lies_on(twig(wider), ground), lies_on(condensed(twig(wider)), ground)
     assert found or not plain
     assert not found or truly_covers(wider=wider, narrower=narrower)
@@ -36,7 +36,7 @@ def test_a_homomorphism_is_a_covering(wider: str, narrower: str) -> None:
 
 @given(paths(), paths())
 def test_on_paths_the_walk_and_the_homomorphism_agree(wider: str, narrower: str) -> None:
-    first, second = condensed(twig(wider)), ground_of(twig(narrower))
+    first, second = condensed(twig(wider)), target_twig(twig(narrower))
     assert path_covers(wider=first, narrower=second) is lies_on(first, second)
 
 
@@ -52,7 +52,7 @@ def test_rows_of_stars_are_never_longer_condensed(text: str) -> None:
 
 
 def test_ground_knows_what_is_below_and_how_deep() -> None:
-    ground = ground_of(twig("/a[b]//c/*"))
+    ground = target_twig(twig("/a[b]//c/*"))
     assert ground.twig.parents == (-1, 0, 1, 2, 1)  # a, then c with its *, then b
     assert ground.below == (0b11110, 0b11100, 0b01000, 0, 0)
     assert ground.children == (0b00010, 0b10000, 0b01000, 0, 0)
@@ -63,8 +63,8 @@ def test_ground_knows_what_is_below_and_how_deep() -> None:
 
 def test_a_deeper_node_is_asked_for_by_the_number_of_levels() -> None:
     wider = condensed(twig("/a//*/*/b"))
-    assert lies_on(wider, ground_of(twig("/a/c//c/b")))
-    assert not lies_on(wider, ground_of(twig("/a//c//b")))
+    assert lies_on(wider, target_twig(twig("/a/c//c/b")))
+    assert not lies_on(wider, target_twig(twig("/a//c//b")))
 
 
 def test_steps_run_out_before_they_are_taken() -> None:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from tests.covering.drawn import drawn_path
 from tests.covering.pairs import drawn_mixed
 from tests.covering.papers.test_subscription_tree import Everything, top_classes
-from twigcast.covering.containment.covers import Ready, Verdict, ready
+from twigcast.covering.containment.covers import CompiledPattern, Verdict, ready
 from twigcast.covering.index import cover_index as cover_index_module
 from twigcast.covering.index import native
 from twigcast.covering.index.batch_cover import bits_of, minimal_sets
-from twigcast.covering.index.incremental_cover import ForwardedSets
+from twigcast.covering.index.incremental_cover import IncrementalCover
 from twigcast.language import Pattern
 
 randoms = st.randoms(use_true_random=False)
@@ -40,7 +40,7 @@ def test_each_set_is_said_as_if_it_were_forwarded_over_a_link(rng: Random, engin
     patterns = drawn_sets(rng, drawn)
     said = minimal_sets(patterns, engine)  # type: ignore[arg-type]
     for bit in bits_of((1 << SETS) - 1):
-        order: ForwardedSets[str] = ForwardedSets()
+        order: IncrementalCover[str] = IncrementalCover()
         for pattern in in_set(patterns, bit):
             order.put(pattern, None)
         assert in_set(said, bit) == set(order.forwarded(None))
@@ -54,7 +54,7 @@ def test_circles_and_coverings_that_are_not_transitive_are_as_defined(rng: Rando
     edges = {(a, b) for a, b in permutations(names, 2) if rng.random() < share}
     patterns = drawn_sets(rng, names)
 
-    def decided(*, wider: Ready, narrower: Ready, budget: int) -> Verdict:  # noqa: ARG001
+    def decided(*, wider: CompiledPattern, narrower: CompiledPattern, budget: int) -> Verdict:  # noqa: ARG001
         pair = Pattern(wider.condition), Pattern(narrower.condition)
         return Verdict(covers=pair in edges or pair[0] is pair[1])
 
@@ -76,10 +76,10 @@ def test_patterns_that_mean_the_same_are_said_by_the_least_text() -> None:
 
 
 def test_what_was_made_ready_is_made_once_by_whoever_keeps_it() -> None:
-    kept: dict[Pattern, Ready] = {}
+    kept: dict[Pattern, CompiledPattern] = {}
     asked: list[str] = []
 
-    def ready_of(pattern: Pattern) -> Ready:
+    def ready_of(pattern: Pattern) -> CompiledPattern:
         if pattern not in kept:
             asked.append(pattern.text)
             kept[pattern] = ready(pattern.condition)

@@ -17,9 +17,9 @@ from tests.covering.drawn import drawn_path
 from tests.covering.pairs import drawn_mixed
 from tests.covering.papers.test_subscription_tree import Everything, top_classes
 from twigcast.covering import covers
-from twigcast.covering.containment.covers import Ready, Verdict
+from twigcast.covering.containment.covers import CompiledPattern, Verdict
 from twigcast.covering.index import cover_index as cover_index_module
-from twigcast.covering.index.incremental_cover import ForwardedSets
+from twigcast.covering.index.incremental_cover import IncrementalCover
 from twigcast.language import Pattern
 
 randoms = st.randoms(use_true_random=False)
@@ -30,7 +30,7 @@ class Broker:
     """Forwarded sets, and beside them the plain facts."""
 
     def __init__(
-        self, sets: ForwardedSets[str], edges: set[tuple[Pattern, Pattern]] | None
+        self, sets: IncrementalCover[str], edges: set[tuple[Pattern, Pattern]] | None
     ) -> None:
         self.sets = sets
         self.edges = edges
@@ -89,7 +89,7 @@ def simple(rng: Random) -> Pattern:
 
 @given(randoms)
 def test_what_is_said_depends_on_what_there_is_and_not_on_what_has_been(rng: Random) -> None:
-    broker = Broker(ForwardedSets(), None)
+    broker = Broker(IncrementalCover(), None)
     drawn = [simple(rng) if rng.random() < 0.8 else drawn_mixed(rng) for _ in range(9)]
     for _ in range(30):
         broker.disturb(rng, drawn)
@@ -105,14 +105,14 @@ def test_circles_and_coverings_that_are_not_transitive_neither_lose_nor_linger(r
     share = rng.choice([0.1, 0.25, 0.5])
     edges = {(a, b) for a, b in permutations(names, 2) if rng.random() < share}
 
-    def decided(*, wider: Ready, narrower: Ready, budget: int) -> Verdict:  # noqa: ARG001
+    def decided(*, wider: CompiledPattern, narrower: CompiledPattern, budget: int) -> Verdict:  # noqa: ARG001
         pair = Pattern(wider.condition), Pattern(narrower.condition)
         return Verdict(covers=pair in edges or pair[0] is pair[1])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cover_index_module, "decide_ready", decided)
         patch.setattr(cover_index_module, "FeatureIndex", Everything)
-        broker = Broker(ForwardedSets("python"), edges)
+        broker = Broker(IncrementalCover("python"), edges)
         for _ in range(60):
             broker.disturb(rng, names)
             broker.check()
@@ -120,7 +120,7 @@ def test_circles_and_coverings_that_are_not_transitive_neither_lose_nor_linger(r
 
 @given(randoms)
 def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
-    sets: ForwardedSets[str] = ForwardedSets("python")
+    sets: IncrementalCover[str] = IncrementalCover("python")
     broker = Broker(sets, None)
     drawn = [drawn_mixed(rng) for _ in range(6)]
     for _ in range(20):
@@ -138,7 +138,7 @@ def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
 
 def test_two_parents_serve_for_any_number_of_links() -> None:
     """What comes from one link alone is no reason to hold something back from that link."""
-    sets: ForwardedSets[str] = ForwardedSets()
+    sets: IncrementalCover[str] = IncrementalCover()
     for link in LINKS:
         sets.add_link(link)
     narrow, wide, other = (Pattern.parse(text) for text in ("/a/b/c", "/a", "/a/b"))
@@ -156,7 +156,7 @@ def test_two_parents_serve_for_any_number_of_links() -> None:
 
 
 def test_a_pattern_from_two_links_is_said_to_both() -> None:
-    sets: ForwardedSets[str] = ForwardedSets()
+    sets: IncrementalCover[str] = IncrementalCover()
     sets.add_link("north")
     sets.add_link("south")
     pattern = Pattern.parse("//a")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.covering.drawn import drawn_path, drawn_pattern, drawn_tree
 from tests.strategies import NAMESPACES, THOROUGH
 from twigcast.covering import covers
-from twigcast.covering.containment.covers import Ready, decide_ready, ready
+from twigcast.covering.containment.covers import CompiledPattern, decide_compiled, ready
 from twigcast.covering.index import native
 from twigcast.covering.index.native import NativeCandidates
 from twigcast.files.schemas import shipped_schema
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(
 randoms = st.randoms(use_true_random=False)
 
 
-def made(text: str) -> Ready:
+def made(text: str) -> CompiledPattern:
     return ready(Pattern.parse(text, NAMESPACES).condition)
 
 
@@ -66,7 +66,9 @@ class Outcome(NamedTuple):
         return Outcome(self.wrong + other.wrong, self.left_open + other.left_open)
 
 
-def asked(candidates: NativeCandidates, held: dict[int, Ready], probe: Ready) -> Outcome:
+def asked(
+    candidates: NativeCandidates, held: dict[int, CompiledPattern], probe: CompiledPattern
+) -> Outcome:
     """Both searches, compared with ``covers`` pair by pair."""
     found = Outcome([], 0)
     for search, is_wider in ((candidates.covering, True), (candidates.covered, False)):
@@ -80,7 +82,7 @@ def asked(candidates: NativeCandidates, held: dict[int, Ready], probe: Ready) ->
             for number, (wider, narrower) in pairs.items()
             # Of equal patterns the index around it knows.
             if number not in maybe and wider.condition is not narrower.condition
-            if (number in sure) is not decide_ready(wider=wider, narrower=narrower).covers
+            if (number in sure) is not decide_compiled(wider=wider, narrower=narrower).covers
         ]
         found += Outcome(wrong, len(maybe))
     return found
@@ -89,7 +91,7 @@ def asked(candidates: NativeCandidates, held: dict[int, Ready], probe: Ready) ->
 def played(rng: Random, draw: Callable[[Random], str]) -> Outcome:
     """Patterns come and go and are asked about."""
     candidates = NativeCandidates()
-    held: dict[int, Ready] = {}
+    held: dict[int, CompiledPattern] = {}
     found = Outcome([], 0)
     for _ in range(10):
         number = rng.randrange(8)
@@ -167,7 +169,7 @@ def test_a_covering_is_sure(wider: str, narrower: str) -> None:
     candidates = NativeCandidates()
     candidates.add(1, made(wider))
     candidates.add(2, made(narrower))
-    assert decide_ready(wider=made(wider), narrower=made(narrower)).covers
+    assert decide_compiled(wider=made(wider), narrower=made(narrower)).covers
     assert 1 in candidates.covering(made(narrower))[0]
     assert 2 in candidates.covered(made(wider))[0]
 
@@ -224,7 +226,7 @@ def test_a_pattern_of_hundreds_of_steps_is_left_open_where_it_could_cover() -> N
 
 def test_a_budget_that_does_not_suffice_leaves_the_pair_open() -> None:
     wider, narrower = made("/*[*][.//b]"), made("//a[b]")
-    steps = decide_ready(wider=wider, narrower=narrower).steps
+    steps = decide_compiled(wider=wider, narrower=narrower).steps
     for budget, answer in ((steps, ([1], [])), (steps - 1, ([], [1]))):
         candidates = NativeCandidates(budget=budget)
         candidates.add(1, wider)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.covering.drawn import drawn_path, drawn_pattern, drawn_tree
 from tests.strategies import NAMESPACES
 from twigcast.covering import FactorizationTree, covers
-from twigcast.covering.containment.homomorphism import Ground, ground_of, lies_on
+from twigcast.covering.containment.homomorphism import TargetTwig, lies_on, target_twig
 from twigcast.covering.containment.twig import condensed, twig_of
 from twigcast.covering.containment.value_implication import value_implies
 from twigcast.covering.papers.tree_pattern import tree_pattern
@@ -32,7 +32,7 @@ def drawn(rng: Random) -> Pattern:
             return pattern
 
 
-def one_test_follows(ground: Ground, node: int, wanted: Condition) -> bool:
+def one_test_follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
     """XNET orders tests one by one: two of them together imply no more than each."""
     assert isinstance(wanted, ValueTest)
     tests = [test for test in ground.twig.tests[node] if isinstance(test, ValueTest)]
@@ -44,7 +44,7 @@ def lies(wider: Pattern, narrower: Pattern) -> bool:
     first, second = (twig_of(each.condition) for each in (wider, narrower))
     assert first
     assert second
-    return lies_on(condensed(first), ground_of(condensed(second)), one_test_follows)
+    return lies_on(condensed(first), target_twig(condensed(second)), one_test_follows)
 
 
 @given(randoms)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.covering.drawn import drawn_path
 from tests.covering.pairs import Listed, drawn_mixed
 from twigcast.covering import CoverIndex, Difference, SubscriptionTree, covers
-from twigcast.covering.containment.covers import Ready, Verdict
+from twigcast.covering.containment.covers import CompiledPattern, Verdict
 from twigcast.covering.index import cover_index as cover_index_module
-from twigcast.covering.index.maximal_classes import Climb
+from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -107,7 +107,7 @@ def test_circles_of_coverings_that_are_not_transitive_do_not_vanish(rng: Random)
     names = [Pattern.parse(f"//{name}") for name in "abcdefg"]
     edges = {(a, b) for a, b in permutations(names, 2) if rng.random() < 0.25}
 
-    def decided(*, wider: Ready, narrower: Ready, budget: int) -> Verdict:  # noqa: ARG001
+    def decided(*, wider: CompiledPattern, narrower: CompiledPattern, budget: int) -> Verdict:  # noqa: ARG001
         pair = Pattern(wider.condition), Pattern(narrower.condition)
         return Verdict(covers=pair in edges or pair[0] is pair[1])
 
@@ -136,13 +136,13 @@ class Everything:
     def __init__(self) -> None:
         self._numbers: dict[int, None] = {}
 
-    def add(self, number: int, ready: Ready) -> None:  # noqa: ARG002
+    def add(self, number: int, ready: CompiledPattern) -> None:  # noqa: ARG002
         self._numbers[number] = None
 
     def remove(self, number: int) -> None:
         del self._numbers[number]
 
-    def covering(self, ready: Ready) -> tuple[list[int], list[int]]:  # noqa: ARG002
+    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:  # noqa: ARG002
         return [], list(self._numbers)
 
     covered = covering
@@ -165,10 +165,10 @@ def top_classes(patterns: dict[int, Pattern], edges: set[tuple[Pattern, Pattern]
 
 def test_a_climb_closes_circles() -> None:
     above = {1: [2], 2: [3], 3: [2, 4], 4: [3], 5: [1]}
-    climb = Climb()
+    climb = MaximalClasses()
     top = climb.top(1, above.__getitem__, frozenset())
     assert sorted(top or ()) == [2, 3, 4]
-    assert Climb().top(5, above.__getitem__, frozenset({2})) is None
+    assert MaximalClasses().top(5, above.__getitem__, frozenset({2})) is None
 
 
 def test_the_example_of_dissemination_1_5_1() -> None:

@@ -13,7 +13,7 @@ from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.matching import Matcher
 from twigcast.routing import Network, Router, Strategy
-from twigcast.routing.broker.decider import Judge
+from twigcast.routing.broker.decider import DocumentDecider
 from twigcast.routing.broker.documents import Documents
 from twigcast.routing.broker.failures import Failures
 from twigcast.routing.broker.link_session import Session
@@ -36,9 +36,9 @@ from twigcast.routing.events import (
     SubscriptionId,
     Woken,
 )
-from twigcast.routing.forwarding.forwarder import Forwarding
+from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.piggyback.agreements import Piggyback
-from twigcast.routing.piggyback.decider import AnnotatedJudge
+from twigcast.routing.piggyback.decider import AnnotatedDecider
 from twigcast.routing.strategy import strategy
 from twigcast.routing.tables.in_flight import OpenDocuments
 from twigcast.routing.tables.route_table import RouteTable
@@ -67,20 +67,20 @@ PLACES: list[tuple[type, str]] = [
     (RouteTable, "locals_for"),
     (RouteTable, "links_for"),
     (RouteTable, "add_link"),
-    (Forwarding, "subscribe"),
-    (Forwarding, "unsubscribe"),
-    (Forwarding, "put"),
-    (Forwarding, "take"),
-    (Forwarding, "advertise"),
-    (Forwarding, "unadvertise"),
-    (Forwarding, "add_link"),
-    (Forwarding, "remove_link"),
-    (Forwarding, "changes"),
-    (Judge, "decide"),
-    (Judge, "part_to_send"),
-    (Judge, "check_size"),
+    (Forwarder, "subscribe"),
+    (Forwarder, "unsubscribe"),
+    (Forwarder, "put"),
+    (Forwarder, "take"),
+    (Forwarder, "advertise"),
+    (Forwarder, "unadvertise"),
+    (Forwarder, "add_link"),
+    (Forwarder, "remove_link"),
+    (Forwarder, "changes"),
+    (DocumentDecider, "decide"),
+    (DocumentDecider, "part_to_send"),
+    (DocumentDecider, "check_size"),
     (Documents, "_apply"),
-    (AnnotatedJudge, "answers"),
+    (AnnotatedDecider, "answers"),
     (Piggyback, "put"),
     (Piggyback, "take"),
     (Piggyback, "hear"),
@@ -203,7 +203,7 @@ EVENTS: dict[str, Event] = {
     ),
     "a table": Received(BrokerId("north"), Change(2, 1, (Pattern("//d"), Pattern("//e")))),
 }
-TABLES = [place for place in PLACES if place[0] in {Matcher, RouteTable, Forwarding, Piggyback}]
+TABLES = [place for place in PLACES if place[0] in {Matcher, RouteTable, Forwarder, Piggyback}]
 
 
 @pytest.mark.parametrize("chosen", ["covering", "piggyback"])
@@ -232,7 +232,7 @@ def test_an_event_that_fails_is_refused_and_has_changed_nothing(
 
 
 def test_a_link_that_is_lost_is_lost_whatever_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ((Forwarding, "remove_link"), (RouteTable, "let_go"), (Piggyback, "take")):
+    for place in ((Forwarder, "remove_link"), (RouteTable, "let_go"), (Piggyback, "take")):
         router, reported = ready("piggyback")
         with monkeypatch.context() as patched:
             Trap(patched, place, 1)
@@ -249,11 +249,11 @@ def test_a_broker_that_fails_whenever_it_is_woken_does_not_ask_for_ever(
     router, reported = ready()
     router.handle(EVENTS["a subscription"], now=2.0)
 
-    def changes(_: Forwarding) -> None:
+    def changes(_: Forwarder) -> None:
         raise ArithmeticError
 
     with monkeypatch.context() as patched:
-        patched.setattr(Forwarding, "changes", changes)
+        patched.setattr(Forwarder, "changes", changes)
         while router.wake_at() is not None:
             (effect,) = router.handle(Woken(), now=3.0)
             assert isinstance(effect, Refuse)
@@ -323,14 +323,14 @@ def test_a_part_of_an_answer_that_fails_ends_in_a_dead_letter(
     router, reported = ready("piggyback")
     publication = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
 
-    def answers(_: AnnotatedJudge, effect: Decide, __: object) -> Iterator[Decided]:
+    def answers(_: AnnotatedDecider, effect: Decide, __: object) -> Iterator[Decided]:
         yield Decided(effect.number, (BrokerId("north"),), final=False)
         yield Decided(effect.number)
 
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(AnnotatedJudge, "answers", answers)
+    monkeypatch.setattr(AnnotatedDecider, "answers", answers)
     (effect,) = router.handle(Received(BrokerId("south"), Arrive(publication)), now=2.0)
     assert isinstance(effect, Decide)
     with monkeypatch.context() as patched:
@@ -345,11 +345,11 @@ def test_answers_that_fail_halfway_end_in_a_dead_letter(monkeypatch: pytest.Monk
     router, reported = ready("piggyback")
     publication = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
 
-    def answers(_: AnnotatedJudge, effect: Decide, __: object) -> Iterator[Decided]:
+    def answers(_: AnnotatedDecider, effect: Decide, __: object) -> Iterator[Decided]:
         yield Decided(effect.number, (BrokerId("north"),), final=False)
         raise LookupError
 
-    monkeypatch.setattr(AnnotatedJudge, "answers", answers)
+    monkeypatch.setattr(AnnotatedDecider, "answers", answers)
     (effect,) = router.handle(Received(BrokerId("south"), Arrive(publication)), now=2.0)
     assert isinstance(effect, Decide)
     (sent,) = router.handle(router.decide(effect), now=2.0)
@@ -373,7 +373,7 @@ def test_a_network_logs_what_failed(
     network = Network(LINKS, "covering")
     network.subscribe("south", "ann", "//b")
     with monkeypatch.context() as patched:
-        Trap(patched, (Judge, "decide"), 1)
+        Trap(patched, (DocumentDecider, "decide"), 1)
         outcome = network.publish("north", b"<b/>")
     assert "deciding a document failed: KeyError" in str(outcome.refused)
     (record,) = caplog.records
@@ -417,10 +417,10 @@ def failing(*_: object, **__: object) -> None:
 
 
 CAUSES: list[tuple[type, str]] = [
-    (Forwarding, "put"),
-    (Forwarding, "subscribe"),
-    (Forwarding, "add_link"),
-    (Forwarding, "changes"),
+    (Forwarder, "put"),
+    (Forwarder, "subscribe"),
+    (Forwarder, "add_link"),
+    (Forwarder, "changes"),
     (Piggyback, "put"),
     (Piggyback, "rebuild"),
     (Session, "begin"),
@@ -468,7 +468,7 @@ def test_a_router_tells_that_its_tables_could_not_be_made_anew(
 ) -> None:
     router, reported = ready()
     with monkeypatch.context() as patched:
-        patched.setattr(Forwarding, "put", failing)
+        patched.setattr(Forwarder, "put", failing)
         (refused,) = router.handle(EVENTS["a change"], now=2.0)
         assert isinstance(refused, Refuse)
         assert router.statistics().needs_restart

@@ -30,7 +30,7 @@ from twigcast.covering.paths.automaton import AutomatonLimits
 from twigcast.covering.paths.counting import linear_path
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing.forwarding import direction as directed
-from twigcast.routing.forwarding.outgoing_link import Outgoing
+from twigcast.routing.forwarding.outgoing_link import OutgoingLink
 from twigcast.routing.strategy import Strategy, advertised, covering, identity, piggyback
 from twigcast.workload import generate_documents, generate_patterns
 
@@ -119,9 +119,9 @@ def texts_of(patterns: Iterable[Pattern]) -> list[str]:
 
 def said_of(
     strategy: Strategy, patterns: Iterable[Pattern], advertisements: Sequence[Advertisement]
-) -> Outgoing:
+) -> OutgoingLink:
     """A link that was told everything at once."""
-    made = Outgoing(strategy)
+    made = OutgoingLink(strategy)
     made.advertised(tuple(advertisements))
     made.put(Difference(added=tuple(patterns)))
     return made
@@ -132,7 +132,7 @@ class Watched:
 
     def __init__(self, strategy: Strategy) -> None:
         self.strategy = strategy
-        self.link = Outgoing(strategy)
+        self.link = OutgoingLink(strategy)
         self.possible: set[Pattern] = set()
         self.names: list[str] = []
         self.heard: set[Pattern] = set()
@@ -315,7 +315,7 @@ def test_after_a_merge_tick_aggregates_fit_their_space(
 
 
 def test_patterns_appear_and_disappear_with_the_advertisements_they_overlap() -> None:
-    link = Outgoing(advertised())
+    link = OutgoingLink(advertised())
     link.put(Difference(added=parsed("/a/c", "/g/h", "/news")))
     assert link.whole() == ()
     link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
@@ -327,7 +327,7 @@ def test_patterns_appear_and_disappear_with_the_advertisements_they_overlap() ->
 
 
 def test_towards_producers_everything_goes_where_one_advertisement_came_from() -> None:
-    link = Outgoing(covering("producers"))
+    link = OutgoingLink(covering("producers"))
     link.put(Difference(added=parsed("/a", "/news")))
     assert link.whole() == ()
     link.advertised((ADVERTISEMENTS["g"],))
@@ -415,7 +415,7 @@ def test_what_a_merger_holds_back_is_said_when_the_merger_goes() -> None:
 
 
 def test_a_tick_is_wanted_only_if_it_could_change_something() -> None:
-    link = Outgoing(advertised(merging="perfect"))
+    link = OutgoingLink(advertised(merging="perfect"))
     wanted = [link.wants_merge]
     link.advertised((ADVERTISEMENTS["a"],))
     link.put(Difference(added=parsed("/a/b", "/news")))
@@ -434,7 +434,7 @@ def test_a_tick_is_wanted_only_if_it_could_change_something() -> None:
 
 
 def test_a_union_that_is_too_large_ends_merging_and_is_counted() -> None:
-    link = Outgoing(advertised(merging="perfect"), limits=AutomatonLimits(states_max=7))
+    link = OutgoingLink(advertised(merging="perfect"), limits=AutomatonLimits(states_max=7))
     link.advertised((ADVERTISEMENTS["a"],))
     link.put(Difference(added=parsed("/a/b", "/a/c")))
     link.merge()
@@ -450,7 +450,7 @@ def test_a_union_that_is_too_large_ends_merging_and_is_counted() -> None:
 
 
 def test_a_budget_of_steps_is_kept_and_told() -> None:
-    link = Outgoing(advertised(merging="imperfect", degree=0.6), steps_max=-1)
+    link = OutgoingLink(advertised(merging="imperfect", degree=0.6), steps_max=-1)
     link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["a with f"]))
     link.put(Difference(added=parsed("/a/b", "/a/c")))
     link.merge()
@@ -503,7 +503,7 @@ def test_an_aggregate_of_one_pattern_gives_way_to_nothing_that_it_covers() -> No
 
 def test_a_union_that_is_too_large_does_not_keep_from_aggregating() -> None:
     limits = AutomatonLimits(states_max=7)
-    link = Outgoing(piggyback(on=advertised(), space=0.5), limits=limits)
+    link = OutgoingLink(piggyback(on=advertised(), space=0.5), limits=limits)
     link.advertised(tuple(ADVERTISEMENTS.values()))
     link.put(Difference(added=parsed("/a/b/d", "/a/c/d")))
     link.merge()

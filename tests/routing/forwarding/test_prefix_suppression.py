@@ -11,7 +11,7 @@ from tests.judge import judge
 from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
-from twigcast.routing.forwarding.prefix_suppression import PrefixRoutes
+from twigcast.routing.forwarding.prefix_suppression import PrefixSuppression
 from twigcast.routing.forwarding.structure_prefix import is_structure_prefix, structure_prefixes
 
 LINKS = tuple(map(LinkId, ("east", "north", "west")))
@@ -63,7 +63,7 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
     )
     def begin(self, depth: int | None, links: set[LinkId]) -> None:
         self.depth = depth
-        self.routes = PrefixRoutes(depth)
+        self.routes = PrefixSuppression(depth)
         for link in sorted(links):
             self.switch(link)
 
@@ -135,8 +135,8 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
 TestPrefixRoutes = PrefixRoutesMachine.TestCase
 
 
-def routes_of(*links: LinkId, depth: int | None = None) -> PrefixRoutes:
-    routes = PrefixRoutes(depth)
+def routes_of(*links: LinkId, depth: int | None = None) -> PrefixSuppression:
+    routes = PrefixSuppression(depth)
     for link in links:
         routes.add_link(link)
     return routes

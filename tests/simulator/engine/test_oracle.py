@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from twigcast.language import Pattern
 from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.topology.model import Topology
-from twigcast.simulator.engine.oracle import Judge, leading_to
+from twigcast.simulator.engine.oracle import DeliveryOracle, leading_to
 
 
 @given(st.data())
@@ -35,7 +35,7 @@ def test_a_link_leads_to_whoever_is_behind_it(data: st.DataObject) -> None:
 
 def test_the_judge_follows_subscriptions_and_links() -> None:
     north, south = BrokerId("north"), BrokerId("south")
-    judge = Judge([north, south])
+    judge = DeliveryOracle([north, south])
     first, second = SubscriptionId(1), SubscriptionId(2)
     judge.link(north, south)
     judge.subscribe(south, first, Pattern.parse("//b"))
@@ -55,6 +55,6 @@ def test_the_judge_follows_subscriptions_and_links() -> None:
 
 
 def test_nobody_should_receive_what_cannot_be_read() -> None:
-    judge = Judge([BrokerId("north")])
+    judge = DeliveryOracle([BrokerId("north")])
     judge.subscribe(BrokerId("north"), SubscriptionId(1), Pattern.parse("/a"))
     assert judge.judge(b"<a>").receivers == {}

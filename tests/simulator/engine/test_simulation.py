@@ -25,7 +25,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import message_bytes
 from twigcast.routing.tables.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.simulator import CostModel, Measured, Results, Simulation, SimulationLimits
-from twigcast.simulator.schedule import HandedIn, Happening, unadvertised_publishers
+from twigcast.simulator.schedule import ClientEvent, Happening, unadvertised_publishers
 
 FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
 COSTS = CostModel(
@@ -131,8 +131,8 @@ def test_what_leads_to_no_match_is_needless() -> None:
 def test_publishers_without_a_standing_advertisement_are_known_beforehand() -> None:
     promise = Advertisement.of_expressions(["/a/b"])
     told = Advertise(AdvertisementId(1), "publisher", promise)
-    advertises = HandedIn(1.0, BrokerId("a"), told)
-    takes_back = HandedIn(3.0, BrokerId("a"), Unadvertise(AdvertisementId(1)))
+    advertises = ClientEvent(1.0, BrokerId("a"), told)
+    takes_back = ClientEvent(3.0, BrokerId("a"), Unadvertise(AdvertisementId(1)))
     links: list[object] = [["a", "b"]]
 
     def found(*then: Happening) -> tuple[tuple[str, str], ...]:
@@ -150,7 +150,7 @@ def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> No
     assert (results.crossings, results.needless, results.flooded) == (2, 0, 1)
     promise = Advertisement.of_expressions(["/a/b"])
     event = Advertise(AdvertisementId(1), "publisher", promise)
-    promised = [HandedIn(0.0, BrokerId("a"), event), asks("b", 1, "//b")]
+    promised = [ClientEvent(0.0, BrokerId("a"), event), asks("b", 1, "//b")]
     told = story([["a", "b"], ["b", "c"]], promised, [publishes("a", "d")])
     results = Simulation(told, "advertised", costs=FREE).run()
     assert (results.crossings, results.needless, results.flooded) == (1, 0, 0)
@@ -209,7 +209,7 @@ def test_a_link_that_is_up_does_not_come_up_again() -> None:
 def test_refusals_and_dead_letters_are_noted_by_name() -> None:
     then: list[Happening] = [
         publishes("a", "broken", content=b"<a>"),
-        HandedIn(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
+        ClientEvent(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
         asks("a", 1, "//b", 2.0),
     ]
     results = Simulation(story([["a", "b"]], [asks("a", 1, "//b")], then), costs=FREE).run()
@@ -232,7 +232,7 @@ def test_merging_happens_in_simulated_time() -> None:
     promise = Advertisement.of_expressions(["/a/b/c", "/a/d/c"])
     event = Advertise(AdvertisementId(1), "publisher", promise)
     clients = [asks("b", 1, "/a/b/c"), asks("b", 2, "/a/d/c")]
-    told = story([["a", "b"]], [HandedIn(0.0, BrokerId("a"), event), *clients])
+    told = story([["a", "b"]], [ClientEvent(0.0, BrokerId("a"), event), *clients])
     simulation = Simulation(told, "advertised(merging=perfect, merge_every=5)", costs=FREE)
     results = simulation.run()
     assert simulation.router("a").tables().routes[BrokerId("b")] == ("/a/*/c",)

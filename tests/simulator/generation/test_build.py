@@ -9,33 +9,35 @@ import pytest
 
 from twigcast.errors import UsageError
 from twigcast.routing.events import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
-from twigcast.simulator import Scenario, Story, simulate, tell
-from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns
+from twigcast.simulator import Scenario, Schedule, generate_schedule, simulate
+from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
 
 TREE = '[topology]\ngenerate = "binary-tree"\nlevels = 3\n'
 
 
-def told(text: str, folder: Path = Path(), seed: int | None = None) -> Story:
-    return tell(Scenario.of(tomllib.loads(text), name="t", folder=folder, seed=seed)).story
+def told(text: str, folder: Path = Path(), seed: int | None = None) -> Schedule:
+    return generate_schedule(
+        Scenario.of(tomllib.loads(text), name="t", folder=folder, seed=seed)
+    ).story
 
 
 def brokers(scene: tuple[Happening, ...]) -> list[str]:
-    return [happening.broker for happening in scene if isinstance(happening, HandedIn)]
+    return [happening.broker for happening in scene if isinstance(happening, ClientEvent)]
 
 
-def subscribed(story: Story) -> list[tuple[str, Subscribe]]:
+def subscribed(story: Schedule) -> list[tuple[str, Subscribe]]:
     return [
         (happening.broker, happening.event)
         for happening in story.stage[1]
-        if isinstance(happening, HandedIn) and isinstance(happening.event, Subscribe)
+        if isinstance(happening, ClientEvent) and isinstance(happening.event, Subscribe)
     ]
 
 
-def published(story: Story) -> list[tuple[float, str, Publish]]:
+def published(story: Schedule) -> list[tuple[float, str, Publish]]:
     return [
         (happening.at, happening.broker, happening.event)
         for happening in story.then
-        if isinstance(happening, HandedIn) and isinstance(happening.event, Publish)
+        if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish)
     ]
 
 
@@ -122,7 +124,7 @@ def test_publishers_are_where_they_are_said_to_be_and_advertise_first() -> None:
     promised = [
         (happening.broker, happening.event)
         for happening in story.stage[0]
-        if isinstance(happening, HandedIn)
+        if isinstance(happening, ClientEvent)
     ]
     assert [broker for broker, _ in promised] == ["b2", "b2", "b3", "b3"]
     assert all(isinstance(event, Advertise) for _, event in promised)
@@ -163,7 +165,7 @@ def test_changes_happen_in_the_order_of_their_times() -> None:
     )
     story = told(TREE + "[workload]\ndocuments = 0\nsubscriptions = 0\n" + changes)
     kinds = [
-        type(happening.event) if isinstance(happening, HandedIn) else type(happening)
+        type(happening.event) if isinstance(happening, ClientEvent) else type(happening)
         for happening in story.then
     ]
     assert kinds == [
@@ -184,10 +186,10 @@ def test_churn_goes_on_as_long_as_it_is_said_to() -> None:
     )
     story = told(text)
     came = sum(
-        isinstance(each, HandedIn) and isinstance(each.event, Subscribe) for each in story.then
+        isinstance(each, ClientEvent) and isinstance(each.event, Subscribe) for each in story.then
     )
     went = sum(
-        isinstance(each, HandedIn) and isinstance(each.event, Unsubscribe) for each in story.then
+        isinstance(each, ClientEvent) and isinstance(each.event, Unsubscribe) for each in story.then
     )
     assert 60 < came < 140
     assert came < went <= came + 7  # there were seven, and nobody leaves who is not there

@@ -12,7 +12,14 @@ import pytest
 
 from twigcast.errors import UsageError
 from twigcast.routing.strategy import advertised, prefix
-from twigcast.simulator import CostModel, Scenario, options_text, read_scenario, simulate, tell
+from twigcast.simulator import (
+    CostModel,
+    Scenario,
+    generate_schedule,
+    options_text,
+    read_scenario,
+    simulate,
+)
 
 NETWORK = '[topology]\nlinks = [["a", "b"], ["b", "c"]]\n'
 
@@ -24,7 +31,7 @@ def scenario(text: str, folder: Path = Path()) -> Scenario:
 def refusal(text: str, folder: Path = Path()) -> str:
     """What is said about a scenario that cannot be meant."""
     with pytest.raises(UsageError) as caught:
-        tell(scenario(text, folder))
+        generate_schedule(scenario(text, folder))
     return str(caught.value)
 
 
@@ -222,10 +229,10 @@ def test_whole_numbers_are_bounded(kind: str, way: _Way, value: float) -> None:
     table[way[-1]] = value
     if value == 0 or (value == 2**31 and way[-1] in COSTS_NOTHING):
         with suppress(UsageError):
-            tell(Scenario.of(asked, name="odd.toml", folder=Path()))
+            generate_schedule(Scenario.of(asked, name="odd.toml", folder=Path()))
         return
     with pytest.raises(UsageError) as caught:
-        tell(Scenario.of(asked, name="odd.toml", folder=Path()))
+        generate_schedule(Scenario.of(asked, name="odd.toml", folder=Path()))
     assert "\n" not in str(caught.value)
 
 
@@ -237,11 +244,13 @@ def test_what_is_drawn_before_a_run_is_bounded_together() -> None:
         ({"documents": 1_000, "document": {"bytes": 10_000_000}}, "DRAWN_ELEMENTS_MAX"),
     ):
         with pytest.raises(UsageError, match=told):
-            tell(Scenario.of({**asked, "workload": workload}, name="odd.toml", folder=Path()))
+            generate_schedule(
+                Scenario.of({**asked, "workload": workload}, name="odd.toml", folder=Path())
+            )
 
 
 def test_two_documents_of_one_name_are_told() -> None:
     change = {"at": 1, "do": "publish", "broker": "a", "document": "<a/>", "name": "d"}
     asked = {"topology": {"links": [["a", "b"]]}, "change": [change, {**change, "at": 2}]}
     with pytest.raises(UsageError, match="two documents are called 'd'"):
-        tell(Scenario.of(asked, name="twice.toml", folder=Path()))
+        generate_schedule(Scenario.of(asked, name="twice.toml", folder=Path()))

@@ -19,7 +19,7 @@ from twigcast.spark.plans.distribution import documents_in_table
 from twigcast.spark.plans.prepare import design_of, prepare
 from twigcast.spark.plans.writing import Writing, fused
 from twigcast.spark.storage.batches import BatchOutput, Output, Store, local_store
-from twigcast.spark.storage.sources import gathered
+from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker import parquet_parts as parts
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from twigcast.spark.plans.distribution import Answer, Documents
+    from twigcast.spark.plans.distribution import Documents, WorkerFunction
     from twigcast.spark.plans.prepare import Prepared
 
     Batches = Iterator[pa.RecordBatch]
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
-SUBSCRIPTIONS = gathered({"any": "/a", "b": "//b", "none": "//none"})
+SUBSCRIPTIONS = load_subscriptions({"any": "/a", "b": "//b", "none": "//none"})
 ATTEMPTS = "_staging/batch=0/attempts"
 CONTENTS = {f"{number}": b"<a><b/></a>" if number % 3 else b"<a/>" for number in range(40)}
 CONTENTS["broken"] = b"<a>"
@@ -85,7 +85,7 @@ def _attempts(out: Path) -> list[str]:
 def _disturbed(table: DataFrame, ending: str) -> Documents:
     """The documents, in tasks whose first attempts end badly when they have begun to write."""
 
-    def answered(answer: Answer, schema: StructType) -> DataFrame:
+    def answered(answer: WorkerFunction, schema: StructType) -> DataFrame:
         def attempt(batches: Batches) -> Batches:
             context = TaskContext.get()
             assert context is not None

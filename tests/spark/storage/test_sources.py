@@ -14,7 +14,7 @@ from twigcast.spark.storage.sources import (
     Publications,
     Subscriptions,
     format_of,
-    gathered,
+    load_subscriptions,
     needed_columns,
     table_of,
 )
@@ -33,7 +33,7 @@ from twigcast.spark.storage.sources import (
     ],
 )
 def test_subscriptions_come_in_many_shapes(given: Subscriptions, ids: list[object]) -> None:
-    file = gathered(given)
+    file = load_subscriptions(given)
     assert [item.id for item in file.subscriptions] == ids
     assert [item.xpath for item in file.subscriptions] == ["//a", "//b"][: len(ids)]
     assert file.rejected == ()
@@ -42,17 +42,19 @@ def test_subscriptions_come_in_many_shapes(given: Subscriptions, ids: list[objec
 def test_a_text_is_the_path_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "s.txt").write_text("//a\n")
     for path in (tmp_path / "s.txt", str(tmp_path / "s.txt")):
-        assert gathered(path).subscriptions == (Subscription(1, "//a", line=1),)
+        assert load_subscriptions(path).subscriptions == (Subscription(1, "//a", line=1),)
 
 
 def test_rows_carry_all_that_a_file_can_say() -> None:
     row = Row(id=1, xpath="//p:a", subscriber="ann", broker="b", namespaces={"p": "urn:p"})
-    (found,) = gathered([row]).subscriptions
+    (found,) = load_subscriptions([row]).subscriptions
     assert found == Subscription(1, "//p:a", "ann", "b", {"p": "urn:p"}, line=1)
 
 
 def test_a_bad_row_is_set_aside_by_its_number() -> None:
-    file = gathered([{"id": 1, "xpath": "//a"}, {"id": 1, "xpath": "//b"}, {"xpath": "//c"}])
+    file = load_subscriptions(
+        [{"id": 1, "xpath": "//a"}, {"id": 1, "xpath": "//b"}, {"xpath": "//c"}]
+    )
     assert [(item.line, item.xpath) for item in file.rejected] == [(2, "//b"), (3, "//c")]
     assert file.rejected[0].reason == "the id 1 is taken by line 1"
 
@@ -60,7 +62,7 @@ def test_a_bad_row_is_set_aside_by_its_number() -> None:
 @pytest.mark.parametrize("given", [7, [7], [["//a"]]])
 def test_what_are_no_subscriptions_is_the_callers_mistake(given: object) -> None:
     with pytest.raises(UsageError, match="subscription"):
-        gathered(given)  # type: ignore[arg-type]
+        load_subscriptions(given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -105,12 +107,14 @@ def test_an_address_means_what_the_path_means(tmp_path: Path, begin: str) -> Non
     assert format_of([f"{begin}{tmp_path}/table"]) == "parquet"
     assert not Publications(f"{begin}{tmp_path}/table").are_files
     (tmp_path / "rules.txt").write_text("//a\n")
-    assert [one.xpath for one in gathered(f"{begin}{tmp_path}/rules.txt").subscriptions] == ["//a"]
+    assert [
+        one.xpath for one in load_subscriptions(f"{begin}{tmp_path}/rules.txt").subscriptions
+    ] == ["//a"]
 
 
 def test_subscriptions_of_another_file_system_are_a_table() -> None:
     with pytest.raises(UsageError, match=r"hdfs://host/rules\.csv .* another file system: .*table"):
-        gathered("hdfs://host/rules.csv")
+        load_subscriptions("hdfs://host/rules.csv")
 
 
 def test_one_run_reads_one_kind(tmp_path: Path) -> None:
@@ -194,7 +198,7 @@ def test_a_table_may_be_named_by_its_address(tmp_path: Path, spark: SparkSession
 def test_a_row_with_two_columns_of_one_name_is_refused() -> None:
     row = Row("id", "xpath", "xpath")(1, "//a", "//b")
     with pytest.raises(UsageError, match="subscription 1 has several columns of one name"):
-        gathered([row])
+        load_subscriptions([row])
 
 
 @pytest.mark.spark

@@ -28,7 +28,7 @@ from twigcast.spark.plans import prepare as prepared
 from twigcast.spark.plans.prepare import design_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.broker_tree import WALKS_MAX, BrokerTree
-from twigcast.spark.worker.crossings import Ways, loaded_ways, ways_bytes
+from twigcast.spark.worker.crossings import CrossingModel, loaded_ways, ways_bytes
 from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import match_batches
 from twigcast.spark.worker.parquet_parts import TrafficSums
@@ -66,7 +66,7 @@ def _ways(
     asked: Sequence[tuple[str, Asked]],
     promises: Promises,
     routes: pa.Table,
-) -> tuple[Matcher, Ways]:
+) -> tuple[Matcher, CrossingModel]:
     """The matcher and the ways of the plan ``fused``, without Spark."""
     design = design_of(topology, strategy, advertisements=promises)
     file = SubscriptionFile(

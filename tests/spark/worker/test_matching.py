@@ -13,7 +13,7 @@ import pytest
 from twigcast.files import PublicationLimits, list_documents, write_index
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.matching import Matcher
-from twigcast.spark.storage.sources import gathered
+from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import cut, plan_bytes
 from twigcast.spark.worker.labels import labels_bytes, labels_of, loaded_names
@@ -281,7 +281,7 @@ def test_a_compiled_matcher_answers_as_the_one_it_was_made_from(tmp_path: Path) 
 
 
 def test_names_stand_for_positions_and_a_refused_document_is_null(tmp_path: Path) -> None:
-    content = labels_bytes(labels_of(gathered(["//a", "//b", "/a"])))
+    content = labels_bytes(labels_of(load_subscriptions(["//a", "//b", "/a"])))
     file = write_versioned(tmp_path, stem="labels", ending="", content=content)
     names = loaded_names(str(file.path))
     contents = pa.array([b"<a><b/></a>", b"<a", b"<c/>", None, b"<a/>"], pa.binary())

@@ -25,7 +25,7 @@ from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker import shard_probes as visits
 from twigcast.spark.worker.broker_tree import BrokerTree
 from twigcast.spark.worker.chunks import cut, plan_bytes
-from twigcast.spark.worker.crossings import Ways, ways_of
+from twigcast.spark.worker.crossings import CrossingModel, ways_of
 from twigcast.spark.worker.hops.rows import carry_documents
 from twigcast.spark.worker.matching import match_batches, matching_names, open_chunks
 from twigcast.spark.worker.parquet_parts import DEAD_LETTERS, DELIVERIES, write_outcomes
@@ -67,7 +67,7 @@ def _batch(*contents: bytes | None, names: list[str] | None = None, origin: bool
 FIVE = (b"<a/>", b"<a", POISON, None, b"<a/>")
 
 
-def _ways(name: str = "covering") -> Ways:
+def _ways(name: str = "covering") -> CrossingModel:
     tree = BrokerTree.of(Topology.of({"links": [["B1", "B2"]]}).tree())
     return ways_of(tree, strategy(name), origin=0, brokers=np.zeros(1, np.int32))
 

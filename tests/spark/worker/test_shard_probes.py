@@ -28,7 +28,7 @@ from twigcast.spark.plans.prepare import design_of
 from twigcast.spark.sharding.partition import split, summary
 from twigcast.spark.storage.tables import TABLES, arrow_of, parquet_schema
 from twigcast.spark.worker import shard_probes as visits
-from twigcast.spark.worker.crossings import Ways
+from twigcast.spark.worker.crossings import CrossingModel
 from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import match_batches
 from twigcast.spark.worker.shard_probes import NO_SHARD, Hub, Shard, answer_visits, visit_batches
@@ -45,7 +45,7 @@ class Stage(NamedTuple):
     whole: Matcher
     hub: Hub
     shards: list[Shard]
-    ways: Ways | None = None
+    ways: CrossingModel | None = None
 
     def unsharded(self, batch: pa.RecordBatch) -> Rows:
         return _rows(match_batches([batch], self.whole, ways=self.ways))
@@ -67,7 +67,7 @@ def stage_of(
     patterns: Sequence[Pattern],
     shards: int,
     *,
-    ways: Ways | None = None,
+    ways: CrossingModel | None = None,
     routes: Sequence[Pattern] = (),
     slices: int = 1,
     budget: int = 20,

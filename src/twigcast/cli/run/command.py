@@ -79,7 +79,7 @@ def run(
     arriving.check(publications, overwrite=overwrite)
     chosen = bindings(setting, "--setting", "KEY=VALUE")
     from twigcast.spark import Publications, start_session
-    from twigcast.spark.pipeline import checked
+    from twigcast.spark.pipeline import validated_publications
     from twigcast.spark.session.session import no_session_left
 
     settings = arriving.settings(chosen)
@@ -88,7 +88,7 @@ def run(
     with Bar() as bar:
         bar.show("starting Spark", 0, None)
         pipeline = network.pipeline(subscriptions, engine, bar)
-        checked(source, partitions)
+        validated_publications(source, partitions)
         outcome: Run | Streamed
         with no_session_left(), _flooding_told(pipeline, source):
             if master != EMBEDDED or settings:

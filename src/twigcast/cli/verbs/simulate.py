@@ -32,7 +32,7 @@ from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from twigcast.routing.strategy import Strategy
-    from twigcast.simulator import Results, Scenario, Story
+    from twigcast.simulator import Results, Scenario, Schedule
     from twigcast.simulator.results import Carried
 
 EXAMPLES = (
@@ -83,14 +83,14 @@ def simulate(
     Deliveries, traffic by kind and by link, needless crossings, table sizes and response times.
     """
     from twigcast.routing.strategy import strategy as strategy_of
-    from twigcast.simulator import options_text, read_scenario, tell
+    from twigcast.simulator import generate_schedule, options_text, read_scenario
 
     read = read_scenario(scenario, seed=seed)
     strategies = [strategy_of(given) for given in strategy or ()] or [read.strategy]
     pictures = _picture_paths(draw, strategies)
     with Bar() as bar:
         bar.show("drawing the workload", 0, None)
-        told = tell(read)
+        told = generate_schedule(read)
         if details and not as_json:
             for line in options_text(read.options).split("\n"):
                 say(line)
@@ -113,7 +113,7 @@ def simulate(
         raise typer.Exit(REFUSED)
 
 
-def _run(scenario: Scenario, strategy: Strategy, story: Story) -> Results:
+def _run(scenario: Scenario, strategy: Strategy, story: Schedule) -> Results:
     from twigcast.simulator import simulate as simulated
 
     return simulated(scenario, strategy, story=story)
@@ -136,7 +136,7 @@ def _say_drawn(drawn: object) -> None:
     say()
 
 
-def _say_flooding(story: Story, strategies: Sequence[Strategy]) -> None:
+def _say_flooding(story: Schedule, strategies: Sequence[Strategy]) -> None:
     """Tell on one line whose documents go everywhere for want of an advertisement."""
     from twigcast.routing.strategy import flooding_notice
     from twigcast.simulator.schedule import unadvertised_publishers
@@ -398,7 +398,7 @@ def _picture_paths(draw: str | None, strategies: Sequence[Strategy]) -> list[Pat
     return [path.with_name(f"{path.stem}-{name}{path.suffix}") for name in names]
 
 
-def _draw(path: Path, scenario: Scenario, story: Story, results: Results) -> None:
+def _draw(path: Path, scenario: Scenario, story: Schedule, results: Results) -> None:
     from twigcast.files.writing.new_files import new_file
     from twigcast.simulator import drawn_network
 

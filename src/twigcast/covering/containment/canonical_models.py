@@ -31,7 +31,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from twigcast.covering.containment.homomorphism import Follows, ground_of, lies_on, plainly_follows
+from twigcast.covering.containment.homomorphism import (
+    Follows,
+    lies_on,
+    plainly_follows,
+    target_twig,
+)
 from twigcast.covering.containment.twig import Chain, Twig, stretched
 from twigcast.language.condition.model import ANY_ELEMENT
 
@@ -112,7 +117,7 @@ class _Models:
         """Whether one of the wider twigs is sure to match every model of the class."""
         twig = stretched(self._narrower, dict(zip(self.far, chains, strict=True)))
         self._steps.take(self._size * twig.size)
-        ground = ground_of(twig)
+        ground = target_twig(twig)
         return any(lies_on(wider, ground, self._follows) for wider in self._widers)
 
     def shortest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:

@@ -37,10 +37,10 @@ from typing import Final, NamedTuple
 from twigcast.covering.containment.canonical_models import OutOfSteps, Steps, covers_every_model
 from twigcast.covering.containment.disjuncts import narrower_twigs, wider_twigs
 from twigcast.covering.containment.homomorphism import (
-    Ground,
-    ground_of,
+    TargetTwig,
     lies_on,
     plainly_follows,
+    target_twig,
     where,
     with_label,
 )
@@ -76,12 +76,12 @@ from twigcast.language.condition.model import (
 
 __all__ = [
     "COVER_BUDGET",
-    "Ready",
+    "CompiledPattern",
     "Tally",
     "Verdict",
     "covers",
     "decide",
-    "decide_ready",
+    "decide_compiled",
     "paths_of",
     "ready",
 ]
@@ -177,7 +177,7 @@ def decide(
     Verdict(covers=True, within_budget=True, steps=0)
     """
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
-    verdict = decide_ready(
+    verdict = decide_compiled(
         wider=_ready(wider), narrower=_ready(narrower), schema=paths, budget=budget
     )
     if tally is not None:
@@ -185,29 +185,33 @@ def decide(
     return verdict
 
 
-class Ready(NamedTuple):
+class CompiledPattern(NamedTuple):
     """A condition made ready for both sides of a covering."""
 
     condition: Condition
     groups: tuple[tuple[Twig, ...], ...]
     """As the wider side: it holds where one twig of each group does."""
-    grounds: tuple[Ground, ...]
+    grounds: tuple[TargetTwig, ...]
     """As the narrower side: it holds where one of these does."""
 
 
 @lru_cache(maxsize=READY_MAX)
-def ready(condition: Condition, *, of_document: bool = True) -> Ready:
+def ready(condition: Condition, *, of_document: bool = True) -> CompiledPattern:
     """The condition of a pattern made ready, for whoever asks often and keeps it.
 
     Without ``of_document`` it is a condition on any node.
     """
     twigs = narrower_twigs(condition, of_document=of_document)
     groups = wider_twigs(condition, of_document=of_document)
-    return Ready(condition, groups, tuple(map(ground_of, twigs)))
+    return CompiledPattern(condition, groups, tuple(map(target_twig, twigs)))
 
 
-def decide_ready(
-    *, wider: Ready, narrower: Ready, schema: SchemaPaths | None = None, budget: int = COVER_BUDGET
+def decide_compiled(
+    *,
+    wider: CompiledPattern,
+    narrower: CompiledPattern,
+    schema: SchemaPaths | None = None,
+    budget: int = COVER_BUDGET,
 ) -> Verdict:
     """What :func:`decide` says of what was made ready before."""
     if wider.condition is narrower.condition:
@@ -236,11 +240,11 @@ def paths_of(schema: Schema) -> SchemaPaths:
     return SchemaPaths(path_automaton(schema_sketch(schema)))
 
 
-def _ready(pattern: Pattern | str) -> Ready:
+def _ready(pattern: Pattern | str) -> CompiledPattern:
     return ready(Pattern(pattern).condition)
 
 
-def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> bool:
+def covered_by_some(widers: Sequence[Twig], narrower: TargetTwig, steps: Steps) -> bool:
     """Whether the condensed wider twigs together cover the narrower one."""
     if _lies_some(widers, narrower):
         return True
@@ -258,7 +262,7 @@ def covered_by_some(widers: Sequence[Twig], narrower: Ground, steps: Steps) -> b
     return covers_every_model(left, twig, steps, follows)
 
 
-def _lies_some(widers: Sequence[Twig], narrower: Ground) -> bool:
+def _lies_some(widers: Sequence[Twig], narrower: TargetTwig) -> bool:
     """Whether one of the wider twigs can be laid onto the narrower one."""
     is_path = narrower.twig.is_path
     for wider in widers:
@@ -271,7 +275,7 @@ def _lies_some(widers: Sequence[Twig], narrower: Ground) -> bool:
 
 
 def _covered_under(
-    schema: SchemaPaths, widers: Sequence[Twig], narrower: Ground, steps: Steps
+    schema: SchemaPaths, widers: Sequence[Twig], narrower: TargetTwig, steps: Steps
 ) -> bool:
     """The same among documents of a schema."""
     if _lies_some(widers, narrower):
@@ -286,7 +290,7 @@ def _covered_under(
         if narrower.twig.is_path:
             return False
     return all(
-        covered_by_some(widers, ground_of(twig), steps)
+        covered_by_some(widers, target_twig(twig), steps)
         for twig in written_out(narrower.twig, schema, steps)
     )
 
@@ -295,7 +299,7 @@ def _asks_for_levels(wider: Twig) -> bool:
     return ANY_ELEMENT in wider.labels or max(wider.reaches) > 1
 
 
-def _has_place_for_all(wider: Twig, narrower: Ground) -> bool:
+def _has_place_for_all(wider: Twig, narrower: TargetTwig) -> bool:
     """Whether each node of the wider twig has some node that it could lie on in a model."""
     for label, tests in zip(wider.labels, wider.tests, strict=True):
         here = with_label(narrower, label)
@@ -309,7 +313,7 @@ def _has_place_for_all(wider: Twig, narrower: Ground) -> bool:
 # Tests that are more than a comparison.
 
 
-def follows(ground: Ground, node: int, wanted: Condition) -> bool:
+def follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
     """Whether a test is sure to pass at a node of the narrower twig."""
     if plainly_follows(ground, node, wanted):
         return True
@@ -335,10 +339,10 @@ def follows(ground: Ground, node: int, wanted: Condition) -> bool:
 def _entails(stronger: Condition, weaker: Condition) -> bool:
     """Whether of any node the one condition can only hold where the other does."""
     wider, narrower = ready(weaker, of_document=False), ready(stronger, of_document=False)
-    return decide_ready(wider=wider, narrower=narrower, budget=_INNER_BUDGET).covers
+    return decide_compiled(wider=wider, narrower=narrower, budget=_INNER_BUDGET).covers
 
 
-def _is_ruled_out(ground: Ground, node: int, condition: Condition) -> bool:
+def _is_ruled_out(ground: TargetTwig, node: int, condition: Condition) -> bool:
     """Whether the condition contradicts the label of the node or the value of its attribute."""
     twig = ground.twig
     match condition:

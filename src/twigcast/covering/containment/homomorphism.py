@@ -27,10 +27,10 @@ from twigcast.covering.containment.twig import Twig
 from twigcast.covering.containment.value_implication import facts_imply, value_facts
 from twigcast.language.condition.model import ANY_ELEMENT, Condition, Kind, Label, Not, ValueTest
 
-__all__ = ["Follows", "Ground", "ground_of", "lies_on", "plainly_follows"]
+__all__ = ["Follows", "TargetTwig", "lies_on", "plainly_follows", "target_twig"]
 
 
-class Ground(NamedTuple):
+class TargetTwig(NamedTuple):
     """A narrower twig made ready to have wider ones laid onto it. Masks have a bit for a node."""
 
     twig: Twig
@@ -49,7 +49,7 @@ class Ground(NamedTuple):
     """The nodes exactly one level below their parents, and the context."""
 
 
-def ground_of(twig: Twig) -> Ground:
+def target_twig(twig: Twig) -> TargetTwig:
     """The twig with its masks."""
     labels, parents, reaches = twig.labels, twig.parents, twig.reaches
     size = len(labels)
@@ -70,7 +70,7 @@ def ground_of(twig: Twig) -> Ground:
         elements |= label.kind is Kind.ELEMENT
     for node in range(1, size):
         depths[node] = depths[parents[node]] + (reaches[node] or 1)
-    return Ground(
+    return TargetTwig(
         twig, (1 << size) - 1, by_label, elements, tuple(children), tuple(below), tuple(depths),
         _deep(depths), near,
     )  # fmt: skip
@@ -86,11 +86,11 @@ def _deep(depths: list[int]) -> tuple[int, ...]:
     return tuple(deep)
 
 
-Follows: TypeAlias = Callable[[Ground, int, Condition], bool]
+Follows: TypeAlias = Callable[[TargetTwig, int, Condition], bool]
 """Whether a test follows from what the narrower twig says of one of its nodes."""
 
 
-def plainly_follows(ground: Ground, node: int, wanted: Condition) -> bool:
+def plainly_follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
     """Whether a test stands at the node itself, or follows from the value tests there."""
     tests = ground.twig.tests[node]
     if wanted in tests:
@@ -102,7 +102,7 @@ def plainly_follows(ground: Ground, node: int, wanted: Condition) -> bool:
     return False
 
 
-def lies_on(wider: Twig, narrower: Ground, follows: Follows = plainly_follows) -> bool:
+def lies_on(wider: Twig, narrower: TargetTwig, follows: Follows = plainly_follows) -> bool:
     """Whether there is a homomorphism from the wider twig to the narrower one.
 
     >>> from twigcast.covering.containment.twig import twig_of
@@ -110,7 +110,7 @@ def lies_on(wider: Twig, narrower: Ground, follows: Follows = plainly_follows) -
     >>> wider, narrower = (
     ...     twig_of(Pattern.parse(text).condition) for text in ("//a[.//b]/c", "/x/a[c]/*/b")
     ... )
-    >>> lies_on(wider, ground_of(narrower))
+    >>> lies_on(wider, target_twig(narrower))
     True
     """
     labels, tests, reaches, below = wider.labels, wider.tests, wider.reaches, wider.children
@@ -127,7 +127,7 @@ def lies_on(wider: Twig, narrower: Ground, follows: Follows = plainly_follows) -
     return True
 
 
-def with_label(narrower: Ground, label: Label | None) -> int:
+def with_label(narrower: TargetTwig, label: Label | None) -> int:
     """The nodes all of whose images in documents have the label."""
     if label is None:
         return narrower.everywhere
@@ -142,7 +142,7 @@ def with_label(narrower: Ground, label: Label | None) -> int:
     return found
 
 
-def where(narrower: Ground, nodes: int, wanted: Condition, follows: Follows) -> int:
+def where(narrower: TargetTwig, nodes: int, wanted: Condition, follows: Follows) -> int:
     """Those of the nodes at which the test is sure to pass."""
     found = 0
     for node in bits(nodes):
@@ -151,7 +151,7 @@ def where(narrower: Ground, nodes: int, wanted: Condition, follows: Follows) -> 
     return found
 
 
-def _above(narrower: Ground, nodes: int, images: int, reach: int) -> int:
+def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
     """Those of the nodes that have one of the images a child, or at least so many levels below."""
     found = 0
     if not reach:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from twigcast.covering.containment.homomorphism import (
     Follows,
-    Ground,
+    TargetTwig,
     plainly_follows,
     where,
     with_label,
@@ -43,18 +43,18 @@ from twigcast.covering.containment.twig import Twig
 __all__ = ["path_covers"]
 
 
-def path_covers(*, wider: Twig, narrower: Ground, follows: Follows = plainly_follows) -> bool:
+def path_covers(*, wider: Twig, narrower: TargetTwig, follows: Follows = plainly_follows) -> bool:
     """Whether a single path, condensed, covers another, not condensed.
 
     Exact where neither has tests, else sound.
 
-    >>> from twigcast.covering.containment.homomorphism import ground_of
+    >>> from twigcast.covering.containment.homomorphism import target_twig
     >>> from twigcast.covering.containment.twig import condensed, twig_of
     >>> from twigcast.language import Pattern
     >>> wider, narrower = (
     ...     twig_of(Pattern.parse(text).condition) for text in ("/*/a//*/c", "/a/a/*//c/b/d")
     ... )
-    >>> path_covers(wider=condensed(wider), narrower=ground_of(narrower))
+    >>> path_covers(wider=condensed(wider), narrower=target_twig(narrower))
     True
     """
     # On a path the number of a node is its depth: each has one child at most.

@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from twigcast.covering.containment.canonical_models import Steps
-from twigcast.covering.containment.homomorphism import Follows, Ground, ground_of
+from twigcast.covering.containment.homomorphism import Follows, TargetTwig, target_twig
 from twigcast.covering.containment.twig import Twig, made
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.language.condition.model import ANY_ELEMENT, TEXT, Condition, Kind, Label
@@ -213,7 +213,7 @@ def paths_cover_under(
 
     Exact where there are no tests, else sound. Raises OutOfSteps.
     """
-    ground = ground_of(narrower)
+    ground = target_twig(narrower)
     front = _Front([w for w in widers if all(follows(ground, 0, t) for t in w.tests[0])], follows)
     if front.done(front.first):
         return True
@@ -288,7 +288,7 @@ class _Front:
         """Whether one of the wider paths has come to its end."""
         return bool(come & self._ends)
 
-    def after(self, come: int, letter: Label, ground: Ground, node: int | None) -> int:
+    def after(self, come: int, letter: Label, ground: TargetTwig, node: int | None) -> int:
         """How far they can have come with one more node, of the narrower path if it is one."""
         key = (letter, node)
         passing = self._passing.get(key)

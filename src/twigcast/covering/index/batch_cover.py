@@ -1,9 +1,9 @@
 """The fewest patterns that say everything, for several sets at once and once and for all.
 
-:class:`~twigcast.covering.index.incremental_cover.ForwardedSets` keeps a covering order up to date
-while patterns come and go. Where all are there from the beginning, and nobody asks how that will
-change, the same answer costs a fraction. Each pattern comes with the sets that it is in, as the
-bits of an integer; the answer is in which of them it is said:
+:class:`~twigcast.covering.index.incremental_cover.IncrementalCover` keeps a covering order up to
+date while patterns come and go. Where all are there from the beginning, and nobody asks how that
+will change, the same answer costs a fraction. Each pattern comes with the sets that it is in, as
+the bits of an integer; the answer is in which of them it is said:
 
     >>> in_sets = {"//b": 0b01, "/a/b": 0b11, "/a/b/c": 0b10}
     >>> said = minimal_sets({Pattern.parse(text): sets for text, sets in in_sets.items()})
@@ -31,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from twigcast.covering.containment.covers import COVER_BUDGET, Ready, ready
+from twigcast.covering.containment.covers import COVER_BUDGET, CompiledPattern, ready
 from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
-from twigcast.covering.index.maximal_classes import Climb
+from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.language import Pattern
 
 __all__ = ["minimal_sets"]
@@ -44,7 +44,7 @@ def minimal_sets(
     engine: CoverEngine = "auto",
     *,
     budget: int = COVER_BUDGET,
-    ready_of: Callable[[Pattern], Ready] | None = None,
+    ready_of: Callable[[Pattern], CompiledPattern] | None = None,
 ) -> dict[Pattern, int]:
     """Of patterns with the sets they are in, those that are said with the sets they are said in."""
     made = {pattern: _made(pattern, ready_of) for pattern in patterns}
@@ -55,11 +55,13 @@ def minimal_sets(
     return {search.all[number]: sets for number, sets in sorted(search.said.items())}
 
 
-def _made(pattern: Pattern, ready_of: Callable[[Pattern], Ready] | None) -> Ready:
+def _made(
+    pattern: Pattern, ready_of: Callable[[Pattern], CompiledPattern] | None
+) -> CompiledPattern:
     return ready_of(pattern) if ready_of else ready(pattern.condition)
 
 
-def _size(made: Ready) -> int:
+def _size(made: CompiledPattern) -> int:
     """How many nodes and tests a pattern has; with alternatives, those of the smallest."""
     twigs = [ground.twig for ground in made.grounds]
     return min((twig.size + sum(map(len, twig.tests)) for twig in twigs), default=0)
@@ -126,7 +128,7 @@ class _Search:
             found = whole.covering(self.all[each])
             return [other for other in found if other != each and self.sets[other] & bit]
 
-        top = Climb().top(number, above, frozenset())
+        top = MaximalClasses().top(number, above, frozenset())
         assert top is not None
         if number in top:
             least = min(top, key=lambda each: self.all[each].text)

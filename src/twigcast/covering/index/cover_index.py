@@ -28,13 +28,19 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from twigcast.copies import Copied, as_kind, attributes
-from twigcast.covering.containment.covers import COVER_BUDGET, Ready, Tally, decide_ready, ready
+from twigcast.covering.containment.covers import (
+    COVER_BUDGET,
+    CompiledPattern,
+    Tally,
+    decide_compiled,
+    ready,
+)
 from twigcast.covering.containment.disjuncts import narrower_twigs, wider_twigs
-from twigcast.covering.containment.homomorphism import Ground, ground_of
+from twigcast.covering.containment.homomorphism import TargetTwig, target_twig
 from twigcast.covering.containment.twig import Twig
 from twigcast.covering.index import native
 from twigcast.covering.index.engine import Candidates
-from twigcast.covering.index.maximal_classes import Climb
+from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.covering.index.python_engine import FeatureIndex
 from twigcast.display import counted, shown
 from twigcast.door import door
@@ -72,7 +78,7 @@ class _Kept(NamedTuple):
     """One pattern of the set."""
 
     pattern: Pattern
-    ready: Ready
+    ready: CompiledPattern
 
 
 class CoverIndex(Copied):
@@ -92,7 +98,7 @@ class CoverIndex(Copied):
         engine: CoverEngine = "auto",
         *,
         budget: int = COVER_BUDGET,
-        ready_of: Callable[[Pattern], Ready] | None = None,
+        ready_of: Callable[[Pattern], CompiledPattern] | None = None,
     ) -> None:
         self.engine, self._candidates = _made(engine, budget)
         self._budget = budget
@@ -242,14 +248,14 @@ class CoverIndex(Copied):
             narrower = asked(self._ready_of, pattern)
         elif own is None:
             unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
-            narrower = Ready(pattern.condition, (), unlaid)
+            narrower = CompiledPattern(pattern.condition, (), unlaid)
         else:
             narrower = self._kept[own].ready
         sure, maybe = self._candidates.covering(narrower)
         found = self._with_itself(own, sure)
         if maybe and own is None and not self._ready_of:
-            grounds = tuple(ground_of(ground.twig) for ground in narrower.grounds)
-            narrower = Ready(pattern.condition, (), grounds)
+            grounds = tuple(target_twig(ground.twig) for ground in narrower.grounds)
+            narrower = CompiledPattern(pattern.condition, (), grounds)
         for number in maybe:
             if number != own and self._decided(self._kept[number].ready, narrower):
                 found.append(number)
@@ -260,7 +266,7 @@ class CoverIndex(Copied):
         if own is None and self._ready_of:
             wider = asked(self._ready_of, pattern)
         elif own is None:
-            wider = Ready(pattern.condition, wider_twigs(pattern.condition), ())
+            wider = CompiledPattern(pattern.condition, wider_twigs(pattern.condition), ())
         else:
             wider = self._kept[own].ready
         sure, maybe = self._candidates.covered(wider)
@@ -277,8 +283,8 @@ class CoverIndex(Copied):
             sure.append(own)
         return sure
 
-    def _decided(self, wider: Ready, narrower: Ready) -> bool:
-        verdict = decide_ready(wider=wider, narrower=narrower, budget=self._budget)
+    def _decided(self, wider: CompiledPattern, narrower: CompiledPattern) -> bool:
+        verdict = decide_compiled(wider=wider, narrower=narrower, budget=self._budget)
         self._tally.count(verdict)
         return verdict.covers
 
@@ -303,7 +309,7 @@ class CoverIndex(Copied):
         for number in self._kept:
             if number in settled:
                 continue
-            climb = Climb()
+            climb = MaximalClasses()
             top = climb.top(number, self._above, settled)
             settled.update(climb.heights)
             if top:
@@ -330,9 +336,9 @@ def _parsed(pattern: Pattern | str) -> Pattern:
     return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
 
 
-def _unlaid(twig: Twig) -> Ground:
+def _unlaid(twig: Twig) -> TargetTwig:
     """A twig for an engine to look at, without the masks that only a decision needs."""
-    return Ground(twig, 0, {}, 0, (), (), (), (), 0)
+    return TargetTwig(twig, 0, {}, 0, (), (), (), (), 0)
 
 
 def _made(engine: CoverEngine, budget: int) -> tuple[str, Candidates]:

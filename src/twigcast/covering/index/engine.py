@@ -5,7 +5,7 @@ leaves it to an engine to find the few that matter. For a pattern, an engine sor
 three:
 
     sure     a homomorphism shows the covering: yes
-    maybe    to be decided by :func:`~twigcast.covering.containment.covers.decide_ready`
+    maybe    to be decided by :func:`~twigcast.covering.containment.covers.decide_compiled`
     the rest something that every covering needs is missing: no
 
 An engine need not know whether the budget of a decision suffices, nor what connectives and
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from twigcast.covering.containment.covers import Ready
+from twigcast.covering.containment.covers import CompiledPattern
 
 __all__ = ["Candidates"]
 
@@ -25,13 +25,13 @@ __all__ = ["Candidates"]
 class Candidates(Protocol):
     """A changing set of numbered patterns that are looked up by what they can cover."""
 
-    def add(self, number: int, ready: Ready) -> None:
+    def add(self, number: int, ready: CompiledPattern) -> None:
         """Put in a pattern under a number that is not in use."""
 
     def remove(self, number: int) -> None:
         """Take out the pattern with a number that is in use, and all that was kept for it."""
 
-    def covering(self, ready: Ready) -> tuple[list[int], list[int]]:
+    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that may cover this one, in any order, each once.
 
         The pattern itself, where it is in the set, may be among either or be left out. It need be
@@ -39,7 +39,7 @@ class Candidates(Protocol):
         twigs.
         """
 
-    def covered(self, ready: Ready) -> tuple[list[int], list[int]]:
+    def covered(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that this one may cover; else the same.
 
         It need be ready as the wider side only: ``grounds`` may be missing.

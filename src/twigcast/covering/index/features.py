@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from twigcast.covering.containment.homomorphism import Ground
+from twigcast.covering.containment.homomorphism import TargetTwig
 from twigcast.covering.containment.twig import CHILD, Twig
 from twigcast.language.condition.model import Condition, Kind, Label, Operator, ValueTest
 from twigcast.language.xpath.syntax import Literal
@@ -68,7 +68,7 @@ def asked_by(groups: Sequence[Sequence[Twig]]) -> Features:
     return Features(frozenset(keys), signature | _bits(keys))
 
 
-def had_by(grounds: Sequence[Ground]) -> Features | None:
+def had_by(grounds: Sequence[TargetTwig]) -> Features | None:
     """What a narrower pattern has in each of its alternatives; None if no document matches it."""
     if not grounds:
         return None

@@ -5,7 +5,7 @@ what came from elsewhere, without those that something else it says covers (XNET
 Dissemination, 1.5.1). When a pattern comes, those that it covers are withdrawn; when one goes,
 those that it alone was covering are said after all:
 
-    >>> sets = ForwardedSets()
+    >>> sets = IncrementalCover()
     >>> sets.add_link("north")
     >>> sets.put(Pattern.parse("/a/b"), None)
     >>> sets.put(Pattern.parse("/a//b"), "south")
@@ -46,12 +46,12 @@ from collections.abc import Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from twigcast.covering.containment.covers import COVER_BUDGET
-from twigcast.covering.delta import Difference, Said
+from twigcast.covering.delta import DeltaSet, Difference
 from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
-from twigcast.covering.index.maximal_classes import Climb
+from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.language import Pattern
 
-__all__ = ["ForwardedSets", "ForwardedSetsStatistics"]
+__all__ = ["ForwardedSetsStatistics", "IncrementalCover"]
 
 _Link = TypeVar("_Link", bound=str)
 
@@ -69,7 +69,7 @@ class ForwardedSetsStatistics(NamedTuple):
     """Classes of several patterns that cover each other, over all links."""
 
 
-class ForwardedSets(Generic[_Link]):
+class IncrementalCover(Generic[_Link]):
     """Patterns by source, and what of them is said over each link."""
 
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
@@ -84,7 +84,7 @@ class ForwardedSets(Generic[_Link]):
         """Of each source that is or was a link, its bit."""
         self._every = _OWN
         """The bits of all links."""
-        self._said: dict[int, Said] = {_OWN: Said()}
+        self._said: dict[int, DeltaSet] = {_OWN: DeltaSet()}
         """Of each link's bit, what is said over it."""
         self._out: dict[int, int] = {}
         """Of each pattern that is said somewhere, where."""
@@ -102,7 +102,7 @@ class ForwardedSets(Generic[_Link]):
         """From now on say what is forwarded over a link, too: its first change is all of it."""
         bit = self._bit(link)
         self._every |= bit
-        said = self._said[bit] = Said()
+        said = self._said[bit] = DeltaSet()
         # Nothing has come from it yet, so it is told what a new neighbour is told.
         for number, mask in self._out.items():
             if mask & _OWN:
@@ -365,7 +365,7 @@ class ForwardedSets(Generic[_Link]):
                     self._hang_way(other, from_below, bit)
                     return
                 waiting.append(other)
-        top = Climb().top(orphan, above.__getitem__, frozenset())
+        top = MaximalClasses().top(orphan, above.__getitem__, frozenset())
         assert top is not None
         self._say_class(set(top), above, bit)
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 
-__all__ = ["Climb"]
+__all__ = ["MaximalClasses"]
 
 
-class Climb:
+class MaximalClasses:
     """Classes of patterns, by their numbers, each covered by the one after it."""
 
     def __init__(self) -> None:

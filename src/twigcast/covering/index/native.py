@@ -3,7 +3,7 @@
 The kernel (the package ``twigcast-kernel``, written in Rust) keeps the twigs of patterns as arrays,
 finds those that could have to do with a pattern by what they need and have, and decides nearly all
 of these itself: by homomorphisms over masks of bits, and by canonical models where there is
-none, with the same steps as :func:`~twigcast.covering.containment.covers.decide_ready`.
+none, with the same steps as :func:`~twigcast.covering.containment.covers.decide_compiled`.
 
 What tests say of each other it does not know. It numbers the tuples of tests that it meets at
 nodes, asks here, once, whether one follows from another, and remembers the answer. What depends on
@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twigcast.covering.containment.covers import COVER_BUDGET, Ready, follows
-from twigcast.covering.containment.homomorphism import Ground, ground_of
+from twigcast.covering.containment.covers import COVER_BUDGET, CompiledPattern, follows
+from twigcast.covering.containment.homomorphism import TargetTwig, target_twig
 from twigcast.covering.containment.twig import CHILD, made
 from twigcast.language.condition.model import (
     AnyOf,
@@ -61,7 +61,7 @@ class CandidateStatistics:
     """How many pairs were looked at closely, over all searches."""
     sure: int
     open: int
-    """How many pairs were left to :func:`~twigcast.covering.containment.covers.decide_ready`."""
+    """How many pairs were left to :func:`~twigcast.covering.containment.covers.decide_compiled`."""
 
 
 class NativeCandidates:
@@ -75,7 +75,7 @@ class NativeCandidates:
     def __init__(self, *, budget: int = COVER_BUDGET) -> None:
         self._kernel = kernel.Candidates(_follow, _only_value, budget)
 
-    def add(self, number: int, ready: Ready) -> None:
+    def add(self, number: int, ready: CompiledPattern) -> None:
         """Put in a pattern under a number that is not in use."""
         self._kernel.add(number, ready.groups, _twigs(ready))
 
@@ -84,11 +84,11 @@ class NativeCandidates:
         if not self._kernel.remove(number):
             raise KeyError(number)
 
-    def covering(self, ready: Ready) -> tuple[list[int], list[int]]:
+    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that may cover this one."""
         return self._kernel.covering(_twigs(ready))
 
-    def covered(self, ready: Ready) -> tuple[list[int], list[int]]:
+    def covered(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that this one may cover."""
         return self._kernel.covered(ready.groups)
 
@@ -101,7 +101,7 @@ class NativeCandidates:
         return len(self._kernel)
 
 
-def _twigs(ready: Ready) -> tuple[tuple[object, ...], ...]:
+def _twigs(ready: CompiledPattern) -> tuple[tuple[object, ...], ...]:
     return tuple([ground.twig for ground in ready.grounds])
 
 
@@ -121,9 +121,9 @@ def _follow(stronger: tuple[Condition, ...], weaker: tuple[Condition, ...]) -> b
     return None if depends else True
 
 
-def _lone_node(tests: tuple[Condition, ...]) -> Ground:
+def _lone_node(tests: tuple[Condition, ...]) -> TargetTwig:
     """A node of which nothing is known but what tests it passes."""
-    return ground_of(made([None], [-1], [CHILD], [tests]))
+    return target_twig(made([None], [-1], [CHILD], [tests]))
 
 
 def _depends_on_more(wanted: Condition) -> bool:

@@ -10,15 +10,15 @@ Each pattern lies in two places (:mod:`~twigcast.covering.index.features` says w
     what covers /c/a/b?            has a, b, c, a/b, c/a, /c …: both are found
 
 Signatures, sets of features as the bits of an integer, then sort out most of what lacks something
-else. All that is left is *maybe*: :func:`~twigcast.covering.containment.covers.decide_ready` begins
-with the homomorphism itself.
+else. All that is left is *maybe*: :func:`~twigcast.covering.containment.covers.decide_compiled`
+begins with the homomorphism itself.
 
 What is looked at is little more than the answer. Memory: some twenty places in sets for a pattern.
 """
 
 from __future__ import annotations
 
-from twigcast.covering.containment.covers import Ready
+from twigcast.covering.containment.covers import CompiledPattern
 from twigcast.covering.index.features import Features, asked_by, had_by
 
 __all__ = ["FeatureIndex"]
@@ -37,7 +37,7 @@ class FeatureIndex:
         self._impossible: set[int] = set()
         """The patterns that no document matches: everything covers them."""
 
-    def add(self, number: int, ready: Ready) -> None:
+    def add(self, number: int, ready: CompiledPattern) -> None:
         """Put in a pattern."""
         asked, had = asked_by(ready.groups), had_by(ready.grounds)
         having = self._having
@@ -62,7 +62,7 @@ class FeatureIndex:
             if not self._having[key]:
                 del self._having[key]
 
-    def covering(self, ready: Ready) -> tuple[list[int], list[int]]:
+    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
         """What may cover the pattern."""
         had = had_by(ready.grounds)
         if had is None:
@@ -75,7 +75,7 @@ class FeatureIndex:
             if not signature & lacking
         ]
 
-    def covered(self, ready: Ready) -> tuple[list[int], list[int]]:
+    def covered(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
         """What the pattern may cover."""
         asked = asked_by(ready.groups)
         found = list(self._impossible)

@@ -12,13 +12,13 @@ forwarded after all:
     >>> tree.unsubscribe(2)
     Difference(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))
 
-The tree itself is :class:`~twigcast.covering.index.incremental_cover.ForwardedSets`, which keeps it
-for any number of links; this is its plainest use, with ids for subscriptions and one neighbour. The
-paper searches the tree from its root, which takes as long as the tree is large, and keeps *super
-pointers* to find other parents; here an index finds them. The paper does not say what becomes of
-equivalent patterns; if each counted as covered by the other, both would be withdrawn and deliveries
-lost. What is forwarded is always what :meth:`CoverIndex.roots` says, and in patterns, not ids: an
-equal pattern under another id changes nothing.
+The tree itself is :class:`~twigcast.covering.index.incremental_cover.IncrementalCover`, which keeps
+it for any number of links; this is its plainest use, with ids for subscriptions and one neighbour.
+The paper searches the tree from its root, which takes as long as the tree is large, and keeps
+*super pointers* to find other parents; here an index finds them. The paper does not say what
+becomes of equivalent patterns; if each counted as covered by the other, both would be withdrawn and
+deliveries lost. What is forwarded is always what :meth:`CoverIndex.roots` says, and in patterns,
+not ids: an equal pattern under another id changes nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from twigcast.copies import Copied, as_kind, attributes
 from twigcast.covering.containment.covers import COVER_BUDGET
 from twigcast.covering.delta import Difference
 from twigcast.covering.index.cover_index import CoverEngine
-from twigcast.covering.index.incremental_cover import ForwardedSets
+from twigcast.covering.index.incremental_cover import IncrementalCover
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
@@ -53,7 +53,7 @@ class SubscriptionTree(Copied):
     @door("making a tree of subscriptions")
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
         self._made_with = engine, budget
-        self._order: ForwardedSets[str] = ForwardedSets(engine, budget=budget)
+        self._order: IncrementalCover[str] = IncrementalCover(engine, budget=budget)
         self._by_id: dict[int, Pattern] = {}
         self._uses: Counter[Pattern] = Counter()
 

@@ -34,7 +34,7 @@ from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_
 from twigcast.matching.streaming.automaton import Automaton, Leaf, key_of
 from twigcast.matching.streaming.lazy_dfa import LEARNED_MAX, REMEMBERED_MAX, LabelPaths
 from twigcast.matching.streaming.links_and_skips import Links, Skips
-from twigcast.matching.streaming.positions import Account
+from twigcast.matching.streaming.positions import PositionedResult
 from twigcast.matching.streaming.run import Reading
 from twigcast.matching.streaming.streamable import softened
 
@@ -180,7 +180,7 @@ class StreamingEngine:
         skip_from: Mapping[int, Collection[int]] | None = None,
         *,
         eager: bool = False,
-    ) -> Account:
+    ) -> PositionedResult:
         """What matches and when, which group has a match since when, where paths were seen last.
 
         ``skip_from`` has the ids that need no answer behind so many end tags. An ``eager`` reading
@@ -224,7 +224,7 @@ class StreamingEngine:
                 continue
             decided[one] = end
             links.matched(one, end)
-        return Account(
+        return PositionedResult(
             decided=dict(sorted(decided.items())),
             undecided=tuple(sorted(undecided)),
             links=tuple(links.moments),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from twigcast.matching.streaming.automaton import Leaf
-from twigcast.matching.streaming.positions import Moment
+from twigcast.matching.streaming.positions import Position
 from twigcast.matching.streaming.run import Reading
 
 __all__ = ["Links", "Skips"]
@@ -27,7 +27,7 @@ class Skips:
         """Whether no answer is of interest, wherever it comes."""
         return self._ends.get(id) == 0
 
-    def cover(self, id: int, moment: Moment, ends: Sequence[int]) -> bool:
+    def cover(self, id: int, moment: Position, ends: Sequence[int]) -> bool:
         """Whether the answer came too late to be of interest.
 
         ``ends`` are the end tags so far: how many start tags came before each.
@@ -35,14 +35,14 @@ class Skips:
         last = self._ends.get(id)
         if last is None:
             return False
-        return last == 0 or (last < len(ends) and moment > Moment(ends[last], last))
+        return last == 0 or (last < len(ends) and moment > Position(ends[last], last))
 
 
 class Links:
     """Groups of ids, each decided by its first match."""
 
     def __init__(self, groups: Sequence[Collection[int]], skips: Skips, *, eager: bool) -> None:
-        self.moments: list[Moment | None] = [None] * len(groups)
+        self.moments: list[Position | None] = [None] * len(groups)
         self._skips = skips
         self._eager = eager
         self._open = len(groups)
@@ -65,7 +65,7 @@ class Links:
                     self.matched(one, moment)
         return self.is_enough
 
-    def matched(self, id: int, moment: Moment) -> None:
+    def matched(self, id: int, moment: Position) -> None:
         """Take note of a match."""
         for number in self._groups_of.get(id, ()):
             if self.moments[number] is None:

@@ -1,6 +1,6 @@
 """When something about a document was known: what following it in order tells.
 
-A document is read tag by tag. A :class:`Moment` counts the start tags and the end tags seen so
+A document is read tag by tag. A :class:`Position` counts the start tags and the end tags seen so
 far; the start tag of the root element is the moment ``(1, 0)``. Attributes are seen with the start
 tag of their element, its texts and its string-value with the end tag.
 
@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Account", "LastSeen", "Moment"]
+__all__ = ["LastSeen", "Position", "PositionedResult"]
 
 
-class Moment(NamedTuple):
+class Position(NamedTuple):
     """So many tags of a document have been seen. Later moments compare as greater."""
 
     element: int
@@ -43,20 +43,20 @@ class LastSeen(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class PositionedResult:
     """What was found out about one document, and when; ids ascending.
 
     Whatever is neither in ``decided`` nor in ``undecided`` does not match; that was certain at the
     end of the reading, the moment ``end``.
     """
 
-    decided: Mapping[Any, Moment]
+    decided: Mapping[Any, Position]
     """The matches, with the moment when each was certain."""
     undecided: tuple[Any, ...]
-    links: tuple[Moment | None, ...]
+    links: tuple[Position | None, ...]
     """When each group had its first match, in the order given; None where it had none."""
     last: Mapping[Any, LastSeen]
     """The watched paths that occurred; where the reading ended early, as far as it went."""
     never: tuple[Any, ...]
     """The watched paths that did not."""
-    end: Moment
+    end: Position

@@ -50,7 +50,7 @@ from twigcast.matching.streaming.lazy_dfa import (
     Tests,
     depths_of,
 )
-from twigcast.matching.streaming.positions import LastSeen, Moment
+from twigcast.matching.streaming.positions import LastSeen, Position
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -112,7 +112,7 @@ class Reading:
         steps_max: float = inf,
         learned_max: float = LEARNED_MAX,
     ) -> None:
-        self.moments: dict[Leaf, Moment] = {}
+        self.moments: dict[Leaf, Position] = {}
         """When each leaf was found to hold below the document node."""
         self.last: dict[Leaf, LastSeen] = {}
         """Where each watched leaf was seen last."""
@@ -141,9 +141,9 @@ class Reading:
         self._frames: list[_Frame] = []
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> Position:
         """How far the document has been read."""
-        return Moment(self._starts, len(self.ends) - 1)
+        return Position(self._starts, len(self.ends) - 1)
 
     def read(self, document: Document) -> None:
         """From the first tag to the last, as far as the steps go."""

@@ -13,15 +13,15 @@ from twigcast.language import Document, DocumentLimits
 from twigcast.routing.broker.checks import Refused
 from twigcast.routing.events import Decide, Decided, LinkId, Publication
 from twigcast.routing.path_unit.path_messages import decide_paths, path_count, path_numbers, pruned
-from twigcast.routing.piggyback.decider import AnnotatedJudge
+from twigcast.routing.piggyback.decider import AnnotatedDecider
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
-__all__ = ["Judge"]
+__all__ = ["DocumentDecider"]
 
 
-class Judge:
+class DocumentDecider:
     """Decides documents for one router."""
 
     def __init__(
@@ -29,7 +29,7 @@ class Judge:
         strategy: Strategy,
         routes: RouteTable,
         limits: DocumentLimits,
-        annotated: AnnotatedJudge | None = None,
+        annotated: AnnotatedDecider | None = None,
     ) -> None:
         self._strategy = strategy
         self._routes = routes

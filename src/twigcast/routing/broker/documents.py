@@ -21,7 +21,7 @@ from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.broker.checks import Refused, check_name
 from twigcast.routing.broker.clients import Clients
-from twigcast.routing.broker.decider import Judge
+from twigcast.routing.broker.decider import DocumentDecider
 from twigcast.routing.broker.failures import Failures
 from twigcast.routing.events import (
     Accuse,
@@ -77,7 +77,7 @@ class Documents:
         strategy: Strategy,
         routes: RouteTable,
         clients: Clients,
-        judge: Judge,
+        judge: DocumentDecider,
         piggyback: Piggyback | None,
         failures: Failures,
     ) -> None:
@@ -91,7 +91,7 @@ class Documents:
         self._piggyback = piggyback
         self._open = OpenDocuments()
 
-    def turn_to(self, strategy: Strategy, judge: Judge) -> None:
+    def turn_to(self, strategy: Strategy, judge: DocumentDecider) -> None:
         """From now on forward documents in another way."""
         self._strategy, self._judge = strategy, judge
 

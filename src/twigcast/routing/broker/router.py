@@ -52,7 +52,7 @@ from twigcast.routing.broker.checks import (
     once,
 )
 from twigcast.routing.broker.clients import Clients
-from twigcast.routing.broker.decider import Judge
+from twigcast.routing.broker.decider import DocumentDecider
 from twigcast.routing.broker.documents import Documents
 from twigcast.routing.broker.failures import Failures
 from twigcast.routing.broker.limits import ROUTER_LIMITS, RouterLimits
@@ -82,9 +82,9 @@ from twigcast.routing.events import (
     Unsubscribe,
     Woken,
 )
-from twigcast.routing.forwarding.forwarder import Forwarding
+from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.piggyback.agreements import Piggyback
-from twigcast.routing.piggyback.decider import AnnotatedJudge
+from twigcast.routing.piggyback.decider import AnnotatedDecider
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.tables.route_table import RouteTable
@@ -124,7 +124,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             by_groups=self.strategy.unit == "path",
             by_pattern=self.strategy.protocol != "none",
         )
-        self._forwarding = Forwarding(self.strategy)
+        self._forwarding = Forwarder(self.strategy)
         self._sessions: dict[LinkId, Session] = {}
         self._last_session = 0
         self._links: dict[LinkId, None] = {}
@@ -173,11 +173,11 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         made._refused = self._refused
         return made
 
-    def _judging(self, piggyback: Piggyback | None, limits: DocumentLimits) -> Judge:
+    def _judging(self, piggyback: Piggyback | None, limits: DocumentLimits) -> DocumentDecider:
         annotated = None
         if piggyback is not None:
-            annotated = AnnotatedJudge(self.strategy, self._routes, piggyback, limits)
-        return Judge(self.strategy, self._routes, limits, annotated)
+            annotated = AnnotatedDecider(self.strategy, self._routes, piggyback, limits)
+        return DocumentDecider(self.strategy, self._routes, limits, annotated)
 
     @door("handling an event")
     def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
@@ -249,7 +249,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
 
     def _rebuild(self, now: float) -> None:
         """Make anew what is derived from the tables; neighbours are told all of it once more."""
-        forwarding = Forwarding(self.strategy)
+        forwarding = Forwarder(self.strategy)
         for link in self._links:
             forwarding.add_link(link)
         patterns = [each.pattern for each in self._clients.subscriptions.values()]

@@ -12,7 +12,7 @@ from twigcast.language import Pattern
 from twigcast.routing.broker.clients import Clients
 from twigcast.routing.broker.documents import Documents
 from twigcast.routing.events import LinkId
-from twigcast.routing.forwarding.forwarder import Forwarding
+from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.tables.route_table import RouteTable
 
 __all__ = ["RouterStatistics", "TablesView", "statistics_of", "tables_of"]
@@ -92,7 +92,7 @@ class RouterStatistics(NamedTuple):
 def tables_of(
     links: Collection[LinkId],
     routes: RouteTable,
-    forwarding: Forwarding,
+    forwarding: Forwarder,
     clients: Clients,
 ) -> TablesView:
     """The tables of a broker as they are now."""
@@ -110,7 +110,7 @@ def tables_of(
 def statistics_of(  # noqa: PLR0917 - the parts of a broker, each of which counts something
     links: Collection[LinkId],
     routes: RouteTable,
-    forwarding: Forwarding,
+    forwarding: Forwarder,
     clients: Clients,
     documents: Documents,
     *,

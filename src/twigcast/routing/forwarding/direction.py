@@ -5,7 +5,7 @@ came (``producers``; XNET), or an advertisement that they overlap (``advertisers
 section 1.4). Which these are changes when patterns come and go, and when advertisements do:
 
     >>> from twigcast import Pattern
-    >>> north = Directed("advertisers")
+    >>> north = Direction("advertisers")
     >>> north.put(Difference(added=(Pattern.parse("/stocks"), Pattern.parse("/news"))))
     Difference(added=(), removed=())
     >>> north.advertised([Advertisement.of_expressions(["/stocks/stock"])])
@@ -35,10 +35,10 @@ from twigcast.covering import Advertisement, overlaps
 from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 
-__all__ = ["Directed"]
+__all__ = ["Direction"]
 
 
-class Directed:
+class Direction:
     """The patterns that could be forwarded over a link, and which of them are worth it."""
 
     def __init__(self, towards: Literal["producers", "advertisers"]) -> None:

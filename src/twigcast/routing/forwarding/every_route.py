@@ -6,7 +6,7 @@ link as long as it comes from somewhere else.
 
 from __future__ import annotations
 
-from twigcast.covering.delta import Difference, Said
+from twigcast.covering.delta import DeltaSet, Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 
@@ -18,11 +18,11 @@ class EveryRoute:
 
     def __init__(self) -> None:
         self._sources: dict[Pattern, set[LinkId | None]] = {}
-        self._links: dict[LinkId, Said] = {}
+        self._links: dict[LinkId, DeltaSet] = {}
 
     def add_link(self, link: LinkId) -> None:
         """From now on say what is forwarded over a link, too."""
-        self._links[link] = Said()
+        self._links[link] = DeltaSet()
         for pattern in self._sources:
             self._links[link].add(pattern)
 

@@ -14,21 +14,21 @@ from collections import Counter
 from typing import NamedTuple, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.covering.index.incremental_cover import ForwardedSets
+from twigcast.covering.index.incremental_cover import IncrementalCover
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.advertisement_table import AdvertisementTable
 from twigcast.routing.forwarding.every_route import EveryRoute
-from twigcast.routing.forwarding.outgoing_link import Outgoing
-from twigcast.routing.forwarding.prefix_suppression import PrefixRoutes
-from twigcast.routing.forwarding.suppression import Forwarded
+from twigcast.routing.forwarding.outgoing_link import OutgoingLink
+from twigcast.routing.forwarding.prefix_suppression import PrefixSuppression
+from twigcast.routing.forwarding.suppression import Suppression
 from twigcast.routing.path_unit.linear_parts import linear_parts
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["Forwarding", "Told"]
+__all__ = ["Forwarder", "LinkUpdate"]
 
 
-class Told(NamedTuple):
+class LinkUpdate(NamedTuple):
     """What one neighbour has to be told: first what is new, then what is no more."""
 
     routes: tuple[Pattern, ...]
@@ -37,13 +37,13 @@ class Told(NamedTuple):
     unadvertised: tuple[Advertisement, ...]
 
 
-class Forwarding:
+class Forwarder:
     """All that a broker says to its neighbours, kept up to date."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
         self._forwarded = _holding_back(strategy)
-        self._outgoing: dict[LinkId, Outgoing] = {}
+        self._outgoing: dict[LinkId, OutgoingLink] = {}
         self._advertisements = AdvertisementTable()
         self._asked: Counter[Pattern] = Counter()
         """How many of the broker's own subscriptions need each pattern to be forwarded."""
@@ -55,7 +55,7 @@ class Forwarding:
 
     def add_link(self, link: LinkId) -> None:
         """A neighbour comes, who knows nothing yet."""
-        self._outgoing[link] = Outgoing(self._strategy)
+        self._outgoing[link] = OutgoingLink(self._strategy)
         self._advertisements.add_link(link)
         if self._forwarded is not None:
             self._forwarded.add_link(link)
@@ -124,7 +124,7 @@ class Forwarding:
 
     # What is said.
 
-    def changes(self) -> dict[LinkId, Told]:
+    def changes(self) -> dict[LinkId, LinkUpdate]:
         """What each neighbour has to be told since this was asked last, in the order of links."""
         if self._forwarded is not None:
             for link, difference in self._forwarded.changes().items():
@@ -141,7 +141,7 @@ class Forwarding:
             outgoing = self._outgoing[link]
             if not self._strategy.merge_every and outgoing.wants_merge:
                 outgoing.merge()  # Without a delay nothing need be said unmerged first.
-            told[link] = Told(*outgoing.flush(), new, old)
+            told[link] = LinkUpdate(*outgoing.flush(), new, old)
         return told
 
     def merge(self) -> None:
@@ -176,15 +176,15 @@ class Forwarding:
         return () if self._strategy.towards == "all" else self._advertisements.forwarded(link)
 
 
-def _holding_back(strategy: Strategy) -> Forwarded | None:
+def _holding_back(strategy: Strategy) -> Suppression | None:
     match strategy.hold_back:
         case "everything":
             return None
         case "nothing":
             return EveryRoute()
         case "prefixed":
-            return PrefixRoutes(strategy.depth)
+            return PrefixSuppression(strategy.depth)
         case "covered":
-            return ForwardedSets()
+            return IncrementalCover()
         case _:
             assert_never(strategy.hold_back)

@@ -1,7 +1,7 @@
 """What a broker says over one link, made of what could be forwarded over it.
 
 The first two steps of a strategy, to widen and to hold back, are done for all links together. An
-:class:`Outgoing` does the rest for one link, and keeps what has been said over it:
+:class:`OutgoingLink` does the rest for one link, and keeps what has been said over it:
 
     could be forwarded ──▶ direct ──▶ merge, now and then ──▶ said
                              ▲             ▲
@@ -9,7 +9,7 @@ The first two steps of a strategy, to widen and to hold back, are done for all l
 
     >>> from twigcast import Pattern, Schema
     >>> from twigcast.routing.strategy import advertised
-    >>> south = Outgoing(advertised(merging="perfect"))
+    >>> south = OutgoingLink(advertised(merging="perfect"))
     >>> asked_for = ("/news", "/stock/ask", "/stock/bid")
     >>> south.put(Difference(added=tuple(map(Pattern.parse, asked_for))))
     >>> south.flush()
@@ -42,7 +42,7 @@ and the advertisements, whatever went before.
 
 *Limits.* A union of advertisements that is too large for an automaton is no fault of anyone: then
 nothing is merged on this link, or aggregated as without advertisements, and
-:meth:`Outgoing.statistics` tells.
+:meth:`OutgoingLink.statistics` tells.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from typing import Final, NamedTuple, assert_never
 
 from twigcast.covering import Advertisement, MergedSet
 from twigcast.covering.containment.with_schema import SchemaPaths
-from twigcast.covering.delta import Difference, Said
+from twigcast.covering.delta import DeltaSet, Difference
 from twigcast.covering.merging.aggregated_set import AggregatedSet
 from twigcast.covering.paths.automaton import AUTOMATON_LIMITS, AutomatonLimits
 from twigcast.errors import SchemaLimitError
 from twigcast.language import Pattern
-from twigcast.routing.forwarding.direction import Directed
+from twigcast.routing.forwarding.direction import Direction
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["MERGE_TICK_STEPS_MAX", "Outgoing", "OutgoingStatistics"]
+__all__ = ["MERGE_TICK_STEPS_MAX", "OutgoingLink", "OutgoingStatistics"]
 
 MERGE_TICK_STEPS_MAX: Final = 1_000_000
 """Labels followed to count degrees at a merge tick of one link: about a second, which a broker with
@@ -87,7 +87,7 @@ class OutgoingStatistics(NamedTuple):
     """Whether the last merge tick could count all degrees that it asked for."""
 
 
-class Outgoing:
+class OutgoingLink:
     """What is said over one link, kept up to date."""
 
     def __init__(
@@ -98,9 +98,9 @@ class Outgoing:
         steps_max: int = MERGE_TICK_STEPS_MAX,
     ) -> None:
         self._limits = limits
-        self._directed = None if strategy.towards == "all" else Directed(strategy.towards)
+        self._directed = None if strategy.towards == "all" else Direction(strategy.towards)
         self._merged = _merging(strategy, steps_max)
-        self._said = Said()
+        self._said = DeltaSet()
         self._changed = False
         """Whether something has changed since the last merge tick."""
         self._measured_anew = False

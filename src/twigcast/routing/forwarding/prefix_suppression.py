@@ -33,13 +33,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from twigcast.covering.delta import Difference, Said
+from twigcast.covering.delta import DeltaSet, Difference
 from twigcast.covering.paths.counting import Step
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.structure_prefix import EVERYTHING, Structure, structures
 
-__all__ = ["PrefixRoutes"]
+__all__ = ["PrefixSuppression"]
 
 _Source: TypeAlias = LinkId | None
 
@@ -86,10 +86,10 @@ class _Node:
                 unseen += node.children.values()
 
 
-class PrefixRoutes:
+class PrefixSuppression:
     """What is forwarded over each link as structure prefixes; keeps to the protocol Forwarded.
 
-    >>> routes = PrefixRoutes(depth=None)
+    >>> routes = PrefixSuppression(depth=None)
     >>> routes.add_link(LinkId("east"))
     >>> routes.put(Pattern.parse("/a/b[@x = 1]"), None)
     >>> routes.put(Pattern.parse("/a/b/c"), None)
@@ -104,11 +104,11 @@ class PrefixRoutes:
         self._depth = depth
         self._root = _Node()
         self._came: dict[_Source, dict[Pattern, tuple[_Node, ...]]] = {}
-        self._links: dict[LinkId, Said] = {}
+        self._links: dict[LinkId, DeltaSet] = {}
 
     def add_link(self, link: LinkId) -> None:
         """From now on say what is forwarded over a link, too: its first change is all of it."""
-        said = self._links[link] = Said()
+        said = self._links[link] = DeltaSet()
         first = [self._root] if self._root.concerns(link) else self._root.next_for(link)
         for node in first:
             said.add(node.pattern)

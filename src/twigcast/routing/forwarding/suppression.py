@@ -6,9 +6,9 @@ that need not be said, because something else says it already, is what the imple
 in:
 
 - :class:`~twigcast.routing.forwarding.every_route.EveryRoute` says everything (``identity``);
-- :class:`~twigcast.routing.forwarding.prefix_suppression.PrefixRoutes` structure prefixes alone
-  (``prefix``);
-- :class:`~twigcast.covering.index.incremental_cover.ForwardedSets` the minimal covering set
+- :class:`~twigcast.routing.forwarding.prefix_suppression.PrefixSuppression` structure prefixes
+  alone (``prefix``);
+- :class:`~twigcast.covering.index.incremental_cover.IncrementalCover` the minimal covering set
   (``covering``).
 
 What is said over a link is a function of the set of patterns that came from elsewhere, whatever
@@ -23,10 +23,10 @@ from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 
-__all__ = ["Forwarded"]
+__all__ = ["Suppression"]
 
 
-class Forwarded(Protocol):
+class Suppression(Protocol):
     """The patterns to be forwarded over each link, kept up to date."""
 
     def add_link(self, link: LinkId) -> None:

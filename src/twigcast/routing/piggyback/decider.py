@@ -40,18 +40,23 @@ from twigcast.routing.annotations.annotations import Annotations, Findings, anno
 from twigcast.routing.events import Decide, Decided, LinkId, SubscriptionId
 from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.piggyback.inference import derive, learn
-from twigcast.routing.piggyback.ordered_reading import NO_LESSONS, Case, Reading, Rows
+from twigcast.routing.piggyback.ordered_reading import (
+    NO_LESSONS,
+    DecisionContext,
+    NameChainFindings,
+    Reading,
+)
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
-__all__ = ["AnnotatedJudge"]
+__all__ = ["AnnotatedDecider"]
 
 _Own: TypeAlias = tuple[tuple[SubscriptionId, ...], tuple[SubscriptionId, ...]]
 """Local subscriptions that match, and those in doubt."""
 
 
-class AnnotatedJudge:
+class AnnotatedDecider:
     """Decides documents for one router that piggybacks."""
 
     def __init__(
@@ -72,7 +77,9 @@ class AnnotatedJudge:
 
         Raises DocumentError if the document has to be read and cannot be.
         """
-        case = Case(effect, document.snapshot, document.asked, document.said, self._limits)
+        case = DecisionContext(
+            effect, document.snapshot, document.asked, document.said, self._limits
+        )
         self._learn(case)
         if case.lessons is not NO_LESSONS and self._is_audited(effect):
             yield self._audited(case)
@@ -86,7 +93,7 @@ class AnnotatedJudge:
 
     # What annotations tell.
 
-    def _learn(self, case: Case) -> None:
+    def _learn(self, case: DecisionContext) -> None:
         annotations = case.effect.annotations
         if annotations is None:
             return
@@ -98,7 +105,7 @@ class AnnotatedJudge:
         except ProtocolError as error:
             case.ignored = str(error)
 
-    def _known(self, case: Case) -> Decided | None:
+    def _known(self, case: DecisionContext) -> Decided | None:
         """What can be done without a look at the document; None if there is nothing."""
         lessons, snapshot = case.lessons, case.snapshot
         if lessons is NO_LESSONS:
@@ -129,7 +136,7 @@ class AnnotatedJudge:
         routes, own = self._routes.numbers_of(patterns)
         return set(self._routes.routes_of(routes, of)), set(self._routes.locals_of(own, of))
 
-    def _derived(self, case: Case, link: LinkId) -> Annotations | None:
+    def _derived(self, case: DecisionContext, link: LinkId) -> Annotations | None:
         asked, came = case.asked.get(link), case.effect.annotations
         if asked is None or came is None or case.said is None:
             return None
@@ -147,7 +154,7 @@ class AnnotatedJudge:
 
     # What the document tells.
 
-    def _read(self, case: Case) -> Iterator[Decided]:
+    def _read(self, case: DecisionContext) -> Iterator[Decided]:
         protocol = self._strategy.protocol
         if not self._routes.reads_in_order:
             if protocol == "eager":
@@ -160,14 +167,14 @@ class AnnotatedJudge:
             return self._eager(case, reading)
         return iter((self._lazy_in_order(case, reading),))
 
-    def _hopeless_from(self, case: Case) -> dict[int, tuple[set[int], set[int]]]:
+    def _hopeless_from(self, case: DecisionContext) -> dict[int, tuple[set[int], set[int]]]:
         """From which end tag on which routes and which local subscriptions cannot match."""
         found = {0: (case.skip_routes, case.skip_locals)}
         for ends, patterns in case.lessons.hopeless_from.items():
             found[ends] = self._numbers(patterns, case.snapshot)
         return found
 
-    def _lazy(self, case: Case) -> Decided:
+    def _lazy(self, case: DecisionContext) -> Decided:
         """Everything at once, by an engine that tells no moments."""
         matcher = self._routes.route_matcher
         matched: set[int] = set()
@@ -178,16 +185,16 @@ class AnnotatedJudge:
         rows = self._rows_by_match(case, matched)
         return self._decided(case, matched, undecided, own=self._own(case), rows=rows)
 
-    def _rows_by_match(self, case: Case, matched: set[int]) -> Rows:
+    def _rows_by_match(self, case: DecisionContext, matched: set[int]) -> NameChainFindings:
         def seen(row: Pattern) -> bool | None:
             number = self._routes.row_number(row)
             if number is None or number >= case.snapshot.routes_end:
                 return None  # Nobody watched, or somebody only began while this was decided.
             return number in matched
 
-        return Rows(seen, lambda _: None, None)
+        return NameChainFindings(seen, lambda _: None, None)
 
-    def _lazy_in_order(self, case: Case, reading: Reading) -> Decided:
+    def _lazy_in_order(self, case: DecisionContext, reading: Reading) -> Decided:
         account = reading.routes
         answer = self._decided(
             case,
@@ -200,12 +207,12 @@ class AnnotatedJudge:
 
     def _decided(
         self,
-        case: Case,
+        case: DecisionContext,
         matched: set[int],
         undecided: Iterable[int],
         *,
         own: _Own,
-        rows: Rows,
+        rows: NameChainFindings,
     ) -> Decided:
         """The final answer, when all patterns have been decided."""
         by_link: dict[LinkId | None, set[int]] = {}
@@ -230,7 +237,7 @@ class AnnotatedJudge:
             ignored=case.ignored,
         )
 
-    def _own(self, case: Case) -> _Own:
+    def _own(self, case: DecisionContext) -> _Own:
         """Local subscriptions that match and have not been told yet, and those in doubt."""
         if case.snapshot.own == len(case.skip_locals) and case.effect.came_by is not None:
             return (), ()  # Its origin reads every document, since nobody else has.
@@ -240,14 +247,20 @@ class AnnotatedJudge:
             self._routes.subscriptions(decision.undecided, case.snapshot),
         )
 
-    def _own_in_order(self, case: Case, reading: Reading) -> _Own:
+    def _own_in_order(self, case: DecisionContext, reading: Reading) -> _Own:
         return (
             self._routes.subscriptions(reading.own.decided, case.snapshot),
             self._routes.subscriptions(reading.own.undecided, case.snapshot),
         )
 
     def _annotated(
-        self, case: Case, link: LinkId, matched: set[int], rows: Rows, *, is_complete: bool
+        self,
+        case: DecisionContext,
+        link: LinkId,
+        matched: set[int],
+        rows: NameChainFindings,
+        *,
+        is_complete: bool,
     ) -> Annotations | None:
         """What the broker behind a link is told."""
         asked = case.asked.get(link)
@@ -280,7 +293,7 @@ class AnnotatedJudge:
 
     # Eager.
 
-    def _eager_at_once(self, case: Case) -> Iterator[Decided]:
+    def _eager_at_once(self, case: DecisionContext) -> Iterator[Decided]:
         """Links first, by an engine that tells no moments; then the broker's own."""
         links = self._routes.links_for(
             case.content, case.snapshot, case.effect.came_by, skip=case.skip_routes
@@ -290,9 +303,9 @@ class AnnotatedJudge:
         yield Decided(number, links, final=False, annotations=(None,) * len(links))
         yield Decided(number, (), *self._own(case), skipped=case.skipped, ignored=case.ignored)
 
-    def _eager(self, case: Case, reading: Reading) -> Iterator[Decided]:
+    def _eager(self, case: DecisionContext, reading: Reading) -> Iterator[Decided]:
         number, counted = case.effect.number, 0
-        nothing = Rows(lambda _: None, lambda _: None, None)
+        nothing = NameChainFindings(lambda _: None, lambda _: None, None)
         for moment, link in reading.moments():
             found = reading.matched_by(link, moment)
             annotations = self._annotated(case, link, found, nothing, is_complete=False)
@@ -322,7 +335,7 @@ class AnnotatedJudge:
         share = crc32(effect.publication.id.encode()) / (1 << 32)
         return share < self._strategy.audit
 
-    def _audited(self, case: Case) -> Decided:
+    def _audited(self, case: DecisionContext) -> Decided:
         """The answer without annotations, and whether they had told the truth."""
         told, too_late = case.lessons, self._hopeless_from(case)
         case.lessons = NO_LESSONS

@@ -16,20 +16,20 @@ from typing import Final, Literal
 from lxml import etree
 
 from twigcast.language import Document, DocumentLimits, Pattern
-from twigcast.matching.bindings import Witness
-from twigcast.matching.streaming.positions import Account, Moment
+from twigcast.matching.bindings import BindingFinder
+from twigcast.matching.streaming.positions import Position, PositionedResult
 from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.events import Decide, LinkId
 from twigcast.routing.piggyback.inference import Lessons
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
-__all__ = ["NO_LESSONS", "Case", "Reading", "Rows"]
+__all__ = ["NO_LESSONS", "DecisionContext", "NameChainFindings", "Reading"]
 
 NO_LESSONS: Final = Lessons()
 
 
 @dataclass
-class Case:
+class DecisionContext:
     """A document that is being decided, and what is known about it so far."""
 
     effect: Decide
@@ -60,9 +60,9 @@ class Case:
         return Document.parse(self.content, limits=self.limits)
 
     @cached_property
-    def witness(self) -> Witness:
+    def witness(self) -> BindingFinder:
         """How patterns match it."""
-        return Witness(self.document)
+        return BindingFinder(self.document)
 
     @cached_property
     def starts(self) -> list[int]:
@@ -81,7 +81,7 @@ class Case:
         return tuple(link for link in self.snapshot.links if link not in closed)
 
 
-class Rows:
+class NameChainFindings:
     """Which rows of names occur in a document, and where last, as far as that is known."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Reading:
 
     def __init__(
         self,
-        case: Case,
+        case: DecisionContext,
         routes: RouteTable,
         skip_from: dict[int, tuple[set[int], set[int]]],
     ) -> None:
@@ -119,15 +119,15 @@ class Reading:
         self._table = routes
         self._skip_from = skip_from
         document = case.document
-        self.routes: Account = routes.route_matcher.follow(
+        self.routes: PositionedResult = routes.route_matcher.follow(
             document, skip_from={ends: both[0] for ends, both in skip_from.items()}
         )
-        self.own: Account = routes.local_matcher.follow(
+        self.own: PositionedResult = routes.local_matcher.follow(
             document, skip_from={ends: both[1] for ends, both in skip_from.items()}
         )
         self.end = self.routes.end.element
         """Elements of the document."""
-        self._by_link: dict[LinkId, list[tuple[Moment, int]]] = {}
+        self._by_link: dict[LinkId, list[tuple[Position, int]]] = {}
         certain = dict(self.routes.decided)
         certain.update(dict.fromkeys(self.routes.undecided, self.routes.end))
         for number in routes.routes_of(certain, case.snapshot):
@@ -135,7 +135,7 @@ class Reading:
             if link is not None:
                 self._by_link.setdefault(link, []).append((certain[number], number))
 
-    def moments(self) -> list[tuple[Moment, LinkId]]:
+    def moments(self) -> list[tuple[Position, LinkId]]:
         """The links that match, with the moment of the first match, in order."""
         links = self._case.open_links()
         return sorted(
@@ -148,13 +148,13 @@ class Reading:
         moments = self.moments()
         return moments[0][0].element / self.end if moments else 1.0
 
-    def matched_by(self, link: LinkId, moment: Moment) -> set[int]:
+    def matched_by(self, link: LinkId, moment: Position) -> set[int]:
         """The routes of a link that were certain by then; what is in doubt is not among them."""
         doubt = set(self.routes.undecided)
         return {each for when, each in self._by_link[link] if when <= moment and each not in doubt}
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> NameChainFindings:
         """What was seen of rows of names."""
         account, table, never = self.routes, self._table, set(self.routes.never)
 
@@ -167,7 +167,7 @@ class Reading:
             last = None if number is None else account.last.get(number)
             return None if last is None else last.ends
 
-        return Rows(seen, ended, account.end.ends)
+        return NameChainFindings(seen, ended, account.end.ends)
 
     # Checks.
 

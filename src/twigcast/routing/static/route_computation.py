@@ -41,7 +41,7 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.covering.containment.covers import Ready, ready
+from twigcast.covering.containment.covers import CompiledPattern, ready
 from twigcast.covering.delta import Difference
 from twigcast.covering.index.batch_cover import minimal_sets
 from twigcast.language import Pattern
@@ -49,9 +49,9 @@ from twigcast.routing.annotations.hints import Hints
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.advertisement_table import AdvertisementTable
 from twigcast.routing.forwarding.every_route import EveryRoute
-from twigcast.routing.forwarding.outgoing_link import Outgoing
-from twigcast.routing.forwarding.prefix_suppression import PrefixRoutes
-from twigcast.routing.forwarding.suppression import Forwarded
+from twigcast.routing.forwarding.outgoing_link import OutgoingLink
+from twigcast.routing.forwarding.prefix_suppression import PrefixSuppression
+from twigcast.routing.forwarding.suppression import Suppression
 from twigcast.routing.path_unit.linear_parts import linear_parts
 from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.strategy import Strategy
@@ -63,7 +63,7 @@ READY_MAX: Final = 200_000
 """Patterns that are kept ready for searches, at about 2 KB each: brokers hear the same ones, and to
 make one ready takes five times as long as to find its place."""
 
-ReadyOf: TypeAlias = Callable[[Pattern], Ready]
+ReadyOf: TypeAlias = Callable[[Pattern], CompiledPattern]
 Promises: TypeAlias = Mapping[tuple[str, str], tuple[Advertisement, ...]]
 """Advertisements by (broker, neighbour): what the neighbour has passed on to the broker."""
 
@@ -202,7 +202,7 @@ def _not_held_back(
         case "nothing":
             return _forwarded(EveryRoute(), sources, to)
         case "prefixed":
-            return _forwarded(PrefixRoutes(strategy.depth), sources, to)
+            return _forwarded(PrefixSuppression(strategy.depth), sources, to)
         case "covered":
             return _uncovered(sources, to, ready_of)
         case _:
@@ -210,7 +210,7 @@ def _not_held_back(
 
 
 def _forwarded(
-    order: Forwarded, sources: Mapping[str | None, Iterable[Pattern]], to: Collection[str]
+    order: Suppression, sources: Mapping[str | None, Iterable[Pattern]], to: Collection[str]
 ) -> dict[str, tuple[Pattern, ...]]:
     for link in to:
         order.add_link(LinkId(link))
@@ -240,7 +240,7 @@ def _uncovered(
 def _outgoing(
     strategy: Strategy, patterns: Iterable[Pattern], advertised: tuple[Advertisement, ...]
 ) -> tuple[Pattern, ...]:
-    outgoing = Outgoing(strategy)
+    outgoing = OutgoingLink(strategy)
     outgoing.advertised(advertised)
     outgoing.put(Difference(added=tuple(sorted(patterns, key=_text))))
     if outgoing.wants_merge:
@@ -252,7 +252,7 @@ def ready_memory(patterns_max: int = READY_MAX) -> ReadyOf:
     """What makes patterns ready for searches, and keeps so many of them."""
 
     @lru_cache(maxsize=patterns_max)
-    def ready_of(pattern: Pattern) -> Ready:
+    def ready_of(pattern: Pattern) -> CompiledPattern:
         return ready(pattern.condition)
 
     return ready_of

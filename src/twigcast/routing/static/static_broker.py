@@ -42,7 +42,7 @@ from twigcast.routing.annotations.agreement import SentTable
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.annotations.hints import Hints, HintTable, hint_table
 from twigcast.routing.annotations.kinds import Kinds
-from twigcast.routing.broker.decider import Judge
+from twigcast.routing.broker.decider import DocumentDecider
 from twigcast.routing.events import (
     BrokerId,
     Change,
@@ -53,15 +53,15 @@ from twigcast.routing.events import (
     SubscriptionId,
 )
 from twigcast.routing.piggyback.agreements import Piggyback
-from twigcast.routing.piggyback.decider import AnnotatedJudge
+from twigcast.routing.piggyback.decider import AnnotatedDecider
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 from twigcast.routing.tables.route_table import RouteTable
 
 __all__ = [
     "AnnotatingBroker",
-    "Answer",
     "PlainBroker",
+    "RoutingDecision",
     "StandingBroker",
     "StandingTables",
     "agreements",
@@ -96,7 +96,7 @@ class StandingTables:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RoutingDecision:
     """Where a document goes."""
 
     links: tuple[LinkId, ...]
@@ -121,7 +121,7 @@ class StandingBroker(Protocol):
         *,
         annotations: Annotations | None = None,
         flooded: bool = False,
-    ) -> Answer:
+    ) -> RoutingDecision:
         """Where a document goes that came over a link, or from a publisher here if over none.
 
         One that is flooded goes over all links, whatever the routes say; under the strategy
@@ -190,14 +190,14 @@ class PlainBroker:
         *,
         annotations: Annotations | None = None,  # noqa: ARG002 (nobody asked for any)
         flooded: bool = False,
-    ) -> Answer:
+    ) -> RoutingDecision:
         """See :class:`StandingBroker`."""
         decision = self.matcher.decide(publication.content)
         # A route in doubt counts: a document too many is dropped further on, one too few is lost.
         routed = self._links_of((*decision.matches, *decision.undecided))
         wanted = set(self.links if flooded else routed)
         links = tuple(link for link in self.links if link in wanted and link != came_by)
-        return Answer(
+        return RoutingDecision(
             links,
             tuple(number for number in decision.matches if number >= 0),
             tuple(number for number in decision.undecided if number >= 0),
@@ -260,8 +260,8 @@ class AnnotatingBroker:
             self._routes.subscribe(SubscriptionId(number), pattern)
         if self._piggyback.kinds:
             self._agree(tables)
-        annotated = AnnotatedJudge(strategy, self._routes, self._piggyback, limits)
-        self._judge = Judge(strategy, self._routes, limits, annotated)
+        annotated = AnnotatedDecider(strategy, self._routes, self._piggyback, limits)
+        self._judge = DocumentDecider(strategy, self._routes, limits, annotated)
 
     def _agree(self, tables: StandingTables) -> None:
         for link, routes in tables.routes.items():
@@ -279,7 +279,7 @@ class AnnotatingBroker:
         *,
         annotations: Annotations | None = None,
         flooded: bool = False,
-    ) -> Answer:
+    ) -> RoutingDecision:
         """See :class:`StandingBroker`."""
         snapshot = self._routes.snapshot()
         effect = Decide(
@@ -303,7 +303,7 @@ class AnnotatingBroker:
             is_final = answer.final
 
 
-def _together(answers: Iterable[Decided]) -> Answer:
+def _together(answers: Iterable[Decided]) -> RoutingDecision:
     """All that several answers to one question say."""
     sent: dict[LinkId, Annotations | None] = {}
     own: list[int] = []
@@ -316,7 +316,7 @@ def _together(answers: Iterable[Decided]) -> Answer:
         undecided += answer.undecided
         ignored = ignored or answer.ignored
     links = tuple(sorted(sent))
-    return Answer(
+    return RoutingDecision(
         links,
         tuple(sorted(own)),
         tuple(sorted(undecided)),

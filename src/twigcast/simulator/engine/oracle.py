@@ -24,7 +24,7 @@ from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing.events import BrokerId, SubscriptionId
 
-__all__ = ["Judge", "Judgement", "leading_to"]
+__all__ = ["DeliveryOracle", "Judgement", "leading_to"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Judgement:
     links: frozenset[tuple[BrokerId, BrokerId]] = frozenset()
 
 
-class Judge:
+class DeliveryOracle:
     """All subscriptions in force and all links, wherever they are."""
 
     def __init__(self, brokers: Iterable[BrokerId], engine: str = "auto") -> None:

@@ -59,10 +59,17 @@ from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator.cost_model import Answered, CostModel, Costs
 from twigcast.simulator.engine.event_queue import Agenda
 from twigcast.simulator.engine.links import Wire
-from twigcast.simulator.engine.oracle import Judge
+from twigcast.simulator.engine.oracle import DeliveryOracle
 from twigcast.simulator.engine.recorder import Record
 from twigcast.simulator.results import BrokerTables, Results
-from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
+from twigcast.simulator.schedule import (
+    ClientEvent,
+    Happening,
+    LinkLost,
+    LinkReturns,
+    Phase,
+    Schedule,
+)
 from twigcast.slips import asked, check_fields
 
 __all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]
@@ -129,7 +136,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
     @door("making a simulation")
     def __init__(
         self,
-        story: Story,
+        story: Schedule,
         strategy_or_name: Strategy | str = "best",
         *,
         costs: Costs = _DEFAULT_COSTS,
@@ -158,7 +165,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
         }
         self._wires = {frozenset(link.between): Wire.of(link) for link in story.network.links}
         # What reads in order is slow, and the judge need not know when something was certain.
-        self._judge = Judge(self._brokers, "auto" if engine == "streaming" else engine)
+        self._judge = DeliveryOracle(self._brokers, "auto" if engine == "streaming" else engine)
         self._record = Record(story.network, floods=self.strategy.floods)
         self._stopped: str | None = None
         self._is_torn = False
@@ -187,7 +194,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
             self._play(until=story.start)
 
     @door("playing a scene")
-    def play(self, then: Scene, strategy_or_name: Strategy | str | None = None) -> Results:
+    def play(self, then: Phase, strategy_or_name: Strategy | str | None = None) -> Results:
         """Play a scene on the stage as it is now; the results are of this scene alone.
 
         So many scenes can be played where setting the stage takes long. Another strategy may take
@@ -201,7 +208,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
         self._record = self._record.anew()
         return self._results(self._play_story(then), asked(self._clock) - begun)
 
-    def _play_story(self, then: Scene) -> float:
+    def _play_story(self, then: Phase) -> float:
         """Play a scene to its end; when the stage was set."""
         set_up_at = self._agenda.now
         self._agenda.now = max(self._agenda.now, self.story.start or 0.0)
@@ -218,7 +225,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
 
     # Time.
 
-    def _put(self, scene: Scene) -> None:
+    def _put(self, scene: Phase) -> None:
         begins = self._agenda.now
         for happening in scene:
             self._agenda.put(begins + happening.at, partial(self._happen, happening))
@@ -249,7 +256,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
 
     def _happen(self, happening: Happening) -> None:
         match happening:
-            case HandedIn():
+            case ClientEvent():
                 self._hand_in(happening)
             case LinkReturns(between=(one, other)):
                 self._link_up(one, other)
@@ -258,7 +265,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
             case _:
                 assert_never(happening)
 
-    def _hand_in(self, handed: HandedIn) -> None:
+    def _hand_in(self, handed: ClientEvent) -> None:
         broker, event = handed.broker, handed.event
         match event:
             case Subscribe():

@@ -36,12 +36,19 @@ from twigcast.routing.events import (
     Unadvertise,
     Unsubscribe,
 )
-from twigcast.simulator.generation.generator import Workshop
+from twigcast.simulator.generation.generator import ScheduleGenerator
 from twigcast.simulator.scenario.model import Scenario
 from twigcast.simulator.scenario.table_reader import Keys
-from twigcast.simulator.schedule import HandedIn, Happening, LinkLost, LinkReturns, Scene, Story
+from twigcast.simulator.schedule import (
+    ClientEvent,
+    Happening,
+    LinkLost,
+    LinkReturns,
+    Phase,
+    Schedule,
+)
 
-__all__ = ["Told", "tell"]
+__all__ = ["GeneratedSchedule", "generate_schedule"]
 
 _Id = TypeVar("_Id")
 
@@ -57,43 +64,43 @@ _DOINGS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class GeneratedSchedule:
     """A story, and what of it was drawn from the seed, for people to read."""
 
-    story: Story
+    story: Schedule
     drawn: Mapping[str, object]
 
 
 @door("telling a scenario")
-def tell(scenario: Scenario) -> Told:
+def generate_schedule(scenario: Scenario) -> GeneratedSchedule:
     """The story of a scenario; UsageError if it names what is not there."""
-    workshop = Workshop(scenario)
+    workshop = ScheduleGenerator(scenario)
     advertisements, subscriptions = workshop.advertisements(), workshop.subscriptions()
     then: list[Happening] = list(workshop.publications())
     then += _changes(workshop)
     _check_names(then)
     then += _churn(workshop, subscriptions)
-    story = Story(
+    story = Schedule(
         workshop.network,
         stage=(advertisements, subscriptions),
         then=tuple(sorted(then, key=lambda happening: happening.at)),
         start=scenario.start,
     )
-    return Told(story, _drawn(workshop, story))
+    return GeneratedSchedule(story, _drawn(workshop, story))
 
 
 def _check_names(happenings: Iterable[Happening]) -> None:
     """Whether each document has a name of its own, since by it its way is followed."""
     seen: set[str] = set()
     for happening in happenings:
-        if isinstance(happening, HandedIn) and isinstance(happening.event, Publish):
+        if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish):
             name = happening.event.publication.id
             if name in seen:
                 raise UsageError(f"two documents are called {name!r}; give each its own name")
             seen.add(name)
 
 
-def _drawn(workshop: Workshop, story: Story) -> dict[str, object]:
+def _drawn(workshop: ScheduleGenerator, story: Schedule) -> dict[str, object]:
     network, workload = story.network, workshop.scenario.workload
     drawn: dict[str, object] = {
         "brokers": len(network.brokers),
@@ -113,7 +120,7 @@ def _drawn(workshop: Workshop, story: Story) -> dict[str, object]:
 # Changes that are written down.
 
 
-def _changes(workshop: Workshop) -> list[Happening]:
+def _changes(workshop: ScheduleGenerator) -> list[Happening]:
     """Each change of the scenario, in the order of their times, so that names are known."""
     tables = []
     for number, given in enumerate(workshop.scenario.changes, start=1):
@@ -124,7 +131,7 @@ def _changes(workshop: Workshop) -> list[Happening]:
     return [_change(workshop, at, keys) for at, keys in sorted(tables, key=lambda timed: timed[0])]
 
 
-def _change(workshop: Workshop, at: float, keys: Keys) -> Happening:
+def _change(workshop: ScheduleGenerator, at: float, keys: Keys) -> Happening:
     do = keys.one_of("do", _DOINGS, "")
     happening: Happening
     match do:
@@ -136,10 +143,10 @@ def _change(workshop: Workshop, at: float, keys: Keys) -> Happening:
             happening = _publish(workshop, at, keys)
         case "unsubscribe":
             broker, subscription = _named(workshop.names.subscriptions, keys, "subscription")
-            happening = HandedIn(at, broker, Unsubscribe(subscription))
+            happening = ClientEvent(at, broker, Unsubscribe(subscription))
         case "unadvertise":
             broker, promise = _named(workshop.names.advertisements, keys, "advertisement")
-            happening = HandedIn(at, broker, Unadvertise(promise))
+            happening = ClientEvent(at, broker, Unadvertise(promise))
         case "link_down":
             happening = LinkLost(at, _between(workshop, keys))
         case _:
@@ -148,7 +155,7 @@ def _change(workshop: Workshop, at: float, keys: Keys) -> Happening:
     return happening
 
 
-def _subscribe(workshop: Workshop, at: float, keys: Keys) -> HandedIn:
+def _subscribe(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
     broker = workshop.broker(keys.needed("broker"), keys.where)
     namespaces = keys.table("namespaces")
     prefixes = {prefix: namespaces.needed(prefix) for prefix in namespaces}
@@ -161,20 +168,20 @@ def _subscribe(workshop: Workshop, at: float, keys: Keys) -> HandedIn:
     subscriber = keys.text("subscriber") or name or f"readers at {broker}"
     if name is not None:
         workshop.names.subscriptions[name] = broker, subscription
-    return HandedIn(at, broker, Subscribe(subscription, subscriber, pattern))
+    return ClientEvent(at, broker, Subscribe(subscription, subscriber, pattern))
 
 
-def _advertise(workshop: Workshop, at: float, keys: Keys) -> HandedIn:
+def _advertise(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
     broker = workshop.broker(keys.needed("broker"), keys.where)
     publisher = keys.needed("publisher")
     advertisement = workshop.advertisement(keys.needed("dtd"))
     promise, name = workshop.names.advertisement(broker), keys.text("name")
     if name is not None:
         workshop.names.advertisements[name] = broker, promise
-    return HandedIn(at, broker, Advertise(promise, publisher, advertisement))
+    return ClientEvent(at, broker, Advertise(promise, publisher, advertisement))
 
 
-def _publish(workshop: Workshop, at: float, keys: Keys) -> HandedIn:
+def _publish(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
     broker = workshop.broker(keys.needed("broker"), keys.where)
     publisher = keys.text("publisher", "publisher 1") or ""
     if "file" in keys:
@@ -186,7 +193,7 @@ def _publish(workshop: Workshop, at: float, keys: Keys) -> HandedIn:
     else:
         content = keys.needed("document").encode()
     name = keys.text("name") or f"document of {keys.where.rpartition(', ')[2]}"
-    return HandedIn(at, broker, Publish(Publication(name, broker, publisher, content)))
+    return ClientEvent(at, broker, Publish(Publication(name, broker, publisher, content)))
 
 
 def _named(
@@ -198,7 +205,7 @@ def _named(
     return names[name]
 
 
-def _between(workshop: Workshop, keys: Keys) -> tuple[BrokerId, BrokerId]:
+def _between(workshop: ScheduleGenerator, keys: Keys) -> tuple[BrokerId, BrokerId]:
     match keys.texts("between"):
         case (one, other):
             ends = workshop.broker(one, keys.where), workshop.broker(other, keys.where)
@@ -212,13 +219,13 @@ def _between(workshop: Workshop, keys: Keys) -> tuple[BrokerId, BrokerId]:
 # Changes at random.
 
 
-def _churn(workshop: Workshop, there: Scene) -> list[Happening]:
+def _churn(workshop: ScheduleGenerator, there: Phase) -> list[Happening]:
     churn = workshop.scenario.churn
     happenings: list[Happening] = []
     in_force = [
         (happening.broker, happening.event.subscription)
         for happening in there
-        if isinstance(happening, HandedIn) and isinstance(happening.event, Subscribe)
+        if isinstance(happening, ClientEvent) and isinstance(happening.event, Subscribe)
     ]
     coming = _coming(workshop)
     times = [(at, True) for at in _moments(workshop.die("coming"), churn.subscribe, churn.seconds)]
@@ -228,18 +235,18 @@ def _churn(workshop: Workshop, there: Scene) -> list[Happening]:
     die = workshop.die("who goes")
     for at, comes in sorted(times):
         if comes:
-            handed = HandedIn(at, *next(coming))
+            handed = ClientEvent(at, *next(coming))
             in_force.append((handed.broker, _id_of(handed)))
             happenings.append(handed)
         elif in_force:
             place = die.randrange(len(in_force))
             in_force[place], in_force[-1] = in_force[-1], in_force[place]
             broker, subscription = in_force.pop()
-            happenings.append(HandedIn(at, broker, Unsubscribe(subscription)))
+            happenings.append(ClientEvent(at, broker, Unsubscribe(subscription)))
     return happenings + list(_losses(workshop))
 
 
-def _coming(workshop: Workshop) -> Iterator[tuple[BrokerId, Subscribe]]:
+def _coming(workshop: ScheduleGenerator) -> Iterator[tuple[BrokerId, Subscribe]]:
     """Subscriptions of random readers, without end."""
     die, number = workshop.die("who comes"), 0
     while True:
@@ -249,12 +256,12 @@ def _coming(workshop: Workshop) -> Iterator[tuple[BrokerId, Subscribe]]:
         yield broker, Subscribe(workshop.names.subscription(broker), reader, pattern)
 
 
-def _id_of(handed: HandedIn) -> SubscriptionId:
+def _id_of(handed: ClientEvent) -> SubscriptionId:
     assert isinstance(handed.event, Subscribe)
     return handed.event.subscription
 
 
-def _losses(workshop: Workshop) -> Iterator[Happening]:
+def _losses(workshop: ScheduleGenerator) -> Iterator[Happening]:
     """Links that are lost and return; one that is down already is not lost again."""
     churn, links = workshop.scenario.churn, workshop.network.links
     die, back_at = workshop.die("links"), dict.fromkeys(range(len(links)), 0.0)

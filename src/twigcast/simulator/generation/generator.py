@@ -30,10 +30,10 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.topology.model import Tree
 from twigcast.simulator.scenario.model import SUBSCRIPTIONS_MAX, Scenario
-from twigcast.simulator.schedule import HandedIn, Scene
+from twigcast.simulator.schedule import ClientEvent, Phase
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 
-__all__ = ["Names", "Workshop"]
+__all__ = ["Names", "ScheduleGenerator"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Names:
         return AdvertisementId(next(self._advertisements.setdefault(broker, count(1))))
 
 
-class Workshop:
+class ScheduleGenerator:
     """Where subscriptions and documents are drawn, for the stage and for changes alike."""
 
     def __init__(self, scenario: Scenario) -> None:
@@ -153,7 +153,7 @@ class Workshop:
             for broker in dict.fromkeys(broker for _, broker in self.readers)
         }
 
-    def subscriptions(self) -> Scene:
+    def subscriptions(self) -> Phase:
         """The subscriptions that are there before anything is published."""
         workload = self.scenario.workload
         if workload.subscriptions_file is not None:
@@ -176,7 +176,7 @@ class Workshop:
             for reader, broker, patterns in drawn
         )
         return tuple(
-            HandedIn(
+            ClientEvent(
                 number * workload.subscribe_every,
                 broker,
                 Subscribe(self.names.subscription(broker), reader, pattern),
@@ -214,7 +214,7 @@ class Workshop:
             self.schema(kind), rng=die, count=number, vocabulary=self._vocabulary, **options
         )
 
-    def _subscriptions_of_file(self, name: str) -> Scene:
+    def _subscriptions_of_file(self, name: str) -> Phase:
         file = read_subscriptions(self.scenario.folder / name)
         if file.rejected:
             first = file.rejected[0]
@@ -231,7 +231,7 @@ class Workshop:
             self.names.subscriptions[str(one.id)] = broker, taken
             at = number * self.scenario.workload.subscribe_every
             subscriber = one.subscriber or str(one.id)
-            scene.append(HandedIn(at, broker, Subscribe(taken, subscriber, pattern)))
+            scene.append(ClientEvent(at, broker, Subscribe(taken, subscriber, pattern)))
         return tuple(scene)
 
     # Who publishes what.
@@ -252,13 +252,13 @@ class Workshop:
             for number, broker in enumerate(at, start=1)
         )
 
-    def advertisements(self) -> Scene:
+    def advertisements(self) -> Phase:
         """What the publishers promise before they begin."""
         workload = self.scenario.workload
         if not workload.advertise:
             return ()
         return tuple(
-            HandedIn(
+            ClientEvent(
                 0.0,
                 publisher.broker,
                 Advertise(self.names.advertisement(publisher.broker), publisher.name, promise),
@@ -288,7 +288,7 @@ class Workshop:
                 continue  # It is published all the same, and refused by its broker.
         return [Advertisement.of_documents(readable)] if readable else []
 
-    def publications(self) -> Scene:
+    def publications(self) -> Phase:
         """The documents, each with its time."""
         if self._read_documents:
             drawn = [
@@ -300,7 +300,7 @@ class Workshop:
         else:
             drawn = list(self._drawn_documents())
         return tuple(
-            HandedIn(
+            ClientEvent(
                 at,
                 publisher.broker,
                 Publish(Publication(name, publisher.broker, publisher.name, content)),

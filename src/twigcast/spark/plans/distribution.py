@@ -57,15 +57,15 @@ if TYPE_CHECKING:
     from twigcast.files import Entry
     from twigcast.matching import Matcher
     from twigcast.spark.storage.sources import Publications
-    from twigcast.spark.worker.crossings import Ways
+    from twigcast.spark.worker.crossings import CrossingModel
 
     Batches = Iterator[pa.RecordBatch]
 
 
-Answer: TypeAlias = "Callable[[Batches], Batches]"
+WorkerFunction: TypeAlias = "Callable[[Batches], Batches]"
 """What a worker does with documents."""
 
-Documents: TypeAlias = "Callable[[Answer, StructType], DataFrame]"
+Documents: TypeAlias = "Callable[[WorkerFunction, StructType], DataFrame]"
 """Documents somewhere: have them answered, in rows of a schema."""
 
 
@@ -86,7 +86,7 @@ def share_compiled(
     matcher: Matcher,
     *,
     engine: str = "auto",
-    ways: Ways | None = None,
+    ways: CrossingModel | None = None,
 ) -> Compiled:
     """Write a matcher, its subscriptions' labels and the ways, and make them known to workers."""
     folder = shared_folder()
@@ -106,7 +106,7 @@ def write_labels(labels: pa.RecordBatch) -> VersionedFile:
     return write_versioned(shared_folder(), stem="labels", ending=".arrow", content=content)
 
 
-def write_ways(ways: Ways) -> VersionedFile:
+def write_ways(ways: CrossingModel) -> VersionedFile:
     """Ways as a file to be shared."""
     return write_versioned(shared_folder(), stem="ways", ending=".npz", content=ways_bytes(ways))
 
@@ -123,7 +123,7 @@ def documents_in_chunks(
         share(spark, shared)
     patterns, limits = tuple(publications.patterns), publications.limits
 
-    def answered(answer: Answer, schema: StructType) -> DataFrame:
+    def answered(answer: WorkerFunction, schema: StructType) -> DataFrame:
         def answer_chunks(batches: Batches) -> Batches:
             place = carried if shared is None else located(shared)
             yield from answer(worker.open_chunks(batches, place, patterns=patterns, limits=limits))
@@ -192,7 +192,7 @@ def _matched(documents: Batches, compiled: Compiled) -> Batches:
     )
 
 
-def ways_here(compiled: Compiled) -> Ways | None:
+def ways_here(compiled: Compiled) -> CrossingModel | None:
     """The ways through the network, on a worker."""
     return loaded_ways(located(compiled.ways)) if compiled.ways else None
 

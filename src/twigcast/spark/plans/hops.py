@@ -48,7 +48,7 @@ from twigcast.spark.storage.batches import literally
 from twigcast.spark.worker import parquet_parts as parts
 from twigcast.spark.worker.hops import hop as hop_worker
 from twigcast.spark.worker.hops.files import Piece, read_visits, shared_out, write_plan
-from twigcast.spark.worker.hops.hop import HOP_RECEIPTS, Hop
+from twigcast.spark.worker.hops.hop import HOP_RECEIPTS, HopTaskOutput
 from twigcast.spark.worker.hops.needless import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.worker.hops.tables import HopTables, tables_of, write_tables
 from twigcast.spark.worker.labels import loaded_labels
@@ -195,7 +195,7 @@ class _Tasks:
         compiled = self._compiled
 
         def answer(batches: Batches) -> Batches:
-            def spooled(hop: Hop) -> Batches:
+            def spooled(hop: HopTaskOutput) -> Batches:
                 ways = ways_here(compiled)
                 assert ways is not None
                 return hop_worker.spool_documents(
@@ -216,7 +216,7 @@ class _Tasks:
         def answer(batches: Batches) -> Batches:
             here = HopTables(located(file), file.version, strategy, engine)
 
-            def visited(hop_files: Hop) -> Batches:
+            def visited(hop_files: HopTaskOutput) -> Batches:
                 ways = ways_here(compiled)
                 assert ways is not None
                 numbers = (int(n or 0) for batch in batches for n in batch.column("id").to_pylist())
@@ -249,17 +249,17 @@ class _Tasks:
         together = read.repartition(visits // VISITS_MAX + 1, "spool", "batch")
         return [row.asDict() for row in together.mapInArrow(answer, _NEEDLESS).collect()]
 
-    def _writing(self) -> Callable[[Callable[[Hop], Batches]], Batches]:
+    def _writing(self) -> Callable[[Callable[[HopTaskOutput], Batches]], Batches]:
         """A function on workers that writes what outcomes tell, and gives a receipt."""
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
         attempts, folder = str(self.attempts), str(self._between)
         compiled, is_counted = self._compiled, self._is_counted
 
-        def write(outcomes: Callable[[Hop], Batches]) -> Batches:
+        def write(outcomes: Callable[[HopTaskOutput], Batches]) -> Batches:
             context = TaskContext.get()
             number = context.partitionId() if context else 0
             part = f"part-{number:05}-{uuid4()}.snappy.parquet"
-            hop, ways = Hop(folder, part, is_counted=is_counted), ways_here(compiled)
+            hop, ways = HopTaskOutput(folder, part, is_counted=is_counted), ways_here(compiled)
             assert ways is not None
             yield from hop_worker.write_hop(
                 outcomes(hop),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from twigcast.spark.plans.distribution import Answer, Batches, Documents
+    from twigcast.spark.plans.distribution import Batches, Documents, WorkerFunction
     from twigcast.spark.plans.prepare import Prepared
     from twigcast.spark.plans.writing import Sums
     from twigcast.spark.storage.batches import BatchOutput
@@ -124,7 +124,7 @@ class HopsBySpark:
         found = together.mapInArrow(answer, from_arrow_schema(NEEDLESS)).collect()
         return [row.asDict() for row in found]
 
-    def _carry(self) -> Answer:
+    def _carry(self) -> WorkerFunction:
         compiled, engine = self._prepared.compiled, self._prepared.design.engine
 
         def answer(batches: Batches) -> Batches:
@@ -134,7 +134,7 @@ class HopsBySpark:
 
         return answer
 
-    def _visit(self, hops: int) -> Answer:
+    def _visit(self, hops: int) -> WorkerFunction:
         file, tree = self._prepared.brokers, self._prepared.tree
         strategy, engine = self._prepared.design.strategy, self._prepared.design.engine
         assert file is not None

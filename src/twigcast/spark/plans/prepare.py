@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from twigcast.spark.plans.distribution import Compiled
     from twigcast.spark.plans.sharded import Sharded
     from twigcast.spark.session.progress import Listener
-    from twigcast.spark.worker.crossings import Ways
+    from twigcast.spark.worker.crossings import CrossingModel
 
 Plan: TypeAlias = Literal["fused", "hops"]
 PLANS: tuple[Plan, ...] = get_args(Plan)
@@ -110,7 +110,7 @@ class Prepared:
     rejected: tuple[Rejected, ...]
     labels: pa.RecordBatch
     routes: pa.Table
-    ways: Ways | None
+    ways: CrossingModel | None
     compiled: Compiled
     engine: str
     """The engine's name, once it is chosen."""
@@ -289,7 +289,7 @@ def _own(patterns: Sequence[Pattern | None], labels: pa.RecordBatch) -> pa.Table
 
 def _ways(
     design: Design, labels: pa.RecordBatch, routes: pa.Table
-) -> tuple[Ways | None, list[Pattern]]:
+) -> tuple[CrossingModel | None, list[Pattern]]:
     """The ways through the network, and the routes that stand behind the subscriptions."""
     if design.tree is None:
         return None, []

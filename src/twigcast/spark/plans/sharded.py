@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame, Row, SparkSession
 
-    from twigcast.spark.plans.distribution import Answer, Batches, Documents
+    from twigcast.spark.plans.distribution import Batches, Documents, WorkerFunction
     from twigcast.spark.plans.prepare import Design, Prepared
     from twigcast.spark.plans.writing import Writing
     from twigcast.spark.storage.batches import BatchOutput
@@ -160,11 +160,11 @@ def _visiting(spark: SparkSession, documents: Documents, prepared: Prepared) -> 
         )
         yield from visits.visit_batches(batches, hub)
 
-    found = documents(answer, from_arrow_schema(visits.VISITS))
+    found = documents(answer, from_arrow_schema(visits.SHARD_PROBES))
     return found.repartitionById(slices * len(sharded.shards), "task")
 
 
-def _writer(prepared: Prepared, folder: str) -> Answer:
+def _writer(prepared: Prepared, folder: str) -> WorkerFunction:
     """What writes the answers to visits into parts."""
     schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
     compiled, answered = prepared.compiled, _answerer(prepared)
@@ -184,7 +184,7 @@ def _writer(prepared: Prepared, folder: str) -> Answer:
     return write
 
 
-def _answerer(prepared: Prepared) -> Answer:
+def _answerer(prepared: Prepared) -> WorkerFunction:
     compiled, sharded = prepared.compiled, _sharded(prepared)
 
     def shard_of(number: int) -> visits.Shard:

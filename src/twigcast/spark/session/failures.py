@@ -63,7 +63,7 @@ def cause(error: BaseException) -> str:
 
 
 @contextmanager
-def told_plainly(failed: str) -> Iterator[None]:
+def plain_spark_errors(failed: str) -> Iterator[None]:
     """What Spark or a disk fails with, as one sentence that begins with what failed."""
     try:
         yield

@@ -100,7 +100,7 @@ class Publications:
         return bool(self.paths) and (self.format or format_of(self.paths)) is None
 
 
-def gathered(subscriptions: Subscriptions) -> SubscriptionFile:
+def load_subscriptions(subscriptions: Subscriptions) -> SubscriptionFile:
     """Subscriptions from whatever holds them; rows count as lines, from 1."""
     match subscriptions:
         case SubscriptionFile():

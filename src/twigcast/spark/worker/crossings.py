@@ -65,7 +65,7 @@ UNKNOWN = -1
 
 
 @dataclass(frozen=True)
-class Ways:
+class CrossingModel:
     """What a worker has to know of the network, beside the matcher and the labels."""
 
     tree: BrokerTree
@@ -131,11 +131,11 @@ def ways_of(
     brokers: NDArray[np.int32],
     routes: Sequence[Sequence[int]] = (),
     promises: Mapping[int, tuple[Advertisement, ...]] | None = None,
-) -> Ways:
+) -> CrossingModel:
     """The ways of a strategy; ``routes`` are the links of each route behind the subscriptions."""
     starts = np.cumsum([0, *map(len, routes)], dtype=np.int64)
     said = np.array([link for links in routes for link in links], np.int32)
-    return Ways(
+    return CrossingModel(
         tree,
         origin,
         floods=strategy.floods,
@@ -150,7 +150,7 @@ def ways_of(
 
 
 def crossings(
-    ways: Ways,
+    ways: CrossingModel,
     origins: NDArray[np.int32],
     *,
     matches: Column,
@@ -189,8 +189,8 @@ def crossings(
     return Crossings(_lists(crossed, answered), _lists(crossed & ~needed, answered))
 
 
-def departures(
-    ways: Ways, origins: NDArray[np.int32], contents: Sequence[bytes | None]
+def advertisement_violations(
+    ways: CrossingModel, origins: NDArray[np.int32], contents: Sequence[bytes | None]
 ) -> list[str | None]:
     """How documents depart from what is advertised where they begin; None if they do not.
 
@@ -202,7 +202,7 @@ def departures(
     ]
 
 
-def _departure(ways: Ways, origin: int, content: bytes | None) -> str | None:
+def _departure(ways: CrossingModel, origin: int, content: bytes | None) -> str | None:
     held_to = ways.promises.get(origin, ())
     if not held_to or content is None:
         return ""
@@ -229,28 +229,28 @@ def _towards_origin(walk: Walk, wanted: Flags) -> None:
 
 
 def _sent(
-    ways: Ways,
+    ways: CrossingModel,
     walk: Walk,
     here: Flags,
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Flags:
     """Which brokers documents come to, if they follow the routes that match."""
-    led = _led(ways, len(here), *pairs)
+    links_by_route = _led(ways, len(here), *pairs)
     sent = np.zeros((len(ways.tree.names), len(here)), np.bool_)
     sent[walk.order[0]] = here
     for broker in walk.order[1:]:
-        sent[broker] = sent[walk.parents[broker]] & led[walk.links[broker]]
+        sent[broker] = sent[walk.parents[broker]] & links_by_route[walk.links[broker]]
     return sent
 
 
 def _led(
-    ways: Ways, count: int, documents: NDArray[np.int64], positions: NDArray[np.int64]
+    ways: CrossingModel, count: int, documents: NDArray[np.int64], positions: NDArray[np.int64]
 ) -> Flags:
     """Over which links the routes that match lead documents, wherever these are."""
     links = len(ways.tree.links)
-    led = np.zeros((links, count), np.bool_)
+    links_by_route = np.zeros((links, count), np.bool_)
     if not len(documents):
-        return led
+        return links_by_route
     order = np.argsort(documents, kind="stable")
     documents, routes = documents[order], positions[order] - ways.subscriptions
     begins = np.flatnonzero(np.diff(documents, prepend=-1))
@@ -262,8 +262,8 @@ def _led(
             rows = ways.words[routes[some[0] : end]]
             found = np.bitwise_or.reduceat(rows, some - some[0], axis=0)
             bits = np.unpackbits(found.view(np.uint8), axis=1, count=links)
-            led[:, documents[some]] = bits.T.astype(np.bool_)
-    return led
+            links_by_route[:, documents[some]] = bits.T.astype(np.bool_)
+    return links_by_route
 
 
 def _lists(flags: Flags, answered: Flags) -> Column:
@@ -284,7 +284,7 @@ def lists_of(offsets: NDArray[Any], values: Column, missing: Flags) -> Column:
 # As files.
 
 
-def ways_bytes(ways: Ways) -> bytes:
+def ways_bytes(ways: CrossingModel) -> bytes:
     """The ways as a file that :func:`loaded_ways` reads."""
     promises = [(number, each.text) for number, all_ in ways.promises.items() for each in all_]
     flags = (ways.floods, ways.perfect, ways.refuses)
@@ -306,14 +306,14 @@ def ways_bytes(ways: Ways) -> bytes:
 
 
 @lru_cache(maxsize=_KEPT)
-def loaded_ways(path: str) -> Ways:
+def loaded_ways(path: str) -> CrossingModel:
     """The ways in a file, read when this worker first asks for them."""
     with np.load(io.BytesIO(read_versioned(path)), allow_pickle=False) as file:
         promises: dict[int, tuple[Advertisement, ...]] = {}
         for number, text in zip(file["promising"].tolist(), file["promises"].tolist(), strict=True):
             promises[number] = (*promises.get(number, ()), Advertisement.parse(text))
         floods, perfect, refuses = file["flags"].tolist()
-        return Ways(
+        return CrossingModel(
             BrokerTree(
                 tuple(file["names"].tolist()),
                 tuple((one, other) for one, other in file["links"].tolist()),

@@ -41,7 +41,7 @@ from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import open_entries, read_index
 from twigcast.language.document.parse import encoded
 from twigcast.spark.worker.chunks import read_chunk
-from twigcast.spark.worker.crossings import UNKNOWN, crossings, departures, lists_of
+from twigcast.spark.worker.crossings import UNKNOWN, advertisement_violations, crossings, lists_of
 from twigcast.spark.worker.set_aside import (
     INTERNAL,
     Refusal,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from twigcast.files import Entry, PublicationLimits
     from twigcast.matching import Matcher
-    from twigcast.spark.worker.crossings import Ways
+    from twigcast.spark.worker.crossings import CrossingModel
 
     Column: TypeAlias = pa.Array[Any]
 
@@ -177,7 +177,7 @@ def match_batches(
     matcher: Matcher,
     *,
     version: str = "",
-    ways: Ways | None = None,
+    ways: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The outcomes of documents, batch by batch.
 
@@ -195,7 +195,7 @@ def match_batches(
 
 
 def outcomes_of(
-    batch: pa.RecordBatch, matcher: Matcher, *, version: str, ways: Ways | None
+    batch: pa.RecordBatch, matcher: Matcher, *, version: str, ways: CrossingModel | None
 ) -> pa.RecordBatch:
     """The outcomes of one batch, unless a document in it makes this fail."""
     given = batch.column("content")
@@ -260,7 +260,7 @@ def _routed(
     contents: Sequence[bytes | None],
     *,
     refusals: list[Refusal | None],
-    ways: Ways | None,
+    ways: CrossingModel | None,
 ) -> list[Column]:
     """Origins, matches, undecided, links crossed, needless ones; more may be refused."""
     matches, undecided = decided.column("matches"), decided.column("undecided")
@@ -272,7 +272,7 @@ def _routed(
     flooded = np.zeros(len(batch), np.bool_)
     told: list[str | None] = [None] * len(batch)
     if ways.towards != "all":
-        told = departures(ways, origins, contents)
+        told = advertisement_violations(ways, origins, contents)
         flooded = np.array([departure is not None for departure in told])
     for row, departure in enumerate(told):
         if refusals[row] is not None:

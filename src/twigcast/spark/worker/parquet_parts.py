@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
-    from twigcast.spark.worker.crossings import Ways
+    from twigcast.spark.worker.crossings import CrossingModel
     from twigcast.spark.worker.matching import Column
     from twigcast.spark.worker.record_files import RecordFileWriter
 
@@ -90,7 +90,7 @@ def write_outcomes(
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
-    ways: Ways | None = None,
+    ways: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all outcomes into a part of each table, and give one receipt when they are whole.
 
@@ -217,7 +217,9 @@ class Part(PartFile):
 class Deliveries:
     """The rows of the table ``deliveries``, gathered over batches until they fill a row group."""
 
-    def __init__(self, part: Part, labels: pa.RecordBatch, ways: Ways | None = None) -> None:
+    def __init__(
+        self, part: Part, labels: pa.RecordBatch, ways: CrossingModel | None = None
+    ) -> None:
         self._part = part
         self._labels = labels
         self._ways = ways

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from twigcast.covering.containment.covers import Ready, ready
+from twigcast.covering.containment.covers import CompiledPattern, ready
 from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
@@ -172,7 +172,7 @@ def _taken(turn: Turn, rows: _Rows, told: Round) -> pa.RecordBatch:
     }
     code_of = {rows.patterns[code]: code for there in by_source.values() for code in there}
 
-    def ready_of(pattern: Pattern) -> Ready:
+    def ready_of(pattern: Pattern) -> CompiledPattern:
         return _kept_ready(pattern) if pattern in code_of else ready(pattern.condition)
 
     said = speak(

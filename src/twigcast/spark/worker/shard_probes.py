@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from twigcast.errors import TwigcastError
-    from twigcast.spark.worker.crossings import Flags, Ways
+    from twigcast.spark.worker.crossings import CrossingModel, Flags
     from twigcast.spark.worker.matching import Column
 
 NO_SHARD = -1
@@ -91,7 +91,7 @@ _VISIT: list[pa.Field[Any]] = [
     pa.field("is_first", pa.bool_()),
 ]
 
-VISITS = pa.schema(
+SHARD_PROBES = pa.schema(
     [
         pa.field("task", pa.int32()),
         *_VISIT,
@@ -127,7 +127,7 @@ class Hub:
     matcher: Matcher
     owners: NDArray[np.int32]
     """Of each summary, by position, its shard."""
-    ways: Ways | None = None
+    ways: CrossingModel | None = None
     version: str = ""
     slices: int = 1
     """How many tasks share the visits of one shard."""
@@ -146,7 +146,7 @@ class Shard(NamedTuple):
     version: str
 
 
-def hub_ways(ways: Ways, summaries: int) -> Ways:
+def hub_ways(ways: CrossingModel, summaries: int) -> CrossingModel:
     """The ways as far as they do not depend on subscriptions: of routes and of floods."""
     return replace(ways, perfect=False, brokers=np.zeros(summaries, np.int32))
 
@@ -171,7 +171,7 @@ def visit_batches(batches: Iterable[pa.RecordBatch], hub: Hub) -> Iterator[pa.Re
 def answer_visits(
     batches: Iterable[pa.RecordBatch],
     shard_of: Callable[[int], Shard],
-    ways: Ways | None = None,
+    ways: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The answers of shards to visits."""
     needs = None if ways is None else replace(ways, perfect=True, floods=False)
@@ -191,7 +191,7 @@ def write_answers(
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
-    ways: Ways | None = None,
+    ways: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all answers into parts, as ``parts.write_outcomes`` does, and give one receipt."""
     schemas = {**schemas, CROSSINGS: _CROSSING}
@@ -252,17 +252,17 @@ def _visits(contents: Column, outcomes: pa.RecordBatch, hub: Hub) -> pa.RecordBa
     }
     columns = [
         told[name] if name in told else outcomes.column(name).take(documents)
-        for name in VISITS.names
+        for name in SHARD_PROBES.names
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=VISITS)
+    return pa.RecordBatch.from_arrays(columns, schema=SHARD_PROBES)
 
 
 def _visit_aside(row: pa.RecordBatch, error: TwigcastError, hub: Hub) -> pa.RecordBatch:
     """What is to be said of a document that made the others fail: it visits no shard."""
     (outcome,) = outcome_aside(row, error, version=hub.version).to_pylist()
     none = {"task": 0, "key": bytes(_KEY_BYTES), "shard": NO_SHARD, "visits": 0, "is_first": True}
-    told = {name: outcome[name] for name in VISITS.names if name in outcome}
-    return row_of(VISITS, **told, **none, decoded=False)
+    told = {name: outcome[name] for name in SHARD_PROBES.names if name in outcome}
+    return row_of(SHARD_PROBES, **told, **none, decoded=False)
 
 
 def _pairs(
@@ -305,7 +305,7 @@ def _unvisited(visits: pa.RecordBatch) -> pa.RecordBatch:
     )
 
 
-def _answered(visits: pa.RecordBatch, shard: Shard, needs: Ways | None) -> pa.RecordBatch:
+def _answered(visits: pa.RecordBatch, shard: Shard, needs: CrossingModel | None) -> pa.RecordBatch:
     """The answers of a shard; a visit that makes it fail is a dead letter of this shard."""
 
     def aside(visit: pa.RecordBatch, error: TwigcastError) -> pa.RecordBatch:
@@ -331,7 +331,7 @@ def _answered(visits: pa.RecordBatch, shard: Shard, needs: Ways | None) -> pa.Re
     )
 
 
-def _answers(visits: pa.RecordBatch, shard: Shard, needs: Ways | None) -> pa.RecordBatch:
+def _answers(visits: pa.RecordBatch, shard: Shard, needs: CrossingModel | None) -> pa.RecordBatch:
     contents = visits.column("content")
     if len(visits) and visits.column("decoded")[0].as_py():
         contents = readable(contents.cast(pa.string()))
@@ -351,7 +351,7 @@ def _answers(visits: pa.RecordBatch, shard: Shard, needs: Ways | None) -> pa.Rec
 
 
 def _traffic(
-    visits: pa.RecordBatch, matches: Column, undecided: Column, needs: Ways
+    visits: pa.RecordBatch, matches: Column, undecided: Column, needs: CrossingModel
 ) -> dict[str, Column]:
     """The columns that tell of links, by what is needed here and what is crossed anyway."""
     found = crossings(

@@ -29,18 +29,18 @@ from twigcast.matching import Matcher
 from twigcast.routing import Topology
 from twigcast.routing.events import BrokerId, Publication
 from twigcast.routing.static.route_computation import spread
-from twigcast.routing.static.static_broker import Answer
+from twigcast.routing.static.static_broker import RoutingDecision
 from twigcast.routing.strategy import Strategy, advertised, covering, flooding, piggyback
 from twigcast.spark.storage.tables import TABLES, parquet_schema
 from twigcast.spark.worker.broker_tree import BrokerTree
 from twigcast.spark.worker.crossings import ways_of
 from twigcast.spark.worker.hops import hop as hop_worker
 from twigcast.spark.worker.hops import tables as hop_tables
-from twigcast.spark.worker.hops.decisions import Answers, Visited, answers_to
+from twigcast.spark.worker.hops.decisions import BatchDecision, Visited, answers_to
 from twigcast.spark.worker.hops.files import (
+    HOP_VISITS,
     SPOOLED,
-    VISITS,
-    Ahead,
+    NextVisits,
     Piece,
     RecordPart,
     ahead_path,
@@ -54,7 +54,7 @@ from twigcast.spark.worker.hops.files import (
 )
 from twigcast.spark.worker.hops.hop import (
     MADE,
-    Hop,
+    HopTaskOutput,
     made_path,
     make_visits,
     spool_documents,
@@ -188,22 +188,22 @@ class Stage:
         file = write_tables(self.folder, found.values(), self.strategy)
         return HopTables(str(file.path), file.version, self.strategy)
 
-    def _spooled(self, few: pa.RecordBatch, hop: Hop) -> Iterator[pa.RecordBatch]:
+    def _spooled(self, few: pa.RecordBatch, hop: HopTaskOutput) -> Iterator[pa.RecordBatch]:
         return spool_documents(
             [few], hop, folder=str(self.folder), spool=uuid4().bytes, ways=self.ways
         )
 
     def _visited(
-        self, plan: str, task: int, tables: HopTables, number: int, hop: Hop
+        self, plan: str, task: int, tables: HopTables, number: int, hop: HopTaskOutput
     ) -> Iterator[pa.RecordBatch]:
         visits = read_visits(str(self.folder), plan, task)
         folder = str(self.folder)
         return make_visits(visits, hop, folder=folder, tree=self.tree, tables=tables, hops=number)
 
-    def _hop(self, outcomes: Callable[[Hop], Iterator[pa.RecordBatch]]) -> dict[str, Any]:
+    def _hop(self, outcomes: Callable[[HopTaskOutput], Iterator[pa.RecordBatch]]) -> dict[str, Any]:
         part = f"part-{uuid4()}.parquet"
         counted = not (self.strategy.perfect and self.strategy.towards == "all")
-        hop = Hop(str(self.folder), part, is_counted=counted)
+        hop = HopTaskOutput(str(self.folder), part, is_counted=counted)
         (receipt,) = write_hop(
             outcomes(hop),
             hop,
@@ -366,10 +366,10 @@ def test_an_undecided_pair_is_a_dead_letter_and_its_document_goes_on(
 class _Poisoned:
     """A broker that a certain document makes fail in a way nobody foresaw."""
 
-    def decide(self, publication: Publication, *_: object, **__: object) -> Answer:
+    def decide(self, publication: Publication, *_: object, **__: object) -> RoutingDecision:
         if publication.content == b"<poison/>":
             raise ZeroDivisionError("the sky fell")
-        return Answer((BrokerId("B2"),), (0,), annotations=(None,))
+        return RoutingDecision((BrokerId("B2"),), (0,), annotations=(None,))
 
 
 def test_an_unforeseen_error_costs_the_document_that_raised_it(tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_an_unforeseen_error_costs_the_document_that_raised_it(tmp_path: Path) -
         {**row, "flooded": False, "document": "d", "origin": 0, "content": content}
         for content in contents
     ]
-    batch = pa.RecordBatch.from_pylist(going, schema=pa.unify_schemas([VISITS, SPOOLED]))
+    batch = pa.RecordBatch.from_pylist(going, schema=pa.unify_schemas([HOP_VISITS, SPOOLED]))
     tables: Any = SimpleNamespace(broker=lambda _: _Poisoned(), loads=1)
     (answered,) = make_row_visits([batch], tree=tree, tables=tables, hops=0)
     assert answered.column("matches").to_pylist() == [[0], None, [0]]
@@ -398,7 +398,7 @@ def test_what_nobody_foresaw_costs_a_document_the_rest_of_its_way(
     good: list[Document] = [(f"d{number}", b"<a/>", None) for number in range(5)]
     expected = stage.hops(good)
 
-    def fails(visited: Visited, broker: Any) -> Answers:  # noqa: ANN401
+    def fails(visited: Visited, broker: Any) -> BatchDecision:  # noqa: ANN401
         if visited.broker == 1 and b"<a>poison</a>" in visited.documents["content"].to_pylist():
             raise KeyError("poison")
         return answers_to(visited, broker)
@@ -415,7 +415,7 @@ def test_what_nobody_foresaw_costs_a_document_the_rest_of_its_way(
 def test_what_a_task_that_fails_has_written_is_removed(tmp_path: Path) -> None:
     stage = Stage(tmp_path, line(2), [("B1", Pattern.parse("//a"))], flooding())
 
-    def failing(hop: Hop) -> Iterator[pa.RecordBatch]:
+    def failing(hop: HopTaskOutput) -> Iterator[pa.RecordBatch]:
         for outcomes in stage._spooled(batches([("d", b"<a/>", None)], 1)[0], hop):
             yield outcomes
             raise OSError("no space left on the device")
@@ -435,14 +435,16 @@ def _visits(brokers: Sequence[int], size: int = 1) -> pa.RecordBatch:
         {"spool": b"s", "batch": 0, "row": row, "bytes": size, "broker": broker, "came_by": -1}
         for row, broker in enumerate(brokers)
     ]
-    return pa.RecordBatch.from_pylist([{**row, "flooded": False} for row in rows], schema=VISITS)
+    return pa.RecordBatch.from_pylist(
+        [{**row, "flooded": False} for row in rows], schema=HOP_VISITS
+    )
 
 
 def test_visits_to_one_broker_come_together_in_batches_of_a_good_size(tmp_path: Path) -> None:
     folder, parts = str(tmp_path), ["one", "two"]
     pieces = []
     for part in parts:
-        ahead = Ahead(RecordPart(ahead_path(folder, part), "visits"), part)
+        ahead = NextVisits(RecordPart(ahead_path(folder, part), "visits"), part)
         ahead.add(_visits([3, 1, 3] * 500))
         ahead.add(_visits([1] * 5, size=BATCH_BYTES_MAX // 2))
         ahead.add(_visits([7, 7]))
@@ -473,7 +475,7 @@ def test_documents_are_found_again_whatever_the_order_of_visits(tmp_path: Path) 
     places = [(spool, batch, row) for spool in (b"a", b"b") for batch in range(3) for row in (3, 0)]
     Random(7).shuffle(places)
     told = [dict(zip(("spool", "batch", "row"), place, strict=True)) for place in places]
-    found = read_documents(folder, pa.RecordBatch.from_pylist(told, schema=VISITS))
+    found = read_documents(folder, pa.RecordBatch.from_pylist(told, schema=HOP_VISITS))
     expected = [f"{spool!r} {batch} {row}" for spool, batch, row in places]
     assert found.column("document").to_pylist() == expected
 
@@ -488,8 +490,8 @@ def test_every_byte_between_hops_counts(tmp_path: Path, kind: str) -> None:
     file.write(spooled(pa.RecordBatch.from_pylist([contents] * 3, schema=SPOOLED)))
     file.close()
     visit = {"spool": spool, "batch": 0, "row": 1, "bytes": 4, "broker": 0, "came_by": -1}
-    ahead = Ahead(RecordPart(ahead_path(folder, "p"), "visits"), "p")
-    ahead.add(pa.RecordBatch.from_pylist([{**visit, "flooded": False}], schema=VISITS))
+    ahead = NextVisits(RecordPart(ahead_path(folder, "p"), "visits"), "p")
+    ahead.add(pa.RecordBatch.from_pylist([{**visit, "flooded": False}], schema=HOP_VISITS))
     ahead.finish()
     plan = f"{folder}/hop-0.arrow"
     write_plan(plan, [ahead.pieces])

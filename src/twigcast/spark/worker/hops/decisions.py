@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from twigcast.routing.static.static_broker import AnnotatingBroker, Answer
+    from twigcast.routing.static.static_broker import AnnotatingBroker, RoutingDecision
     from twigcast.spark.worker.broker_tree import BrokerTree
     from twigcast.spark.worker.matching import Column
     from twigcast.spark.worker.set_aside import Refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class BatchDecision:
     """What a broker says to a batch of visits."""
 
     matches: Column
@@ -68,14 +68,14 @@ class Visited:
         return Visited(visits, documents, self.tree, self.broker)
 
 
-def answers_to(visited: Visited, broker: PlainBroker | AnnotatingBroker) -> Answers:
+def answers_to(visited: Visited, broker: PlainBroker | AnnotatingBroker) -> BatchDecision:
     """What the broker that is visited says."""
     if isinstance(broker, PlainBroker):
         return _decided(visited, broker)
     return _decided_by_one(visited, broker)
 
 
-def _decided(visited: Visited, broker: PlainBroker) -> Answers:
+def _decided(visited: Visited, broker: PlainBroker) -> BatchDecision:
     """The answers of a broker that sends no annotations, all at once."""
     contents = visited.documents.column("content")
     decided = broker.matcher.match_batch(contents)
@@ -94,7 +94,7 @@ def _decided(visited: Visited, broker: PlainBroker) -> Answers:
     sent &= np.asarray(visited.visits.column("came_by"))[:, None] != numbers[None, :]
     sent &= answered[:, None]
     rows, places = np.nonzero(sent)
-    return Answers(
+    return BatchDecision(
         _own(decided.column("matches")),
         _own(decided.column("undecided")),
         refusals,
@@ -104,9 +104,9 @@ def _decided(visited: Visited, broker: PlainBroker) -> Answers:
     )
 
 
-def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> Answers:
+def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> BatchDecision:
     """The answers of a broker that annotates, one by one."""
-    answers: list[Answer | None] = []
+    answers: list[RoutingDecision | None] = []
     refusals: list[Refusal | None] = []
     for row, told in enumerate(visited.visits.to_pylist()):
         try:
@@ -121,7 +121,7 @@ def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> Answers:
         if answer is not None
         for link, along in zip(answer.links, answer.annotations, strict=True)
     ]
-    return Answers(
+    return BatchDecision(
         pa.array([answer and answer.own for answer in answers], OUTCOMES.field("matches").type),
         pa.array(
             [answer and answer.undecided for answer in answers], OUTCOMES.field("undecided").type
@@ -133,7 +133,9 @@ def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> Answers:
     )
 
 
-def _ask(visited: Visited, broker: AnnotatingBroker, row: int, told: Mapping[str, Any]) -> Answer:
+def _ask(
+    visited: Visited, broker: AnnotatingBroker, row: int, told: Mapping[str, Any]
+) -> RoutingDecision:
     names, documents = visited.tree.names, visited.documents
     came_by, annotations = told["came_by"], told["annotations"]
     publication = Publication(

@@ -67,13 +67,13 @@ _VISIT: Mapping[str, pa.DataType] = {
     "flooded": pa.bool_(),
     "annotations": pa.binary(),
 }
-VISITS = pa.schema(_VISIT)
+HOP_VISITS = pa.schema(_VISIT)
 """Visits to come. ``came_by`` is the broker that a document comes from, -1 from its publisher."""
 
 _PIECE: Mapping[str, pa.DataType] = {"part": pa.string(), "batch": pa.int32()}
 _PIECES = pa.schema(_PIECE)
 
-_KINDS: dict[str, pa.Schema] = {"spool": _STORED, "visits": VISITS, "pieces": _PIECES}
+_KINDS: dict[str, pa.Schema] = {"spool": _STORED, "visits": HOP_VISITS, "pieces": _PIECES}
 """What the files hold."""
 
 NOWHERE = -1
@@ -123,7 +123,7 @@ class RecordPart(PartFile):
         return self.batches - 1
 
 
-class Ahead:
+class NextVisits:
     """Visits to come, gathered over batches and written by broker; ``pieces`` tells what where."""
 
     def __init__(self, file: RecordPart, part: str) -> None:

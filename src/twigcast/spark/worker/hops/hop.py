@@ -28,12 +28,12 @@ import pyarrow.compute as pc
 
 from twigcast.matching import Matcher
 from twigcast.spark.worker.crossings import lists_of
-from twigcast.spark.worker.hops.decisions import Answers, Visited, answers_to
+from twigcast.spark.worker.hops.decisions import BatchDecision, Visited, answers_to
 from twigcast.spark.worker.hops.files import (
+    HOP_VISITS,
     NOWHERE,
     SPOOLED,
-    VISITS,
-    Ahead,
+    NextVisits,
     RecordPart,
     ahead_path,
     forget_files,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
     from twigcast.errors import TwigcastError
     from twigcast.spark.worker.broker_tree import BrokerTree
-    from twigcast.spark.worker.crossings import Ways
+    from twigcast.spark.worker.crossings import CrossingModel
     from twigcast.spark.worker.hops.tables import HopTables
     from twigcast.spark.worker.matching import Column
     from twigcast.spark.worker.set_aside import Refusal
@@ -96,12 +96,12 @@ HOP_RECEIPTS = pa.schema([*RECEIPTS, *pa.schema(_FIELDS)])
 _VISITING = "matching a document at a broker"
 
 
-class Hop:
+class HopTaskOutput:
     """What one task leaves in the staging folder beside its part of the tables."""
 
     def __init__(self, folder: str, part: str, *, is_counted: bool = False) -> None:
-        self.ahead = Ahead(RecordPart(ahead_path(folder, part), "visits"), part)
-        self.made = Made(Part(made_path(folder, part), MADE)) if is_counted else None
+        self.ahead = NextVisits(RecordPart(ahead_path(folder, part), "visits"), part)
+        self.made = VisitLog(Part(made_path(folder, part), MADE)) if is_counted else None
         self.annotation_bytes = 0
 
     def finish(self) -> None:
@@ -126,7 +126,7 @@ class Hop:
         ]
 
 
-class Made:
+class VisitLog:
     """Visits made, gathered over batches until they fill a row group."""
 
     def __init__(self, part: Part) -> None:
@@ -160,13 +160,13 @@ def made_path(folder: str, part: str) -> str:
 
 def write_hop(
     outcomes: Iterable[pa.RecordBatch],
-    hop: Hop,
+    hop: HopTaskOutput,
     *,
     folder: str,
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
-    ways: Ways,
+    ways: CrossingModel,
 ) -> Iterator[pa.RecordBatch]:
     """Write all that a task has to write, and give one receipt when it is whole."""
     try:
@@ -185,11 +185,11 @@ def write_hop(
 
 def spool_documents(
     batches: Iterable[pa.RecordBatch],
-    hop: Hop,
+    hop: HopTaskOutput,
     *,
     folder: str,
     spool: bytes,
-    ways: Ways,
+    ways: CrossingModel,
     engine: str = "auto",
 ) -> Iterator[pa.RecordBatch]:
     """Write documents down, and have each visit its origin; the outcomes tell what is refused."""
@@ -229,7 +229,7 @@ def _first_visits(kept: pa.RecordBatch, spool: bytes, number: int) -> pa.RecordB
             pc.greater(crossed, pa.scalar(0)),
             pa.nulls(rows, pa.binary()),
         ],
-        schema=VISITS,
+        schema=HOP_VISITS,
     )
 
 
@@ -246,7 +246,7 @@ def without_ways(outcomes: pa.RecordBatch) -> pa.RecordBatch:
 
 def make_visits(
     batches: Iterable[pa.RecordBatch],
-    hop: Hop,
+    hop: HopTaskOutput,
     *,
     folder: str,
     tree: BrokerTree,
@@ -290,7 +290,7 @@ class _Found(NamedTuple):
     made: pa.RecordBatch
 
 
-def _found(visited: Visited, answers: Answers, loads: int, hops: int) -> _Found:
+def _found(visited: Visited, answers: BatchDecision, loads: int, hops: int) -> _Found:
     outcomes = outcomes_of(visited, answers, loads)
     return _Found(outcomes, _onward(visited, answers), _made(visited, answers, hops))
 
@@ -306,15 +306,15 @@ def _joined(several: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return joined_rows(filled) if filled else several[0]
 
 
-def aside_of(visited: Visited, error: TwigcastError) -> Answers:
+def aside_of(visited: Visited, error: TwigcastError) -> BatchDecision:
     """What is said to a visit that made the others fail: nothing, and it ends there."""
     nobody = pa.nulls(len(visited), OUTCOMES.field("matches").type)
     nowhere = np.array([], np.int64)
     refused: list[Refusal | None] = [refusal_by(error)] * len(visited)
-    return Answers(nobody, nobody, refused, nowhere, nowhere.astype(np.int32), [])
+    return BatchDecision(nobody, nobody, refused, nowhere, nowhere.astype(np.int32), [])
 
 
-def _onward(visited: Visited, answers: Answers) -> pa.RecordBatch:
+def _onward(visited: Visited, answers: BatchDecision) -> pa.RecordBatch:
     """The visits to come."""
     here = visited.visits.take(answers.rows)
     reference = (here.column(name) for name in ("spool", "batch", "row", "bytes"))
@@ -326,11 +326,11 @@ def _onward(visited: Visited, answers: Answers) -> pa.RecordBatch:
             here.column("flooded"),
             pa.array(answers.annotations, pa.binary()),
         ],
-        schema=VISITS,
+        schema=HOP_VISITS,
     )
 
 
-def _made(visited: Visited, answers: Answers, hops: int) -> pa.RecordBatch:
+def _made(visited: Visited, answers: BatchDecision, hops: int) -> pa.RecordBatch:
     wanted = np.zeros(len(visited.visits), np.bool_)
     for lists in (answers.matches, answers.undecided):
         wanted[np.asarray(pc.list_parent_indices(lists))] = True
@@ -344,7 +344,7 @@ def _made(visited: Visited, answers: Answers, hops: int) -> pa.RecordBatch:
     )
 
 
-def outcomes_of(visited: Visited, answers: Answers, loads: int) -> pa.RecordBatch:
+def outcomes_of(visited: Visited, answers: BatchDecision, loads: int) -> pa.RecordBatch:
     """What was found out about documents at the broker that they visit."""
     count = len(visited.visits)
     neighbours = answers.neighbours.tolist()

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from twigcast.matching import Matcher
 from twigcast.spark.worker.crossings import lists_of
 from twigcast.spark.worker.hops.decisions import Visited, answers_to
-from twigcast.spark.worker.hops.files import NOWHERE, SPOOLED, VISITS
+from twigcast.spark.worker.hops.files import HOP_VISITS, NOWHERE, SPOOLED
 from twigcast.spark.worker.hops.hop import aside_of, outcomes_of, without_ways
 from twigcast.spark.worker.matching import OUTCOMES, match_batches, readable
 from twigcast.spark.worker.set_aside import each_alone, joined_rows
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from twigcast.spark.worker.broker_tree import BrokerTree
-    from twigcast.spark.worker.crossings import Ways
-    from twigcast.spark.worker.hops.decisions import Answers
+    from twigcast.spark.worker.crossings import CrossingModel
+    from twigcast.spark.worker.hops.decisions import BatchDecision
     from twigcast.spark.worker.hops.tables import HopTables
     from twigcast.spark.worker.matching import Column
 
@@ -51,12 +51,12 @@ _CARRIED: Mapping[str, pa.DataType] = {
 ANSWERED = pa.schema([*OUTCOMES, *pa.schema(_CARRIED)])
 """A document after a step; ``hops`` is -1 while it has not been anywhere."""
 
-GOING = tuple(dict.fromkeys([*VISITS.names, *SPOOLED.names]))
+GOING = tuple(dict.fromkeys([*HOP_VISITS.names, *SPOOLED.names]))
 """The columns of a visit to come, with its document."""
 
 
 def carry_documents(
-    batches: Iterable[pa.RecordBatch], *, spool: bytes, ways: Ways, engine: str = "auto"
+    batches: Iterable[pa.RecordBatch], *, spool: bytes, ways: CrossingModel, engine: str = "auto"
 ) -> Iterator[pa.RecordBatch]:
     """Documents on their way to their origins; those that are refused go nowhere."""
     nobody = Matcher(engine=engine)
@@ -90,7 +90,9 @@ def make_row_visits(
         brokers = np.asarray(batch.column("broker"))
         for number in np.unique(brokers).tolist():
             going = batch.take(np.flatnonzero(brokers == number))
-            visited = Visited(going.select(VISITS.names), going.select(SPOOLED.names), tree, number)
+            visited = Visited(
+                going.select(HOP_VISITS.names), going.select(SPOOLED.names), tree, number
+            )
             broker, loads = tables.broker(number), tables.loads
             yield each_alone(
                 "matching a document at a broker",
@@ -101,7 +103,7 @@ def make_row_visits(
             )
 
 
-def _answered(visited: Visited, answers: Answers, loads: int, hops: int) -> pa.RecordBatch:
+def _answered(visited: Visited, answers: BatchDecision, loads: int, hops: int) -> pa.RecordBatch:
     visits, rows = visited.visits, len(visited.visits)
     neighbours = pa.array(answers.neighbours, pa.int32())
     return pa.RecordBatch.from_arrays(
