@@ -4,7 +4,8 @@ from twigcast.matching.bindings import Binding, substituted
 from twigcast.matching.explain.explain import Explanation, explain
 from twigcast.matching.explain.finding import Finding, Findings, FoundNode
 from twigcast.matching.interface.engine import Decision, EngineStatistics
-from twigcast.matching.matcher import ENGINES, Matcher, MatcherStatistics
+from twigcast.matching.interface.statistics import MatcherStatistics
+from twigcast.matching.matcher import ENGINES, Matcher
 from twigcast.matching.streaming.positions import LastSeen, Position, PositionedResult
 
 __all__ = [

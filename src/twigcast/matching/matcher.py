@@ -17,12 +17,12 @@ moment: the thread is not there to give back what it had locked.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, TypeVar
 
 from twigcast.copies import Copied, as_kind, attributes
-from twigcast.display import counted, html_table, shown, size
+from twigcast.display import counted, shown, size
 from twigcast.door import door
 from twigcast.errors import DocumentError, InternalError, PatternError, TwigcastError, UsageError
 from twigcast.language.document.content import content_of
@@ -34,11 +34,11 @@ from twigcast.matching.engines import native_batch
 from twigcast.matching.engines.lxml import LxmlEngine
 from twigcast.matching.engines.native import AVAILABLE, NativeEngine
 from twigcast.matching.explain.finding import Finder, Finding, Findings
-from twigcast.matching.interface.engine import Decision, Engine, EngineStatistics
+from twigcast.matching.interface.engine import Decision, Engine
 from twigcast.matching.interface.groups import Groups
 from twigcast.matching.interface.ids import FIRST_OWN, AnyId, Id, IdCodes, check_id, is_own_code
 from twigcast.matching.interface.rules import Rules, rules_of
-from twigcast.matching.interface.statistics import Tally
+from twigcast.matching.interface.statistics import MatcherStatistics, Tally
 from twigcast.matching.lazy_document import Unread
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.streaming.engine import StreamingEngine
@@ -48,7 +48,7 @@ from twigcast.slips import asked, check_whole, drawn
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ENGINES", "Matcher", "MatcherStatistics"]
+__all__ = ["ENGINES", "Matcher"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -58,27 +58,6 @@ Written: TypeAlias = str | tuple[str, dict[str, str]]
 ENGINES: Final = ("auto", "native", "streaming", "lxml")
 """The names an engine can be asked for by; ``auto`` takes the fastest that is there: ``native``
 where the kernel is installed, else ``streaming``."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatcherStatistics:
-    """How a matcher fares: what it holds, and what it has done so far."""
-
-    engine: str
-    subscriptions: int
-    documents: int
-    refused: int
-    """Documents that could not be read."""
-    internal_errors: int
-    """Documents that failed for a reason nobody foresaw."""
-    undecided: int
-    """Pairs of document and subscription that were too costly to decide."""
-    details: EngineStatistics
-
-    def _repr_html_(self) -> str:
-        own = [(one.name, getattr(self, one.name)) for one in fields(self) if one.name != "details"]
-        more = [(one.name, getattr(self.details, one.name)) for one in fields(self.details)]
-        return html_table(("statistic", "value"), [*own, *more])
 
 
 class Matcher(Copied):

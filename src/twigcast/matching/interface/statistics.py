@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from threading import Lock
 from types import TracebackType
 
+from twigcast.display import html_table
 from twigcast.errors import DocumentError, TwigcastError
+from twigcast.matching.interface.engine import EngineStatistics
 
-__all__ = ["Tally"]
+__all__ = ["MatcherStatistics", "Tally"]
 
 
 class Tally:
@@ -54,3 +57,24 @@ class Tally:
             self.documents += documents
             self.refused += refused
             self.undecided += undecided
+
+
+@dataclass(frozen=True, slots=True)
+class MatcherStatistics:
+    """How a matcher fares: what it holds, and what it has done so far."""
+
+    engine: str
+    subscriptions: int
+    documents: int
+    refused: int
+    """Documents that could not be read."""
+    internal_errors: int
+    """Documents that failed for a reason nobody foresaw."""
+    undecided: int
+    """Pairs of document and subscription that were too costly to decide."""
+    details: EngineStatistics
+
+    def _repr_html_(self) -> str:
+        own = [(one.name, getattr(self, one.name)) for one in fields(self) if one.name != "details"]
+        more = [(one.name, getattr(self.details, one.name)) for one in fields(self.details)]
+        return html_table(("statistic", "value"), [*own, *more])
