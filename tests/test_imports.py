@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,24 +24,41 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def skeleton(folder: Path) -> Path:
-    """A Twigcast of empty rooms, in which one import can be planted."""
-    for room in ("", *ROOMS):
-        package = folder / "twigcast" / room
-        package.mkdir()
-        (package / "__init__.py").touch()
+    """A Twigcast of empty rooms and sub-packages, in which one import can be planted."""
+    packages = {f"twigcast.{room}" for room in ROOMS} | _modules_of_contracts()
+    for package in {"twigcast", *packages}:
+        place = folder / package.replace(".", "/")
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "__init__.py").touch()
     for module in ("display", "door", "errors"):
         (folder / "twigcast" / f"{module}.py").touch()
-    for module in _modules_of_contracts():
-        room, _, name = module.removeprefix("twigcast.").partition(".")
-        if name:
-            (folder / "twigcast" / room / f"{name}.py").touch()
     return folder
 
 
-def _modules_of_contracts() -> set[str]:
-    """What our contracts name: rooms, and single modules of rooms."""
+def _contracts() -> list[dict[str, Any]]:
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    return {module for rule in rules["contracts"] for module in rule.get("source_modules", ())}
+    contracts: list[dict[str, Any]] = rules["contracts"]
+    return contracts
+
+
+def _modules_of_contracts() -> set[str]:
+    """What our contracts name below the rooms: sub-packages, and single modules."""
+    found = {module for rule in _contracts() for module in rule.get("source_modules", ())}
+    for room, layers in LAYERS.items():
+        found.update(f"{room}.{name}" for layer in layers for name in layer)
+    return {module for module in found if module.count(".") > 1}
+
+
+def _layers() -> dict[str, list[list[str]]]:
+    """The layers inside each room, from the top."""
+    return {
+        rule["containers"][0]: [layer.split(" | ") for layer in rule["layers"]]
+        for rule in _contracts()
+        if "containers" in rule
+    }
+
+
+LAYERS = _layers()
 
 
 def test_rooms_import_downwards_only_and_the_core_does_no_io() -> None:
@@ -70,7 +88,7 @@ def test_a_skeleton_without_imports_keeps_every_contract(tmp_path: Path) -> None
         ("workload/__init__.py", "import time"),
         ("files/__init__.py", "import pyspark"),
         ("cli/__init__.py", "import pyspark.sql"),
-        ("spark/worker.py", "import pyspark"),
+        ("spark/worker/__init__.py", "import pyspark"),
     ],
 )
 def test_a_planted_import_breaks_a_contract(tmp_path: Path, module: str, planted: str) -> None:
@@ -78,3 +96,20 @@ def test_a_planted_import_breaks_a_contract(tmp_path: Path, module: str, planted
     outcome = lint_imports(tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     assert "BROKEN" in outcome.stdout
+
+
+@pytest.mark.parametrize("room", LAYERS)
+def test_an_import_upwards_inside_a_room_breaks_its_contract(tmp_path: Path, room: str) -> None:
+    top, bottom = LAYERS[room][0][0], LAYERS[room][-1][0]
+    place = skeleton(tmp_path) / room.replace(".", "/") / bottom / "__init__.py"
+    place.write_text(f"import {room}.{top}\n")
+    outcome = lint_imports(tmp_path)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    name = room.rpartition(".")[2]
+    assert f"sub-packages of {name} import downwards only BROKEN" in outcome.stdout
+
+
+def test_each_room_with_sub_packages_has_a_contract() -> None:
+    rooms = (ROOT / "src" / "twigcast").iterdir()
+    divided = {room.name for room in rooms if room.is_dir() and list(room.glob("*/__init__.py"))}
+    assert divided == {room.rpartition(".")[2] for room in LAYERS}

@@ -96,7 +96,7 @@ def module_explains_itself(source: Source) -> Iterator[str]:
 
 
 def room_names_its_face(source: Source) -> Iterator[str]:
-    if source.path.parts[0] == "src" and source.path.name == "__init__.py":
+    if source.room and source.path.name == "__init__.py" and len(source.path.parts) == 4:
         named = {name for _, name in _names_given(source.tree)}
         if "__all__" not in named:
             yield "a room's __init__ names what is public in __all__"

@@ -1,9 +1,22 @@
-"""The command line: ``twigcast VERB``, one file per verb.
+"""The command line: ``twigcast VERB``.
 
-:mod:`~twigcast.cli.program` gathers the verbs and decides how they end;
-:mod:`~twigcast.cli.output` says which words go where. Starting up imports nothing that a verb may
-not need: lxml, Spark and the rest are imported inside the verbs. The rest takes a moment, too, and
-whoever presses Ctrl-C in it is not told where Python was.
+    program        all verbs in one program, and how it ends
+    verbs          the verbs that fit one file each
+    match          ``match``: answers, jobs, folders of subscribers
+    run            ``run``: the pipeline on Spark, once or as a stream
+    generate       ``generate``: patterns, documents, topologies
+    demo           ``demo``: a feed and its subscribers, with a report
+    options        options that several verbs share
+    output         which words go where
+    output_files   files that the command line writes
+    progress       bars for work that takes long
+    engine_note    one line for users of a slower engine
+    help           help in whole sentences
+    interrupts     Ctrl-C while there is work
+    starting       Ctrl-C and SIGTERM while the program starts
+
+Starting up imports nothing that a verb may not need: lxml, Spark and the rest are imported inside
+the verbs. The rest takes a moment, too, and whoever presses Ctrl-C in it gets no traceback.
 """
 
 from __future__ import annotations

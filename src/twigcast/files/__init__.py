@@ -1,7 +1,16 @@
 """Reading and writing: subscriptions, documents, topologies, compiled matchers.
 
 The rooms below take bytes and values; here they meet the file system. A bad line, document or
-archive member is set aside by name, and everything around it is still read.
+archive member is set aside by name, and everything around it is still read. In reading order:
+
+    opening         paths as they come in, and files that can be read without waiting
+    notation        TOML and JSON, read within bounds
+    subscriptions   subscriptions and changes to them
+    documents       documents in files and folders: reading, watching, filing
+    archives        documents in zip and tar archives
+    schemas         DTDs, shipped and from disk
+    topologies      brokers and links
+    writing         files that are whole or not there
 """
 
 from __future__ import annotations

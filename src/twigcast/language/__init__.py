@@ -1,16 +1,13 @@
-"""What can be said: patterns (XPath), documents (XML), schemas (DTD).
+"""Patterns (XPath), documents (XML) and schemas (DTD).
 
-The floor of the house: values and rules about them, no I/O, no clock, no chance. In reading order:
+The lowest room: values and rules about them, no I/O, no clock, no chance. In reading order:
 
-    lexer, syntax, parse    what was written: XPath 1.0 as a tree
-    hints                   what to write instead of what is refused
-    condition, build        what it means: conditions on nodes, in one canonical form
-    rooted, meaning         from the one to the other
-    necessary               what an index can know of the rest
-    text                    back to text, canonical or for libxml2
-    values                  what a test of a value passes
-    pattern                 all of it behind one door
-    document, schema        what patterns are asked of, and what documents can look like
+    xpath       an expression as written: tokens, syntax tree, advice where one is refused
+    condition   what an expression asks of a node, in one canonical form, and back to text
+    translate   from syntax trees to conditions, and to the exact part of what is not exact
+    pattern     all of it behind one door: what a subscriber asks for
+    document    bytes in, a checked tree out
+    dtd         schemas: what documents of one kind may look like
 """
 
 from twigcast.language.document.parse import LIBRARY_LIMITS, LIVE_LIMITS, Document, DocumentLimits

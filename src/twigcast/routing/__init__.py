@@ -1,25 +1,25 @@
 """The broker's brain, without I/O: events in, effects out.
 
-Read in this order:
+In reading order:
 
-    events                          everything a broker can suffer and want, as values
-    strategy                        what a broker may forward, as values
-    router, router_limits           one function: an event goes in, effects come out
-    clients, documents, deciding    who is here, what comes in and where it has to go
-    route_table, open_documents     tables as they were when a document came
-    forwarding                      what neighbours are told: the four steps of a strategy
-    every_route, prefix_routes, directed, outgoing, advertisement_table      these steps
-    sessions, wire                  how changes are numbered and written
-    hints, annotations, lessons     what is told about documents, and what follows from it
-    piggyback, protocols, reading   when documents go on, and how they are decided with that
-    topology, network, outcome, traffic      routers joined in memory
-    remedies                        what is done about messages that failed
-    sweeps                          the routes that these come to, all at once
+    events        everything that can happen to a broker, and everything it can want done
+    strategy      what a broker forwards, as a value
+    topology      brokers, links, and the tree that documents travel along
+    broker        the router: one function takes an event and returns effects
+    tables        routes and local subscriptions, and snapshots of them
+    forwarding    which patterns are forwarded over each link
+    wire          messages between brokers as bytes
+    annotations   what brokers tell each other about a document, and about what they need
+    piggyback     documents decided with the help of annotations
+    path_unit     documents that travel path by path
+    static        brokers whose tables stand still, and all routes of a tree at once
+    in_memory     routers joined in memory: :class:`Network`
 """
 
 from twigcast.routing.broker.router import ROUTER_LIMITS, Router, RouterLimits
 from twigcast.routing.broker.views import RouterStatistics, TablesView
-from twigcast.routing.in_memory.network import Delivery, Network, Outcome
+from twigcast.routing.in_memory.network import Network
+from twigcast.routing.in_memory.outcome import Delivery, Outcome
 from twigcast.routing.in_memory.traffic import Traffic
 from twigcast.routing.strategy import (
     STRATEGIES,

@@ -9,6 +9,17 @@
 >>> results = simulate(scenario)
 >>> results.publications, results.missed, results.needless
 (2, 0, 0)
+
+In reading order:
+
+    scenario     an experiment as people write it in TOML
+    generation   from a scenario to a schedule, drawn from its seed
+    schedule     what happens when: changes, documents, links that come and go
+    engine       the schedule played: events, links, the delivery oracle, the record
+    cost_model   how long a broker is busy with what comes to it
+    results      who received what, what crossed the links, what the tables hold
+    drawing      a network and its traffic as SVG
+    run          from a scenario to results, in one call
 """
 
 from __future__ import annotations

@@ -13,23 +13,17 @@ Spark is optional: this room alone imports pyspark, and each name below is fetch
 first asked for. Without the extra ``spark`` that is a :class:`~twigcast.errors.UsageError` that
 says what to install. In reading order:
 
-    java, session           a Spark that starts on any machine, and quietly
-    sources                 where subscriptions and publications come from
-    prepared, routes        from subscriptions to what workers need
-    chunks, worker          what the workers do, without a word of Spark
-    brokers, ways           the same: the way of a document through the network
-    labels, parts           the same: from answers to tables
-    job                     the plumbing between the two
-    tables, outcomes        what the tables hold; from answers to tables where workers cannot write
-    storage, writing        putting tables in place
-    alone                   one run at a time in a folder
-    progress, failures      telling how far it is, and what went wrong
-    pipeline, functions     the two faces
-    result                  what a run gives back
-    arriving, links, kafka  what keeps arriving, and where deliveries are sent
-    checkpoint              which files Spark has put into a batch
-    versions, stream        batch by batch, with subscriptions that come and go
-    parameters              grids of experiments
+    pipeline         the main job: documents through a network of brokers, into tables
+    batch            one batch of documents, step by step
+    plans            how documents are routed: ``fused``, with shards, and ``hops``
+    worker           what workers do, in plain Python over Arrow batches
+    sharding         subscriptions split among workers
+    storage          tables, and where documents and subscriptions come from
+    stream           batch by batch, with subscriptions that come and go
+    session          a Spark that starts on any machine; failures and progress
+    result           what a run gives back
+    column           ``matches``, a column of any DataFrame
+    parameter_grid   a function at all points of a grid of parameters
 """
 
 from __future__ import annotations
