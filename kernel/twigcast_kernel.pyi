@@ -1,53 +1,100 @@
+"""The kernel: documents read into arrays, patterns kept in an index, coverings looked up.
+
+Conditions, twigs and tests arrive as nested tuples, as Twigcast's modules ``native`` make them.
+Several threads may use one object: the interpreter's lock is released while the kernel works, and
+no lock of the kernel is waited for while it is held.
+"""
+
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
 __all__ = ["Candidates", "Index", "Links", "Slab", "__version__", "number", "outline"]
 
 __version__: str
+"""The version of the package; Twigcast wants its own."""
 
 _Limits: TypeAlias = tuple[int, int, int, int, int]
+"""Of a document: bytes, elements, depth, attributes of an element, length of a name."""
+
 _Ids: TypeAlias = tuple[list[int], list[int], list[int]]
+"""Ids that match, those that libxml2 has to decide, and those that would take too many steps."""
 
 @final
 class Slab:
-    def __len__(self) -> int: ...
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    """An array of whole numbers, read through the buffer protocol."""
+
+    def __len__(self) -> int:
+        """Its length in bytes."""
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """The numbers where they lie."""
 
 @final
-class Links: ...
+class Links:
+    """Groups of ids, made ready for many documents by :meth:`Index.links`."""
 
 @final
 class Candidates:
+    """A changing set of patterns, looked up by what they cover."""
+
     def __new__(
         cls,
         follows: Callable[[tuple[Any, ...], tuple[Any, ...]], bool | None],
         value: Callable[[tuple[Any, ...]], str | None],
         budget: int,
-    ) -> Candidates: ...
+    ) -> Candidates:
+        """An empty set.
+
+        ``follows(stronger, weaker)`` tells of two tuples of tests whether the second follow from
+        the first, or None if that depends on the node; ``value(tests)`` the only value that they
+        leave, if there is one. ``budget`` bounds a comparison, in steps.
+        """
+
     def add(
         self,
         number: int,
         groups: tuple[tuple[tuple[Any, ...], ...], ...],
         grounds: tuple[tuple[Any, ...], ...],
-    ) -> None: ...
-    def remove(self, number: int) -> bool: ...
-    def covering(self, grounds: tuple[tuple[Any, ...], ...]) -> tuple[list[int], list[int]]: ...
+    ) -> None:
+        """Add a pattern: the groups of its wider side, the twigs of its narrower one."""
+
+    def remove(self, number: int) -> bool:
+        """Remove a pattern; whether it was there."""
+
+    def covering(self, grounds: tuple[tuple[Any, ...], ...]) -> tuple[list[int], list[int]]:
+        """The patterns that surely cover a narrower one, and those that are left to decide."""
+
     def covered(
         self, groups: tuple[tuple[tuple[Any, ...], ...], ...]
-    ) -> tuple[list[int], list[int]]: ...
-    def __len__(self) -> int: ...
-    def __contains__(self, key: int, /) -> bool: ...
-    def statistics(self) -> dict[str, int]: ...
+    ) -> tuple[list[int], list[int]]:
+        """The patterns that a wider one surely covers, and those that are left to decide."""
+
+    def __len__(self) -> int:
+        """How many patterns there are."""
+
+    def __contains__(self, key: int, /) -> bool:
+        """Whether a pattern with this number is there."""
+
+    def statistics(self) -> dict[str, int]:
+        """The counters of the moment."""
 
 @final
 class Index:
+    """A changing set of patterns under ids, and the documents that satisfy them."""
+
     def __new__(
         cls,
         number: Callable[[str], float],
         limits: _Limits,
         budget: int = ...,
         steps_max: int = ...,
-    ) -> Index: ...
+    ) -> Index:
+        """An empty index.
+
+        ``number`` reads a number as libxml2 does. ``budget`` is how many bytes of label paths a
+        reader remembers, ``steps_max`` what looking at one document may take.
+        """
+
     @staticmethod
     def from_buffer(
         buffer: bytes | memoryview,
@@ -55,21 +102,60 @@ class Index:
         limits: _Limits,
         budget: int = ...,
         steps_max: int = ...,
-    ) -> Index: ...
-    def add(self, id: int, condition: object, *, residual: bool) -> bool: ...
-    def remove(self, id: int) -> bool: ...
-    def __len__(self) -> int: ...
-    def __contains__(self, key: int, /) -> bool: ...
-    def ids(self) -> list[int]: ...
-    def residual_ids(self) -> list[int]: ...
-    def ids_before(self, end: int) -> list[int]: ...
-    def condition(self, id: int) -> tuple[Any, ...]: ...
-    def match(self, content: bytes, skip: Sequence[int]) -> _Ids | None: ...
-    def match_events(self, events: list[tuple[str, ...]], skip: Sequence[int]) -> _Ids: ...
-    def links(self, groups: Sequence[Sequence[int]]) -> Links: ...
+    ) -> Index:
+        """The index that :meth:`to_bytes` wrote; it points into the buffer.
+
+        ValueError if the bytes are damaged, or the buffer is not read-only.
+        """
+
+    def add(self, id: int, condition: object, *, residual: bool) -> bool:
+        """Add a pattern; with ``residual`` a match only makes it a candidate for libxml2.
+
+        False if the kernel cannot decide it, since it asks for the document node's own value.
+        """
+
+    def remove(self, id: int) -> bool:
+        """Remove a pattern; whether it was there."""
+
+    def __len__(self) -> int:
+        """How many patterns there are."""
+
+    def __contains__(self, key: int, /) -> bool:
+        """Whether a pattern with this id is there."""
+
+    def ids(self) -> list[int]:
+        """All ids, in no order."""
+
+    def residual_ids(self) -> list[int]:
+        """The ids whose matches are candidates for libxml2, ascending."""
+
+    def ids_before(self, end: int) -> list[int]:
+        """The ids before this one, ascending."""
+
+    def condition(self, id: int) -> tuple[Any, ...]:
+        """What was added under an id, as nested tuples."""
+
+    def match(self, content: bytes, skip: Sequence[int]) -> _Ids | None:
+        """The ids a document satisfies; None if libxml2 has to read it. ``skip`` is ascending."""
+
+    def match_events(self, events: list[tuple[str, ...]], skip: Sequence[int]) -> _Ids:
+        """The same for a document that libxml2 has read, in document order.
+
+        An empty tuple ends an element; one string is a text; two are the namespace and local name
+        of an element that begins; three those of an attribute, and its value.
+        """
+
+    def links(self, groups: Sequence[Sequence[int]]) -> Links:
+        """Groups of ids made ready for :meth:`match_links`."""
+
     def match_links(
         self, content: bytes, links: Links, skip: Sequence[int]
-    ) -> list[bool | None] | None: ...
+    ) -> list[bool | None] | None:
+        """For each group whether it has a match, None where libxml2 or more steps must decide.
+
+        None for all if libxml2 has to read the document.
+        """
+
     def match_batch(
         self,
         content: memoryview,
@@ -80,9 +166,21 @@ class Index:
         count: int,
         skip: Sequence[int],
         threads: int,
-    ) -> tuple[Slab, Slab, Slab, Slab, list[int]]: ...
-    def to_bytes(self) -> bytes: ...
-    def statistics(self) -> dict[str, int]: ...
+    ) -> tuple[Slab, Slab, Slab, Slab, list[int]]:
+        """Many documents: the buffers of an Arrow array of binaries.
 
-def outline(content: bytes) -> list[tuple[Any, ...]] | str: ...
-def number(text: str) -> float: ...
+        ``wide`` offsets have 64 bits; the array begins at the offset ``first``. Offsets and ids of
+        matches, offsets and ids of candidates for libxml2, and the rows that it has to read.
+        """
+
+    def to_bytes(self) -> bytes:
+        """The index as bytes."""
+
+    def statistics(self) -> dict[str, int]:
+        """The counters of the moment."""
+
+def outline(content: bytes) -> list[tuple[Any, ...]] | str:
+    """The nodes of a document in document order, or why libxml2 has to read it."""
+
+def number(text: str) -> float:
+    """The number that a string-value stands for, as the kernel reads it."""

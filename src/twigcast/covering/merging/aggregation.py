@@ -120,11 +120,6 @@ class Aggregation:
     steps: int
     """Steps of all aggregates."""
 
-    @door("looking up an aggregate")
-    def aggregate_of(self, pattern: Pattern) -> Aggregate | None:
-        """The aggregate that stands for a pattern, or None if it was not given."""
-        return next((one for one in self.aggregates if pattern in one.parts), None)
-
 
 @door("measuring patterns")
 def space_budget(patterns: Iterable[Pattern | str], percent: float) -> int:

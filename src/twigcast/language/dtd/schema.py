@@ -158,14 +158,10 @@ class Schema:
     def heights(self) -> Mapping[str, int]:
         """The height of the lowest complete tree below an element, counted in elements: 1 or more.
 
-        Elements that can never be completed are missing here; see :attr:`endless`.
+        Elements that can never be completed, since each needs itself or something undeclared, are
+        missing here.
         """
         return MappingProxyType(lowest_heights(self.elements))
-
-    @cached_property
-    def endless(self) -> tuple[str, ...]:
-        """Elements that can never be completed: each needs itself, or something undeclared."""
-        return tuple(name for name in self.elements if name not in self.heights)
 
     @cached_property
     def namespaces(self) -> Mapping[str, str]:

@@ -151,10 +151,6 @@ class PrefixSuppression:
         """All that is forwarded over a link, in the order of texts."""
         return self._links[link].patterns()
 
-    def forward_list(self, prefix: Pattern) -> tuple[LinkId, ...]:
-        """The links over which a prefix is forwarded, in the order of names (YAK, 4.1)."""
-        return tuple(link for link in sorted(self._links) if prefix in self._links[link])
-
     def _node(self, structure: Structure) -> _Node:
         """The node of a prefix, made if it was not there."""
         node = self._root
