@@ -19,8 +19,8 @@ from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import compile_subscriptions, list_documents, read_subscriptions
 from twigcast.matching import Matcher
 from twigcast.spark import Progress, Publications, Run, read_table, run_batch
-from twigcast.spark.plans import writing
-from twigcast.spark.plans.distribution import documents_in_chunks, outcomes_of, share_compiled
+from twigcast.spark.plans.distribution import documents_in_chunks, share_labels, share_matcher
+from twigcast.spark.plans.fused import FusedPlan
 from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.storage.tables import TABLES
 from twigcast.spark.worker.chunks import cut
@@ -315,13 +315,13 @@ def test_a_matcher_is_loaded_once_per_worker_and_version(work: Path, spark: Spar
         file = load_subscriptions([f"//{name}", "//load"])
         matcher = Matcher()
         assert compile_subscriptions(file, matcher.add) == ()
-        compiled = share_compiled(spark, labels_of(file), matcher)
+        shared = share_matcher(spark, matcher)
+        plan = FusedPlan(None, labels_of(file), share_labels(spark, labels_of(file)), shared)
         documents = documents_in_chunks(spark, chunks, Publications(work / "good"))
-        outcomes = outcomes_of(documents, compiled)
-        rows = outcomes.select("worker", "loads").collect()
+        rows = plan.outcomes(documents).select("worker", "loads").collect()
         assert len(rows) == 60
         assert {row.loads for row in rows} == {1}
-        seen.setdefault(compiled.matcher.version, set()).update(row.worker for row in rows)
+        seen.setdefault(shared.file.version, set()).update(row.worker for row in rows)
     assert len(seen) == 2
     assert all(len(workers) < 8 for workers in seen.values()), "eight tasks share few workers"
 
@@ -355,7 +355,7 @@ def test_a_run_that_fails_leaves_no_table_and_a_clear_error(
     def fails(*_: object) -> object:
         return spark.range(1).selectExpr("raise_error('the disk is full') AS document")
 
-    monkeypatch.setattr(writing, "receipts_of", fails)
+    monkeypatch.setattr(FusedPlan, "receipts", fails)
     out = work / "out-fails"
     with pytest.raises(TwigcastError, match=r"did not finish.*the disk is full") as caught:
         run_batch(["//item"], work / "good.zip", out, spark=spark)

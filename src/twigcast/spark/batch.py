@@ -17,10 +17,7 @@ from twigcast import __version__
 from twigcast.display import counted, one_line, printable
 from twigcast.files import Rejected, list_documents
 from twigcast.spark.plans.distribution import documents_in_chunks, documents_in_table
-from twigcast.spark.plans.hops import hops
 from twigcast.spark.plans.prepare import Prepared
-from twigcast.spark.plans.sharded import sharded
-from twigcast.spark.plans.writing import fused
 from twigcast.spark.result import Run
 from twigcast.spark.session.progress import REPORT_EVERY, reporter, watched
 from twigcast.spark.session.session import (
@@ -38,12 +35,11 @@ from twigcast.spark.worker.chunks import chunk_count, cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
 
     from twigcast.files import Entry
     from twigcast.files.documents.publications import AnyPath
     from twigcast.spark.plans.distribution import Documents
-    from twigcast.spark.plans.writing import Sums, Writing
+    from twigcast.spark.plans.writers import Sums
     from twigcast.spark.session.progress import Listener
     from twigcast.spark.storage.batches import BatchOutput, Store
 
@@ -89,7 +85,7 @@ class Batch:
         with self._timed("listing"):
             documents, tasks = self._documents(publications, partitions)
         self._output.begin()
-        with _plan(self._spark, self._output, documents, prepared) as tables:
+        with prepared.plan.run(self._spark, self._output, documents) as tables:
             with self._timed("matching"), watched(self._spark, "matching", tasks, self._progress):
                 sums = tables.match()
             rejected = [_row(item) for item in prepared.rejected] if is_first else []
@@ -196,17 +192,6 @@ class Batch:
         begun = perf_counter()
         yield
         self._seconds[step] = perf_counter() - begun
-
-
-def _plan(
-    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
-) -> AbstractContextManager[Writing]:
-    """What has the documents matched."""
-    if prepared.brokers is not None:
-        return hops(spark, output, documents, prepared)
-    if prepared.sharded is not None:
-        return sharded(spark, output, documents, prepared)
-    return fused(spark, output, documents, prepared)
 
 
 def store_of(out: AnyPath, spark: SparkSession) -> Store:

@@ -26,7 +26,7 @@ from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import compile_subscriptions
 from twigcast.matching import Matcher
-from twigcast.spark.plans.distribution import matching_function, share_compiled
+from twigcast.spark.plans.distribution import matching_function, share_labels, share_matcher
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.session.session import check_session, running_session
 from twigcast.spark.storage.sources import load_subscriptions
@@ -86,7 +86,7 @@ def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedF
     rejected = file.rejected + compile_subscriptions(file, matcher.add)
     if rejected:
         raise UsageError(_complaint(rejected))
-    return matching_function(share_compiled(spark, labels_of(file), matcher))
+    return matching_function(share_matcher(spark, matcher), share_labels(spark, labels_of(file)))
 
 
 def _complaint(rejected: tuple[Rejected, ...]) -> str:

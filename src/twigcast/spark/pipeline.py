@@ -17,7 +17,7 @@ What happens::
 The subscriptions are compiled once, here (:mod:`~twigcast.spark.plans.prepare`). Workers open,
 parse and match documents, which gives one outcome per document
 (:mod:`~twigcast.spark.worker.matching`), and write what follows from it, where they can reach the
-output; elsewhere Spark does (:mod:`~twigcast.spark.plans.writing`).
+output; elsewhere Spark does (:mod:`~twigcast.spark.plans.writers`).
 :mod:`~twigcast.spark.storage.tables` describes every column.
 
 Two *plans* lead to the same tables. ``fused``: a worker holds the subscriptions of all brokers, and
@@ -55,7 +55,8 @@ from twigcast.files import Rejected, SubscriptionFile
 from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
 from twigcast.spark.batch import Batch
-from twigcast.spark.plans.prepare import Prepared, design_of, prepare
+from twigcast.spark.plans.design import design_of
+from twigcast.spark.plans.prepare import Prepared, prepare
 from twigcast.spark.result import Run
 from twigcast.spark.session.failures import plain_spark_errors
 from twigcast.spark.session.progress import reporter
@@ -79,7 +80,7 @@ from twigcast.spark.storage.tables import TABLES
 if TYPE_CHECKING:
     from twigcast.files.documents.publications import AnyPath
     from twigcast.routing import Strategy, Topology
-    from twigcast.spark.plans.prepare import Promise
+    from twigcast.spark.plans.design import Promise
     from twigcast.spark.session.progress import Listener
     from twigcast.spark.storage.batches import Existing
     from twigcast.spark.storage.sources import Subscriptions

@@ -12,8 +12,8 @@ import pytest
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark import Pipeline, Run
-from twigcast.spark.plans import writing
-from twigcast.spark.plans.prepare import design_of
+from twigcast.spark.plans.design import design_of
+from twigcast.spark.plans.writers import LocalTables
 from twigcast.spark.storage.tables import TABLES
 
 if TYPE_CHECKING:
@@ -156,13 +156,13 @@ def test_the_plan_hops_has_no_shards() -> None:
 def test_a_part_that_is_gone_fails_the_run(
     spark: SparkSession, publications: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = writing.Put.keep
+    usual = LocalTables.accept_parts
 
-    def keep(put: writing.Put, receipts: Iterable[Row], attempts: Path) -> None:
+    def keep(put: LocalTables, receipts: Iterable[Row], attempts: Path) -> None:
         next(attempts.glob("deliveries/part-*")).unlink()
         usual(put, receipts, attempts)
 
-    monkeypatch.setattr(writing.Put, "keep", keep)
+    monkeypatch.setattr(LocalTables, "accept_parts", keep)
     with pytest.raises(TwigcastError, match="it is not there"):
         _run(spark, publications, tmp_path / "out", "covering", 4)
     assert not (tmp_path / "out" / "_manifest").exists()

@@ -25,7 +25,7 @@ from twigcast.matching import Matcher
 from twigcast.routing import Topology
 from twigcast.routing.strategy import Strategy, covering, identity, prefix
 from twigcast.spark.plans import prepare as prepared
-from twigcast.spark.plans.prepare import design_of
+from twigcast.spark.plans.design import design_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.broker_tree import WALKS_MAX, BrokerTree
 from twigcast.spark.worker.crossings import CrossingModel, loaded_ways, ways_bytes
@@ -78,7 +78,7 @@ def _ways(
     matcher = Matcher()
     for number, each in enumerate(file.subscriptions):
         matcher.add(number, Pattern.parse(each.xpath, each.namespaces))
-    ways, behind = prepared._ways(design, labels_of(file, design.tree), routes)
+    ways, behind = prepared._crossings(design, labels_of(file, design.tree), routes)
     assert ways is not None
     for number, pattern in enumerate(behind, start=len(asked)):
         matcher.add(number, pattern)

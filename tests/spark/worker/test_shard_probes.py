@@ -24,7 +24,7 @@ from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing.strategy import Strategy
 from twigcast.spark.plans import prepare as prepared
-from twigcast.spark.plans.prepare import design_of
+from twigcast.spark.plans.design import design_of
 from twigcast.spark.sharding.partition import split, summary
 from twigcast.spark.storage.tables import TABLES, arrow_of, parquet_schema
 from twigcast.spark.worker import shard_probes as visits
@@ -194,7 +194,7 @@ def _network_stage(
             for number, (broker, each) in enumerate(asked)
         )
     )
-    ways, behind = prepared._ways(design, labels_of(file, design.tree), routes)
+    ways, behind = prepared._crossings(design, labels_of(file, design.tree), routes)
     assert ways is not None
     stage = stage_of(
         [Pattern.parse(each.text, each.namespaces) for _, each in asked],

@@ -1,4 +1,4 @@
-"""The plumbing between Spark and :mod:`~twigcast.spark.worker.matching`.
+"""How documents, matchers and labels reach the workers.
 
 How a compiled matcher reaches the workers was measured. A broadcast variable is copied into
 every Python worker, dropped when the worker does something else in between, and does not exist
@@ -15,8 +15,7 @@ Documents in files travel as numbers: a task gets the number of a chunk, and fin
 file which documents those are (:mod:`~twigcast.spark.worker.chunks`). Spark never sees a document
 that it does not have to.
 
-What the workers do with documents is up to the caller: :func:`outcomes_of` sends a row for each
-back to Spark, :func:`receipts_of` has them write files and sends a row for each task.
+What workers do with documents is up to the plans beside this module.
 """
 
 from __future__ import annotations
@@ -40,15 +39,14 @@ from pyspark.sql.types import ArrayType, StringType
 from twigcast.files import VersionedFile, write_index
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.spark.session.session import is_connected_to, is_embedded
-from twigcast.spark.storage import tables
 from twigcast.spark.worker import matching as worker
-from twigcast.spark.worker import parquet_parts as parts
 from twigcast.spark.worker.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.worker.crossings import loaded_ways, ways_bytes
 from twigcast.spark.worker.labels import labels_bytes, loaded_labels, loaded_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql._typing import UserDefinedFunctionLike
@@ -63,52 +61,84 @@ if TYPE_CHECKING:
 
 
 WorkerFunction: TypeAlias = "Callable[[Batches], Batches]"
-"""What a worker does with documents."""
-
-Documents: TypeAlias = "Callable[[WorkerFunction, StructType], DataFrame]"
-"""Documents somewhere: have them answered, in rows of a schema."""
+"""What a task of Spark's does with its rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """A compiled matcher and what stands behind its answers, as files that workers can get."""
+class Documents:
+    """Documents somewhere: rows that Spark shares out to tasks, and how a task opens them."""
 
-    matcher: VersionedFile
-    labels: VersionedFile
+    rows: DataFrame
+    open: WorkerFunction
+
+    def answered(self, answer: WorkerFunction, schema: StructType) -> DataFrame:
+        """What ``answer`` makes of the documents on workers, in rows of a schema."""
+        opened = self.open
+
+        def work(rows: Batches) -> Batches:
+            yield from answer(opened(rows))
+
+        return self.rows.mapInArrow(work, schema)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMatcher:
+    """A compiled matcher, as a file that workers can get."""
+
+    file: VersionedFile
     engine: str
-    ways: VersionedFile | None = None
-    """Through a network of brokers; None if there is only one."""
+
+    def load(self) -> Matcher:
+        """The matcher, on a worker, which keeps it."""
+        return worker.loaded_matcher(located(self.file), self.file.version, self.engine)
 
 
-def share_compiled(
-    spark: SparkSession,
-    labels: pa.RecordBatch,
-    matcher: Matcher,
-    *,
-    engine: str = "auto",
-    ways: CrossingModel | None = None,
-) -> Compiled:
-    """Write a matcher, its subscriptions' labels and the ways, and make them known to workers."""
-    folder = shared_folder()
-    compiled = Compiled(
-        matcher=write_index(folder, matcher),
-        labels=write_labels(labels),
-        engine=engine,
-        ways=None if ways is None else write_ways(ways),
+@dataclass(frozen=True, slots=True)
+class SharedLabels:
+    """What stands behind the positions that matchers answer with, as files for workers."""
+
+    labels: VersionedFile
+    crossings: VersionedFile | None = None
+    """The crossing model of a network of brokers; None if there is only one."""
+
+    @property
+    def files(self) -> list[VersionedFile]:
+        """All of them."""
+        return [self.labels, *([self.crossings] if self.crossings else [])]
+
+    def load(self) -> pa.RecordBatch:
+        """The labels, on a worker."""
+        return loaded_labels(located(self.labels))
+
+    def load_names(self) -> pa.Array[Any]:
+        """The names of the subscriptions alone, on a worker."""
+        return loaded_names(located(self.labels))
+
+    def load_crossings(self) -> CrossingModel | None:
+        """The crossing model, on a worker."""
+        return loaded_ways(located(self.crossings)) if self.crossings else None
+
+
+def share_matcher(spark: SparkSession, matcher: Matcher, *, engine: str = "auto") -> SharedMatcher:
+    """Write a matcher, and make it known to workers."""
+    shared = SharedMatcher(write_index(shared_folder(), matcher), engine)
+    share(spark, shared.file)
+    return shared
+
+
+def share_labels(
+    spark: SparkSession, labels: pa.RecordBatch, crossings: CrossingModel | None = None
+) -> SharedLabels:
+    """Write labels and a crossing model, and make them known to workers."""
+    folder, content = shared_folder(), labels_bytes(labels)
+    shared = SharedLabels(
+        write_versioned(folder, stem="labels", ending=".arrow", content=content),
+        None
+        if crossings is None
+        else write_versioned(folder, stem="ways", ending=".npz", content=ways_bytes(crossings)),
     )
-    share(spark, compiled.matcher, compiled.labels, *([compiled.ways] if compiled.ways else []))
-    return compiled
-
-
-def write_labels(labels: pa.RecordBatch) -> VersionedFile:
-    """Labels as a file to be shared."""
-    content = labels_bytes(labels)
-    return write_versioned(shared_folder(), stem="labels", ending=".arrow", content=content)
-
-
-def write_ways(ways: CrossingModel) -> VersionedFile:
-    """Ways as a file to be shared."""
-    return write_versioned(shared_folder(), stem="ways", ending=".npz", content=ways_bytes(ways))
+    share(spark, *shared.files)
+    return shared
 
 
 def documents_in_chunks(
@@ -123,83 +153,37 @@ def documents_in_chunks(
         share(spark, shared)
     patterns, limits = tuple(publications.patterns), publications.limits
 
-    def answered(answer: WorkerFunction, schema: StructType) -> DataFrame:
-        def answer_chunks(batches: Batches) -> Batches:
-            place = carried if shared is None else located(shared)
-            yield from answer(worker.open_chunks(batches, place, patterns=patterns, limits=limits))
+    def open_documents(rows: Batches) -> Batches:
+        place = carried if shared is None else located(shared)
+        yield from worker.open_chunks(rows, place, patterns=patterns, limits=limits)
 
-        numbers = spark.range(0, len(chunks), 1, max(1, len(chunks)))
-        return numbers.mapInArrow(answer_chunks, schema)
-
-    return answered
+    return Documents(spark.range(0, len(chunks), 1, max(1, len(chunks))), open_documents)
 
 
 def documents_in_table(table: DataFrame) -> Documents:
     """Documents in a table with the columns ``document``, ``content`` and ``origin``."""
-    return table.mapInArrow
+    return Documents(table, lambda rows: rows)
 
 
-def outcomes_of(documents: Documents, compiled: Compiled) -> DataFrame:
-    """A row for each document, in Spark's hands."""
-
-    def answer(batches: Batches) -> Batches:
-        yield from _matched(batches, compiled)
-
-    return documents(answer, tables.OUTCOMES)
-
-
-def receipts_of(documents: Documents, compiled: Compiled, folder: str) -> DataFrame:
-    """A row for each task, whose rows the workers write into ``folder``.
-
-    To be asked for once: every time Spark computes it, workers write anew.
-    """
-    schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
-
-    def answer(batches: Batches) -> Batches:
-        context = TaskContext.get()
-        number = context.partitionId() if context else 0
-        yield from parts.write_outcomes(
-            _matched(batches, compiled),
-            folder=folder,
-            part=f"part-{number:05}-{uuid4()}.snappy.parquet",
-            schemas=schemas,
-            labels=loaded_labels(located(compiled.labels)),
-            ways=ways_here(compiled),
-        )
-
-    return documents(answer, tables.RECEIPTS)
-
-
-def matching_function(compiled: Compiled) -> UserDefinedFunctionLike:
+def matching_function(matcher: SharedMatcher, labels: SharedLabels) -> UserDefinedFunctionLike:
     """A function of a column of documents: the ids of the subscriptions that match."""
 
     # Spark reads the annotations to learn what kind of function this is. Of what columns it is, a
     # function in Python cannot say: that is seen by those who get them.
     def matching_ids(*columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]
         contents = worker.documents_in(columns)
-        matcher = _loaded(compiled)
-        names = loaded_names(located(compiled.labels))
-        return worker.matching_names(contents, matcher, names)
+        return worker.matching_names(contents, matcher.load(), labels.load_names())
 
     made: UserDefinedFunctionLike
     made = arrow_udf(matching_ids, ArrayType(StringType()))  # type: ignore[call-overload]
     return made
 
 
-def _matched(documents: Batches, compiled: Compiled) -> Batches:
-    return worker.match_batches(
-        documents, _loaded(compiled), version=compiled.matcher.version, ways=ways_here(compiled)
-    )
-
-
-def ways_here(compiled: Compiled) -> CrossingModel | None:
-    """The ways through the network, on a worker."""
-    return loaded_ways(located(compiled.ways)) if compiled.ways else None
-
-
-def _loaded(compiled: Compiled) -> Matcher:
-    file = compiled.matcher
-    return worker.loaded_matcher(located(file), file.version, compiled.engine)
+def part_name() -> str:
+    """A name for what this attempt of a task writes, which no other attempt has."""
+    context = TaskContext.get()
+    number = context.partitionId() if context else 0
+    return f"part-{number:05}-{uuid4()}.snappy.parquet"
 
 
 def share(spark: SparkSession, *files: VersionedFile) -> None:

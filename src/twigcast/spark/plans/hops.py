@@ -29,7 +29,7 @@ Documents go over a link exactly where the plan ``fused`` says they do, and wher
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
@@ -37,12 +37,18 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark import TaskContext
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from twigcast.spark.plans.distribution import located, share, shared_folder, ways_here
+from twigcast.spark.plans.distribution import (
+    SharedLabels,
+    located,
+    part_name,
+    share,
+    share_labels,
+    shared_folder,
+)
 from twigcast.spark.plans.hops_by_spark import HopsBySpark
-from twigcast.spark.plans.writing import Put, attempts_folder, sums_of_receipts
+from twigcast.spark.plans.writers import LocalTables, attempts_folder, sums_of_receipts
 from twigcast.spark.storage import tables
 from twigcast.spark.storage.batches import literally
 from twigcast.spark.worker import parquet_parts as parts
@@ -51,7 +57,6 @@ from twigcast.spark.worker.hops.files import Piece, read_visits, shared_out, wri
 from twigcast.spark.worker.hops.hop import HOP_RECEIPTS, HopTaskOutput
 from twigcast.spark.worker.hops.needless import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.worker.hops.tables import HopTables, tables_of, write_tables
-from twigcast.spark.worker.labels import loaded_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -60,12 +65,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
     from twigcast.files import VersionedFile
-    from twigcast.language import Pattern
+    from twigcast.routing.strategy import Strategy
+    from twigcast.spark.plans.compilation import Compilation
     from twigcast.spark.plans.distribution import Batches, Documents
-    from twigcast.spark.plans.prepare import Design, Prepared
-    from twigcast.spark.plans.writing import Sums, Writing
+    from twigcast.spark.plans.writers import Sums, TableWriter
     from twigcast.spark.storage.batches import BatchOutput
     from twigcast.spark.worker.broker_tree import BrokerTree
+    from twigcast.spark.worker.crossings import CrossingModel
 
 _Row = TypeVar("_Row")
 
@@ -79,38 +85,68 @@ _RECEIPTS = from_arrow_schema(HOP_RECEIPTS)
 _NEEDLESS = from_arrow_schema(NEEDLESS)
 
 
-def share_tables(
-    spark: SparkSession,
-    design: Design,
-    *,
-    patterns: Sequence[Pattern | None],
-    labels: pa.RecordBatch,
-    routes: pa.Table,
-) -> VersionedFile:
-    """Write the tables of all brokers, and make them known to workers: once for each version."""
-    assert design.tree is not None, "without a topology there is nowhere to hop"
-    places = np.asarray(labels.column("broker").indices).tolist()  # type: ignore[attr-defined]
-    found = tables_of(design.tree, design.strategy, patterns=patterns, places=places, routes=routes)
-    file = write_tables(shared_folder(), found.values(), design.strategy, engine=design.engine)
-    share(spark, file)
-    return file
+@dataclass(frozen=True)
+class HopsPlan:
+    """The tables of all brokers as one file, of which a worker maps those that it needs."""
+
+    tree: BrokerTree
+    labels: pa.RecordBatch
+    shared: SharedLabels
+    brokers: VersionedFile
+    strategy: Strategy
+    engine: str
+
+    @classmethod
+    def prepare(cls, spark: SparkSession, compilation: Compilation) -> HopsPlan:
+        """Write the tables of all brokers, and make them known to workers."""
+        design, labels = compilation.design, compilation.labels
+        assert design.tree is not None, "without a topology there is nowhere to hop"
+        places = np.asarray(labels.column("broker").indices).tolist()  # type: ignore[attr-defined]
+        found = tables_of(
+            design.tree,
+            design.strategy,
+            patterns=compilation.patterns,
+            places=places,
+            routes=compilation.routes,
+        )
+        file = write_tables(shared_folder(), found.values(), design.strategy, engine=design.engine)
+        share(spark, file)
+        shared = share_labels(spark, labels, compilation.crossings)
+        return cls(design.tree, labels, shared, file, design.strategy, design.engine)
+
+    @property
+    def files(self) -> list[VersionedFile]:
+        """All that workers are given."""
+        return [self.brokers, *self.shared.files]
+
+    @contextmanager
+    def run(
+        self, spark: SparkSession, output: BatchOutput, documents: Documents
+    ) -> Iterator[TableWriter]:
+        """Bring documents to the brokers, in the way that suits the output."""
+        attempts, between = attempts_folder(output), output.attempts("hops")
+        if attempts is None or between is None:
+            yield HopsBySpark(spark, output, documents, self)
+            return
+        yield Hops(spark, output, _Tasks(documents, self, attempts=attempts, between=between))
+
+    @property
+    def crosses_needlessly(self) -> bool:
+        """Whether a document may cross a link that leads to no match, unless it is flooded."""
+        return not (self.strategy.perfect and self.strategy.towards == "all")
+
+    def load_tables(self) -> HopTables:
+        """The tables of the brokers, on a worker."""
+        return HopTables(located(self.brokers), self.brokers.version, self.strategy, self.engine)
+
+    def load_crossings(self) -> CrossingModel:
+        """The crossing model, on a worker."""
+        crossings = self.shared.load_crossings()
+        assert crossings is not None
+        return crossings
 
 
-@contextmanager
-def hops(
-    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
-) -> Iterator[Writing]:
-    """The plan ``hops``, in the way that suits the output."""
-    attempts, between = attempts_folder(output), output.attempts("hops")
-    if attempts is None or between is None:
-        yield HopsBySpark(spark, output, documents, prepared)
-        return
-    assert prepared.brokers is not None, "prepared for another plan"
-    tasks = _Tasks(documents, prepared, prepared.brokers, attempts=attempts, between=between)
-    yield Hops(spark, output, tasks)
-
-
-class Hops(Put):
+class Hops(LocalTables):
     """The tables of a batch on their way, hop by hop."""
 
     def __init__(self, spark: SparkSession, output: BatchOutput, tasks: _Tasks) -> None:
@@ -143,7 +179,7 @@ class Hops(Put):
 
     def write(self) -> None:
         """Take what was written."""
-        self.keep(self._receipts, self._tasks.attempts)
+        self.accept_parts(self._receipts, self._tasks.attempts)
 
     def _needless(self) -> list[dict[str, int]]:
         counted = [receipt for receipt in self._receipts if receipt["visits"]]
@@ -171,58 +207,51 @@ class _Tasks:
     def __init__(
         self,
         documents: Documents,
-        prepared: Prepared,
-        brokers: VersionedFile,
+        plan: HopsPlan,
         *,
         attempts: Path,
         between: Path,
     ) -> None:
-        assert prepared.tree is not None
-        self.tree: BrokerTree = prepared.tree
+        self.tree = plan.tree
         self.attempts = attempts
         self._documents = documents
         self._between = between
-        self._strategy = prepared.design.strategy
-        self._engine = prepared.design.engine
-        self._compiled = prepared.compiled
-        self._brokers = brokers
-        # Under a perfect strategy a document that is not flooded crosses nothing needlessly.
-        self._is_counted = not (self._strategy.perfect and self._strategy.towards == "all")
+        self._plan = plan
 
     def spool(self) -> list[Row]:
         """Read all documents, and write them down."""
-        folder, engine, write = str(self._between), self._engine, self._writing()
-        compiled = self._compiled
+        folder, plan, write = str(self._between), self._plan, self._writing()
 
         def answer(batches: Batches) -> Batches:
             def spooled(hop: HopTaskOutput) -> Batches:
-                ways = ways_here(compiled)
-                assert ways is not None
                 return hop_worker.spool_documents(
-                    batches, hop, folder=folder, spool=uuid4().bytes, ways=ways, engine=engine
+                    batches,
+                    hop,
+                    folder=folder,
+                    spool=uuid4().bytes,
+                    ways=plan.load_crossings(),
+                    engine=plan.engine,
                 )
 
             yield from write(spooled)
 
-        return self._documents(answer, _RECEIPTS).collect()
+        return self._documents.answered(answer, _RECEIPTS).collect()
 
     def hop(self, spark: SparkSession, runs: Sequence[Sequence[Piece]], hop: int) -> list[Row]:
         """Have documents visit brokers, so many links from their origins."""
-        folder, file, write = str(self._between), self._brokers, self._writing()
-        strategy, engine, compiled = self._strategy, self._engine, self._compiled
-        plan = f"{folder}/hop-{hop}.arrow"
-        write_plan(plan, runs)
+        folder, plan, write = str(self._between), self._plan, self._writing()
+        path = f"{folder}/hop-{hop}.arrow"
+        write_plan(path, runs)
 
         def answer(batches: Batches) -> Batches:
-            here = HopTables(located(file), file.version, strategy, engine)
+            here = plan.load_tables()
 
             def visited(hop_files: HopTaskOutput) -> Batches:
-                ways = ways_here(compiled)
-                assert ways is not None
+                tree = plan.load_crossings().tree
                 numbers = (int(n or 0) for batch in batches for n in batch.column("id").to_pylist())
-                visits = (each for task in numbers for each in read_visits(folder, plan, task))
+                visits = (each for task in numbers for each in read_visits(folder, path, task))
                 return hop_worker.make_visits(
-                    visits, hop_files, folder=folder, tree=ways.tree, tables=here, hops=hop
+                    visits, hop_files, folder=folder, tree=tree, tables=here, hops=hop
                 )
 
             yield from write(visited)
@@ -253,22 +282,19 @@ class _Tasks:
         """A function on workers that writes what outcomes tell, and gives a receipt."""
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
         attempts, folder = str(self.attempts), str(self._between)
-        compiled, is_counted = self._compiled, self._is_counted
+        plan = self._plan
 
         def write(outcomes: Callable[[HopTaskOutput], Batches]) -> Batches:
-            context = TaskContext.get()
-            number = context.partitionId() if context else 0
-            part = f"part-{number:05}-{uuid4()}.snappy.parquet"
-            hop, ways = HopTaskOutput(folder, part, is_counted=is_counted), ways_here(compiled)
-            assert ways is not None
+            part = part_name()
+            hop = HopTaskOutput(folder, part, is_counted=plan.crosses_needlessly)
             yield from hop_worker.write_hop(
                 outcomes(hop),
                 hop,
                 folder=attempts,
                 part=part,
                 schemas=schemas,
-                labels=loaded_labels(located(compiled.labels)),
-                ways=ways,
+                labels=plan.shared.load(),
+                ways=plan.load_crossings(),
             )
 
         return write

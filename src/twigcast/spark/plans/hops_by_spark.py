@@ -10,7 +10,7 @@ shared out::
                          |                                  |
                          +------------- outcomes -----------+---> tables, written by Spark
 
-It is the slower way, as it is in the plan ``fused`` (:mod:`~twigcast.spark.plans.writing`), and
+It is the slower way, as it is in the plan ``fused`` (:mod:`~twigcast.spark.plans.writers`), and
 what an executor holds is lost with it: the run has to be made again.
 """
 
@@ -25,11 +25,9 @@ from uuid import uuid4
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from twigcast.spark.plans.distribution import located, ways_here
-from twigcast.spark.plans.writing import BySpark
+from twigcast.spark.plans.writers import BySpark
 from twigcast.spark.worker.hops.needless import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.worker.hops.rows import ANSWERED, GOING, carry_documents, make_row_visits
-from twigcast.spark.worker.hops.tables import HopTables
 from twigcast.spark.worker.matching import OUTCOMES
 
 if TYPE_CHECKING:
@@ -37,8 +35,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from twigcast.spark.plans.distribution import Batches, Documents, WorkerFunction
-    from twigcast.spark.plans.prepare import Prepared
-    from twigcast.spark.plans.writing import Sums
+    from twigcast.spark.plans.hops import HopsPlan
+    from twigcast.spark.plans.writers import Sums
     from twigcast.spark.storage.batches import BatchOutput
 
 _ANSWERED = from_arrow_schema(ANSWERED)
@@ -50,21 +48,20 @@ class HopsBySpark:
     """The tables of a batch on their way, hop by hop; Spark writes them."""
 
     def __init__(
-        self, spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
+        self, spark: SparkSession, output: BatchOutput, documents: Documents, plan: HopsPlan
     ) -> None:
         self._spark = spark
         self._output = output
         self._documents = documents
-        self._prepared = prepared
+        self._plan = plan
         self._frames: list[DataFrame] = []
         self.seconds: list[float] = []
         """What each step took: reading the documents, and every hop."""
 
     def match(self) -> Sums:
         """Have all documents read, and sent from broker to broker until none goes on."""
-        first = self._kept(self._documents(self._carry(), _ANSWERED))
-        tree, going = self._prepared.tree, _going(first)
-        assert tree is not None
+        first = self._kept(self._documents.answered(self._carry(), _ANSWERED))
+        tree, going = self._plan.tree, _going(first)
         while not going.isEmpty():
             assert len(self._frames) <= len(tree.names), "a document has come back"
             visit = self._visit(len(self._frames) - 1)
@@ -97,7 +94,8 @@ class HopsBySpark:
     @property
     def _tables(self) -> BySpark:
         outcomes = self._all.select(*OUTCOMES.names)
-        return BySpark(self._spark, self._output, outcomes, self._prepared)
+        plan = self._plan
+        return BySpark(self._spark, self._output, outcomes, labels=plan.labels, tree=plan.tree)
 
     def _kept(self, frame: DataFrame) -> DataFrame:
         begun = perf_counter()
@@ -108,9 +106,8 @@ class HopsBySpark:
 
     def _needless(self) -> list[dict[str, int]]:
         """Count the crossings that nobody needed; visits of one document come together for it."""
-        tree, strategy = self._prepared.tree, self._prepared.design.strategy
-        assert tree is not None
-        if strategy.perfect and strategy.towards == "all":
+        tree = self._plan.tree
+        if not self._plan.crosses_needlessly:
             return []
 
         def answer(batches: Batches) -> Batches:
@@ -125,24 +122,22 @@ class HopsBySpark:
         return [row.asDict() for row in found]
 
     def _carry(self) -> WorkerFunction:
-        compiled, engine = self._prepared.compiled, self._prepared.design.engine
+        plan = self._plan
 
         def answer(batches: Batches) -> Batches:
-            ways = ways_here(compiled)
-            assert ways is not None
-            yield from carry_documents(batches, spool=uuid4().bytes, ways=ways, engine=engine)
+            yield from carry_documents(
+                batches, spool=uuid4().bytes, ways=plan.load_crossings(), engine=plan.engine
+            )
 
         return answer
 
     def _visit(self, hops: int) -> WorkerFunction:
-        file, tree = self._prepared.brokers, self._prepared.tree
-        strategy, engine = self._prepared.design.strategy, self._prepared.design.engine
-        assert file is not None
-        assert tree is not None
+        plan = self._plan
 
         def answer(batches: Batches) -> Batches:
-            here = HopTables(located(file), file.version, strategy, engine)
-            yield from make_row_visits(batches, tree=tree, tables=here, hops=hops)
+            yield from make_row_visits(
+                batches, tree=plan.tree, tables=plan.load_tables(), hops=hops
+            )
 
         return answer
 

@@ -14,7 +14,7 @@ letters as in the plan without shards (:mod:`~twigcast.spark.worker.shard_probes
 the same, whatever the number of shards.
 
 Tasks of the second step alone write files, and there is nothing behind them: so each has one
-receipt, as in :mod:`~twigcast.spark.plans.writing`. What they tell of the links of documents that
+receipt, as in :mod:`~twigcast.spark.plans.writers`. What they tell of the links of documents that
 visit several shards lies in files, too, and is counted in a step of its own: a few numbers for each
 such document, grouped by document and then by link.
 
@@ -28,27 +28,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, TypeAlias, cast
-from uuid import uuid4
 
 import numpy as np
-from pyspark import TaskContext
+import pyarrow as pa
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from twigcast.files import VersionedFile, write_index
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
-from twigcast.spark.plans.distribution import located, share, shared_folder, ways_here
+from twigcast.spark.plans.distribution import (
+    SharedLabels,
+    SharedMatcher,
+    part_name,
+    share_labels,
+    share_matcher,
+)
 from twigcast.spark.plans.outcomes import traffic_of, traffic_row
-from twigcast.spark.plans.writing import BySpark, Put, Sums, attempts_folder, sums_of_receipts
+from twigcast.spark.plans.writers import (
+    BySpark,
+    LocalTables,
+    Sums,
+    attempts_folder,
+    sums_of_receipts,
+)
 from twigcast.spark.session.session import cores_of
 from twigcast.spark.sharding.partition import split, summary
 from twigcast.spark.storage import tables
 from twigcast.spark.storage.batches import literally
-from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker import parquet_parts as parts
 from twigcast.spark.worker import shard_probes as visits
-from twigcast.spark.worker.labels import loaded_labels
 from twigcast.spark.worker.set_aside import INTERNAL
 
 if TYPE_CHECKING:
@@ -58,9 +66,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame, Row, SparkSession
 
+    from twigcast.files import VersionedFile
+    from twigcast.spark.plans.compilation import Compilation
+    from twigcast.spark.plans.design import Design
     from twigcast.spark.plans.distribution import Batches, Documents, WorkerFunction
-    from twigcast.spark.plans.prepare import Design, Prepared
-    from twigcast.spark.plans.writing import Writing
+    from twigcast.spark.plans.writers import TableWriter
     from twigcast.spark.storage.batches import BatchOutput
     from twigcast.spark.worker.broker_tree import BrokerTree
 
@@ -74,142 +84,130 @@ _COUNTED = ("documents", "bytes", "needless", "needless_bytes")
 
 
 @dataclass(frozen=True, eq=False)
-class Sharded:
+class ShardedPlan:
     """Shards and hub as files that workers can get."""
 
-    hub: VersionedFile
+    tree: BrokerTree | None
+    labels: pa.RecordBatch
+    shared: SharedLabels
+    hub: SharedMatcher
     owners: NDArray[np.int32]
     """Of each summary in the hub, by position, its shard; routes come behind."""
-    shards: tuple[VersionedFile, ...]
-    engine: str
+    shards: tuple[SharedMatcher, ...]
 
-
-@contextmanager
-def sharded(
-    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
-) -> Iterator[Writing]:
-    """The plan, in the way that suits the output; what it keeps is dropped at the end."""
-    attempts = attempts_folder(output)
-    visiting = _visiting(spark, documents, prepared)
-    if attempts is not None:
-        output.attempts(visits.CROSSINGS)
-        receipts = visiting.mapInArrow(
-            _writer(prepared, str(attempts)), from_arrow_schema(visits.RECEIPTS)
+    @classmethod
+    def prepare(cls, spark: SparkSession, compilation: Compilation) -> ShardedPlan:
+        """Split the subscriptions, compile shards and hub, and make them known to all workers."""
+        design = compilation.design
+        known = list(compilation.positioned())
+        shards: list[list[tuple[int, Pattern]]] = [[] for _ in range(design.shards)]
+        numbers = split([one for _, one in known], design.shards)
+        for pair, number in zip(known, numbers, strict=True):
+            shards[number].append(pair)
+        summaries = [
+            (number, one)
+            for number, pairs in enumerate(shards)
+            for one in summary(one for _, one in pairs)
+        ]
+        in_hub = enumerate([*(one for _, one in summaries), *compilation.behind])
+        return cls(
+            design.tree,
+            compilation.labels,
+            share_labels(spark, compilation.labels, compilation.crossings),
+            _compiled(spark, in_hub, design),
+            np.array([number for number, _ in summaries], np.int32),
+            tuple(_compiled(spark, pairs, design) for pairs in shards),
         )
-        yield _ByWorkers(output, receipts, attempts, prepared.tree)
-        return
-    answers = visiting.mapInArrow(_answerer(prepared), from_arrow_schema(visits.ANSWERS)).persist()
-    try:
-        yield _BySpark(spark, output, answers, prepared)
-    finally:
-        answers.unpersist()
+
+    @property
+    def files(self) -> list[VersionedFile]:
+        """All that workers are given."""
+        matchers = dict.fromkeys(one.file for one in (self.hub, *self.shards))
+        return [*matchers, *self.shared.files]
+
+    @contextmanager
+    def run(
+        self, spark: SparkSession, output: BatchOutput, documents: Documents
+    ) -> Iterator[TableWriter]:
+        """Match documents; what is kept meanwhile is dropped at the end."""
+        attempts = attempts_folder(output)
+        visiting = self._visiting(spark, documents)
+        if attempts is not None:
+            output.attempts(visits.CROSSINGS)
+            receipts = visiting.mapInArrow(
+                self._writer(str(attempts)), from_arrow_schema(visits.RECEIPTS)
+            )
+            yield _ByWorkers(output, receipts, attempts, self.tree)
+            return
+        schema = from_arrow_schema(visits.ANSWERS)
+        answers = visiting.mapInArrow(self._answerer(), schema).persist()
+        try:
+            yield _BySpark(spark, output, answers, labels=self.labels, tree=self.tree)
+        finally:
+            answers.unpersist()
+
+    def _visiting(self, spark: SparkSession, documents: Documents) -> DataFrame:
+        """The visits of documents, each where its shard is."""
+        shared, hub_matcher, owners, shards = self.shared, self.hub, self.owners, len(self.shards)
+        slices = ceil(_TASKS_PER_CORE * cores_of(spark) / shards)
+
+        def answer(batches: Batches) -> Batches:
+            crossings = shared.load_crossings()
+            hub = visits.Hub(
+                hub_matcher.load(),
+                owners,
+                None if crossings is None else visits.hub_ways(crossings, len(owners)),
+                version=hub_matcher.file.version,
+                slices=slices,
+                shards=shards,
+            )
+            yield from visits.visit_batches(batches, hub)
+
+        found = documents.answered(answer, from_arrow_schema(visits.SHARD_PROBES))
+        return found.repartitionById(slices * shards, "task")
+
+    def _writer(self, folder: str) -> WorkerFunction:
+        """What writes the answers to visits into parts."""
+        schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
+        shared, answered = self.shared, self._answerer()
+
+        def write(batches: Batches) -> Batches:
+            yield from visits.write_answers(
+                answered(batches),
+                folder=folder,
+                part=part_name(),
+                schemas=schemas,
+                labels=shared.load(),
+                ways=shared.load_crossings(),
+            )
+
+        return write
+
+    def _answerer(self) -> WorkerFunction:
+        shared, shards = self.shared, self.shards
+
+        def shard_of(number: int) -> visits.Shard:
+            return visits.Shard(shards[number].load(), shards[number].file.version)
+
+        def answer(batches: Batches) -> Batches:
+            yield from visits.answer_visits(batches, shard_of, shared.load_crossings())
+
+        return answer
 
 
-def shard(
-    spark: SparkSession,
-    design: Design,
-    *,
-    patterns: Sequence[Pattern | None],
-    routes: Sequence[Pattern],
-) -> Sharded:
-    """Split the subscriptions, compile shards and hub, and make them known to all workers.
-
-    ``patterns`` are by position, None where there is nothing to match; ``routes`` are those that
-    stand behind the subscriptions, as the ways count them.
-    """
-    known = [(place, one) for place, one in enumerate(patterns) if one is not None]
-    shards: list[list[tuple[int, Pattern]]] = [[] for _ in range(design.shards)]
-    for pair, number in zip(known, split([one for _, one in known], design.shards), strict=True):
-        shards[number].append(pair)
-    summaries = [
-        (number, one)
-        for number, pairs in enumerate(shards)
-        for one in summary(one for _, one in pairs)
-    ]
-    hub = _compiled(enumerate([*(one for _, one in summaries), *routes]), design)
-    files = tuple(_compiled(pairs, design) for pairs in shards)
-    share(spark, *{file.path: file for file in (hub, *files)}.values())
-    owners = np.array([number for number, _ in summaries], np.int32)
-    return Sharded(hub, owners, files, design.engine)
-
-
-def _compiled(pairs: Iterable[tuple[int, Pattern]], design: Design) -> VersionedFile:
+def _compiled(
+    spark: SparkSession, pairs: Iterable[tuple[int, Pattern]], design: Design
+) -> SharedMatcher:
     matcher = Matcher(engine=design.engine)
     for place, pattern in pairs:
         matcher.add(place, pattern)
-    return write_index(shared_folder(), matcher)
-
-
-# What workers do.
-
-
-def _visiting(spark: SparkSession, documents: Documents, prepared: Prepared) -> DataFrame:
-    """The visits of documents, each where its shard is."""
-    compiled, sharded = prepared.compiled, _sharded(prepared)
-    slices = ceil(_TASKS_PER_CORE * cores_of(spark) / len(sharded.shards))
-
-    def answer(batches: Batches) -> Batches:
-        ways = ways_here(compiled)
-        hub = visits.Hub(
-            _loaded(sharded.hub, sharded.engine),
-            sharded.owners,
-            None if ways is None else visits.hub_ways(ways, len(sharded.owners)),
-            version=sharded.hub.version,
-            slices=slices,
-            shards=len(sharded.shards),
-        )
-        yield from visits.visit_batches(batches, hub)
-
-    found = documents(answer, from_arrow_schema(visits.SHARD_PROBES))
-    return found.repartitionById(slices * len(sharded.shards), "task")
-
-
-def _writer(prepared: Prepared, folder: str) -> WorkerFunction:
-    """What writes the answers to visits into parts."""
-    schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
-    compiled, answered = prepared.compiled, _answerer(prepared)
-
-    def write(batches: Batches) -> Batches:
-        context = TaskContext.get()
-        number = context.partitionId() if context else 0
-        yield from visits.write_answers(
-            answered(batches),
-            folder=folder,
-            part=f"part-{number:05}-{uuid4()}.snappy.parquet",
-            schemas=schemas,
-            labels=loaded_labels(located(compiled.labels)),
-            ways=ways_here(compiled),
-        )
-
-    return write
-
-
-def _answerer(prepared: Prepared) -> WorkerFunction:
-    compiled, sharded = prepared.compiled, _sharded(prepared)
-
-    def shard_of(number: int) -> visits.Shard:
-        file = sharded.shards[number]
-        return visits.Shard(_loaded(file, sharded.engine), file.version)
-
-    def answer(batches: Batches) -> Batches:
-        yield from visits.answer_visits(batches, shard_of, ways_here(compiled))
-
-    return answer
-
-
-def _sharded(prepared: Prepared) -> Sharded:
-    assert prepared.sharded is not None
-    return prepared.sharded
-
-
-def _loaded(file: VersionedFile, engine: str) -> Matcher:
-    return worker.loaded_matcher(located(file), file.version, engine)
+    return share_matcher(spark, matcher, engine=design.engine)
 
 
 # What becomes of the answers.
 
 
-class _ByWorkers(Put):
+class _ByWorkers(LocalTables):
     """Workers write; ``receipts`` make them."""
 
     def __init__(
@@ -239,7 +237,7 @@ class _ByWorkers(Put):
 
     def write(self) -> None:
         """Take what was written."""
-        self.keep(self._receipts, self._attempts)
+        self.accept_parts(self._receipts, self._attempts)
 
     def _traffic(self, sums: Sums) -> Sequence[TrafficRow]:
         written = [one["part"] for one in self._receipts if one[visits.CROSSINGS]]

@@ -53,8 +53,9 @@ from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.subscriptions.change_feed import NO_VERSION
 from twigcast.spark.batch import Batch, store_of
+from twigcast.spark.plans.design import Design
 from twigcast.spark.plans.distribution import discard
-from twigcast.spark.plans.prepare import Design, Prepared, prepare
+from twigcast.spark.plans.prepare import Prepared, prepare
 from twigcast.spark.session.failures import SPARK_FAILURES, cause, is_java_gone
 from twigcast.spark.storage.batches import (
     MANIFEST,

@@ -6,7 +6,8 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,9 +16,10 @@ from pyspark import TaskContext
 
 from twigcast.errors import TwigcastError
 from twigcast.spark import Publications, run_batch
-from twigcast.spark.plans.distribution import documents_in_table
-from twigcast.spark.plans.prepare import design_of, prepare
-from twigcast.spark.plans.writing import Writing, fused
+from twigcast.spark.plans.design import design_of
+from twigcast.spark.plans.distribution import Documents, documents_in_table
+from twigcast.spark.plans.prepare import prepare
+from twigcast.spark.plans.writers import TableWriter
 from twigcast.spark.storage.batches import BatchOutput, Output, Store, local_store
 from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.storage.tables import TABLES, arrow_of
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from twigcast.spark.plans.distribution import Documents, WorkerFunction
+    from twigcast.spark.plans.distribution import WorkerFunction
     from twigcast.spark.plans.prepare import Prepared
 
     Batches = Iterator[pa.RecordBatch]
@@ -62,7 +64,7 @@ def _output(store: Store) -> BatchOutput:
     return Output(store, TABLES).batch(0)
 
 
-def _finish(tables: Writing, output: BatchOutput) -> None:
+def _finish(tables: TableWriter, output: BatchOutput) -> None:
     tables.write()
     for name in ("traffic", "rejected", "routes", "metrics"):
         tables.put(name, arrow_of([], TABLES[name]))
@@ -85,7 +87,7 @@ def _attempts(out: Path) -> list[str]:
 def _disturbed(table: DataFrame, ending: str) -> Documents:
     """The documents, in tasks whose first attempts end badly when they have begun to write."""
 
-    def answered(answer: WorkerFunction, schema: StructType) -> DataFrame:
+    def disturbed(answer: WorkerFunction, schema: StructType) -> DataFrame:
         def attempt(batches: Batches) -> Batches:
             context = TaskContext.get()
             assert context is not None
@@ -113,7 +115,8 @@ def _disturbed(table: DataFrame, ending: str) -> Documents:
 
         return table.mapInArrow(attempt, schema)
 
-    return answered
+    rows = cast("DataFrame", SimpleNamespace(mapInArrow=disturbed))
+    return Documents(rows, lambda batches: batches)
 
 
 @pytest.mark.parametrize(("ending", "left"), [("killed", 2), ("failed", 0), ("lost", 2)])
@@ -127,7 +130,7 @@ def test_an_attempt_that_ends_badly_adds_nothing_and_loses_nothing(
 ) -> None:
     output = _output(local_store(str(tmp_path)))
     documents = _disturbed(table, ending)
-    with fused(spark, output, documents, prepared) as tables:
+    with prepared.plan.run(spark, output, documents) as tables:
         sums = tables.match()
         assert len(_attempts(tmp_path)) == 2 + left, "two tasks, and what first attempts left"
         _finish(tables, output)
@@ -142,7 +145,7 @@ def test_what_is_computed_again_is_written_once(
 ) -> None:
     output = _output(local_store(str(tmp_path)))
     documents = documents_in_table(table)
-    with fused(spark, output, documents, prepared) as tables:
+    with prepared.plan.run(spark, output, documents) as tables:
         assert tables.match() == tables.match()
         assert len(_attempts(tmp_path)) == 4
         _finish(tables, output)
@@ -168,7 +171,7 @@ def test_spark_writes_where_workers_cannot_also_when_it_lost_what_it_kept(
 ) -> None:
     output = _output(_OnlySpark(tmp_path))  # type: ignore[arg-type]
     documents = documents_in_table(table)
-    with fused(spark, output, documents, prepared) as tables:
+    with prepared.plan.run(spark, output, documents) as tables:
         sums = tables.match()
         spark.catalog.clearCache()
         _finish(tables, output)
@@ -231,7 +234,7 @@ def test_a_part_that_is_not_what_its_receipt_says_stops_the_run(
     assert callable(damage)
     output = _output(local_store(str(tmp_path)))
     documents = documents_in_table(table)
-    with fused(spark, output, documents, prepared) as tables:
+    with prepared.plan.run(spark, output, documents) as tables:
         tables.match()
         damage(tmp_path / ATTEMPTS / "deliveries" / _attempts(tmp_path)[0])
         with pytest.raises(TwigcastError, match=complaint):

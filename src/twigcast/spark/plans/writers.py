@@ -21,7 +21,6 @@ microsecond and more.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
@@ -30,7 +29,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from twigcast.errors import TwigcastError
-from twigcast.spark.plans.distribution import outcomes_of, receipts_of
 from twigcast.spark.plans.outcomes import (
     dead_letters_of,
     deliveries_of,
@@ -43,13 +41,11 @@ from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.parquet_parts import WRITTEN, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, Row, SparkSession
 
-    from twigcast.spark.plans.distribution import Documents
-    from twigcast.spark.plans.prepare import Prepared
     from twigcast.spark.storage.batches import BatchOutput
     from twigcast.spark.worker.broker_tree import BrokerTree
 
@@ -73,7 +69,7 @@ class Sums:
     """How many there were, for where it cannot be known before."""
 
 
-class Writing(Protocol):
+class TableWriter(Protocol):
     """The tables of a batch on their way: ``match`` first, then ``write``; ``put`` at any time."""
 
     def match(self) -> Sums:
@@ -86,23 +82,6 @@ class Writing(Protocol):
         """Write a table whose rows are here."""
 
 
-@contextmanager
-def fused(
-    spark: SparkSession, output: BatchOutput, documents: Documents, prepared: Prepared
-) -> Iterator[Writing]:
-    """The plan ``fused``, in the way that suits the output; what it keeps is dropped at the end."""
-    compiled, tree = prepared.compiled, prepared.tree
-    attempts = attempts_folder(output)
-    if attempts is not None:
-        yield ByWorkers(output, receipts_of(documents, compiled, str(attempts)), attempts, tree)
-        return
-    outcomes = outcomes_of(documents, compiled).persist()
-    try:
-        yield BySpark(spark, output, outcomes, prepared)
-    finally:
-        outcomes.unpersist()
-
-
 def attempts_folder(output: BatchOutput) -> Path | None:
     """Where workers write, with a folder for each table; None where only Spark can write."""
     attempts = [output.attempts(table) for table in WRITTEN]
@@ -110,7 +89,7 @@ def attempts_folder(output: BatchOutput) -> Path | None:
     return found.pop() if found else None
 
 
-class Put:
+class LocalTables:
     """Tables whose rows are on the driver, written into a folder."""
 
     def __init__(self, output: BatchOutput) -> None:
@@ -132,7 +111,7 @@ class Put:
         assert folder is not None
         return folder
 
-    def keep(self, receipts: Iterable[Row], attempts: Path) -> None:
+    def accept_parts(self, receipts: Iterable[Row], attempts: Path) -> None:
         """Make the parts that receipts name the tables that workers write."""
         receipts = list(receipts)
         for table in WRITTEN:
@@ -146,7 +125,7 @@ class Put:
                 self._output.keep(table, part)
 
 
-class ByWorkers(Put):
+class ByWorkers(LocalTables):
     """The workers write; ``receipts`` make them."""
 
     def __init__(
@@ -165,20 +144,26 @@ class ByWorkers(Put):
 
     def write(self) -> None:
         """Take what was written."""
-        self.keep(self._receipts, self._attempts)
+        self.accept_parts(self._receipts, self._attempts)
 
 
 class BySpark:
     """Spark writes, row by row, what ``outcomes`` tell."""
 
     def __init__(
-        self, spark: SparkSession, output: BatchOutput, outcomes: DataFrame, prepared: Prepared
+        self,
+        spark: SparkSession,
+        output: BatchOutput,
+        outcomes: DataFrame,
+        *,
+        labels: pa.RecordBatch,
+        tree: BrokerTree | None,
     ) -> None:
         self._spark = spark
         self._output = output
         self._outcomes = outcomes
-        self._labels = prepared.labels
-        self._tree = prepared.tree
+        self._labels = labels
+        self._tree = tree
 
     def match(self) -> Sums:
         """Have all documents matched."""

@@ -1,0 +1,145 @@
+"""A design: topology, strategy, plan, engine, advertisements; everything but subscriptions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from twigcast.covering import Advertisement
+from twigcast.errors import UsageError
+from twigcast.files.schemas import read_schema
+from twigcast.files.topologies import read_topology
+from twigcast.language import Schema
+from twigcast.routing import Topology
+from twigcast.routing.strategy import Strategy, flooding_notice
+from twigcast.routing.strategy import strategy as strategy_of
+from twigcast.spark.worker.broker_tree import BrokerTree
+
+if TYPE_CHECKING:
+    from twigcast.files.documents.publications import AnyPath
+    from twigcast.routing.topology.model import Tree
+
+__all__ = ["PLANS", "Design", "Plan", "Promise", "design_of"]
+
+
+Plan: TypeAlias = Literal["fused", "hops"]
+
+
+PLANS: tuple[Plan, ...] = get_args(Plan)
+
+
+Promise: TypeAlias = "Advertisement | Schema | bytes | str | os.PathLike[str]"
+"""What is advertised: an advertisement, a schema, the bytes of a DTD, or the path of one."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """How documents are to be disseminated, whatever the subscriptions."""
+
+    topology: Tree | None
+    """None for one broker; the names in the subscriptions are then carried through."""
+    tree: BrokerTree | None
+    strategy: Strategy
+    plan: Plan = "fused"
+    shards: int = 1
+    engine: str = "auto"
+    origin: int = 0
+    """Where documents are published that do not say it."""
+    promises: Mapping[int, tuple[Advertisement, ...]] | None = None
+
+    def flooding_notice(self, *, at_origin: bool, remedy: str) -> str | None:
+        """That documents go over every link for want of advertisements, if they do.
+
+        ``at_origin`` is for documents that are all published at the origin. Where a table may say
+        another broker for each, only that there is no advertisement at all is known beforehand.
+        """
+        if self.tree is None or len(self.tree.names) == 1 or not self.strategy.needs_advertisements:
+            return None
+        promises = self.promises or {}
+        if self.origin in promises or (promises and not at_origin):
+            return None
+        who = (
+            f"who publishes at {self.tree.names[self.origin]!r}" if at_origin else "every publisher"
+        )
+        return flooding_notice(self.strategy, who=who, remedy=remedy)
+
+
+def design_of(
+    topology: Topology | Mapping[str, object] | AnyPath | None,
+    strategy: Strategy | str = "best",
+    *,
+    plan: str = "fused",
+    shards: int = 1,
+    engine: str = "auto",
+    origin: str | None = None,
+    advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
+) -> Design:
+    """A design out of what a caller says; a :class:`UsageError` for what cannot be meant."""
+    chosen = strategy_of(strategy)
+    if plan not in PLANS:
+        raise UsageError(f"the plan is {' or '.join(PLANS)}, not {plan!r}")
+    if shards < 1:
+        raise UsageError(f"subscriptions cannot be split into {shards} shards; give 1 or more")
+    if plan == "hops" and shards > 1:
+        raise UsageError("shards are for the plan fused; the plan hops splits by broker")
+    if plan == "hops" and topology is None:
+        raise UsageError("without a topology there is nowhere to hop; take the plan fused")
+    if topology is None:
+        if origin is not None or advertisements:
+            raise UsageError("without a topology there are no brokers to publish or advertise at")
+        return Design(None, None, chosen, _plan(plan), shards, engine)
+    if isinstance(topology, str | os.PathLike):
+        topology = read_topology(topology)
+    whole = Topology.of(topology).tree()
+    tree = BrokerTree.of(whole)
+    return Design(
+        whole,
+        tree,
+        chosen,
+        _plan(plan),
+        shards,
+        engine,
+        origin=0 if origin is None else _broker(tree, origin, "publish"),
+        promises=_promises(tree, advertisements or {}),
+    )
+
+
+def _plan(given: str) -> Plan:
+    return next(plan for plan in PLANS if plan == given)
+
+
+def _broker(tree: BrokerTree, name: str, purpose: str) -> int:
+    number = tree.number(name)
+    if number is None:
+        shown = ", ".join(tree.names[:9])
+        raise UsageError(f"there is no broker {name!r} to {purpose} at; there are {shown}")
+    return number
+
+
+def _promises(
+    tree: BrokerTree, given: Mapping[str, Promise | Sequence[Promise]]
+) -> dict[int, tuple[Advertisement, ...]]:
+    found: dict[int, tuple[Advertisement, ...]] = {}
+    for name, said in given.items():
+        several = (
+            said if isinstance(said, Sequence) and not isinstance(said, str | bytes) else [said]
+        )
+        found[_broker(tree, name, "advertise")] = tuple(map(_promise, several))
+    return found
+
+
+def _promise(given: Promise) -> Advertisement:
+    match given:
+        case Advertisement():
+            return given
+        case Schema():
+            return Advertisement.of_schema(given)
+        case bytes():
+            return Advertisement.of_schema(Schema.parse(given))
+        case str() | os.PathLike():
+            return Advertisement.of_schema(read_schema(given))
+    raise UsageError(
+        f"a broker advertises a schema or the path of a DTD, not a {type(given).__name__}"
+    )
