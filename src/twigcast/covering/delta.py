@@ -1,7 +1,7 @@
-"""What is said over a link, and how it has changed since it was told last.
+"""Net changes of a set of patterns since they were last reported.
 
-A pattern that comes and goes between two tellings is not worth a word; one that goes and comes
-back neither. So only the net difference is told.
+A pattern that is added and removed between two reports appears in neither, and likewise one that is
+removed and added again: only the net difference is reported.
 """
 
 from __future__ import annotations
@@ -15,55 +15,55 @@ __all__ = ["DeltaSet", "Difference", "in_text_order"]
 
 
 class Difference(NamedTuple):
-    """What is to be forwarded anew and then what to be withdrawn, each in the order of texts."""
+    """The patterns to forward and the patterns to withdraw, each in the order of texts."""
 
     added: tuple[Pattern, ...] = ()
     removed: tuple[Pattern, ...] = ()
 
 
 class DeltaSet:
-    """A set of patterns with the difference since it was asked for last."""
+    """A set of patterns with its net change since the last report."""
 
-    __slots__ = ("_added", "_now", "_removed")
+    __slots__ = ("_added", "_members", "_removed")
 
     def __init__(self) -> None:
-        self._now: set[Pattern] = set()
+        self._members: set[Pattern] = set()
         self._added: set[Pattern] = set()
         self._removed: set[Pattern] = set()
 
     def add(self, pattern: Pattern) -> None:
-        """Say a pattern that is not said."""
-        self._now.add(pattern)
+        """Add a pattern that is not in the set."""
+        self._members.add(pattern)
         if pattern in self._removed:
             self._removed.discard(pattern)
         else:
             self._added.add(pattern)
 
     def remove(self, pattern: Pattern) -> None:
-        """No longer say a pattern that is."""
-        self._now.discard(pattern)
+        """Remove a pattern that is in the set."""
+        self._members.discard(pattern)
         if pattern in self._added:
             self._added.discard(pattern)
         else:
             self._removed.add(pattern)
 
     def __contains__(self, pattern: Pattern) -> bool:
-        return pattern in self._now
+        return pattern in self._members
 
     def __len__(self) -> int:
-        return len(self._now)
+        return len(self._members)
 
     def patterns(self) -> tuple[Pattern, ...]:
-        """All that is said, in the order of texts."""
-        return in_text_order(self._now)
+        """All patterns of the set, in the order of texts."""
+        return in_text_order(self._members)
 
     def difference(self) -> Difference:
-        """What has changed since this was asked last, each part in the order of texts."""
+        """The net change since the last call, each part in the order of texts."""
         added, self._added = self._added, set()
         removed, self._removed = self._removed, set()
         return Difference(in_text_order(added), in_text_order(removed))
 
 
 def in_text_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
-    """Patterns in the order of their texts: the order in which all that is forwarded is listed."""
+    """The patterns sorted by text, the order in which forwarded patterns are always listed."""
     return tuple(sorted(patterns, key=lambda each: each.text))

@@ -11,13 +11,18 @@ from tests.strategies import THOROUGH, documents
 from twigcast.covering.advertisements.advertisement import Advertisement
 from twigcast.covering.advertisements.display import EXPRESSIONS_MAX, ShownPaths, path_expressions
 from twigcast.covering.paths.automaton import covers_paths
-from twigcast.covering.paths.expression import Recursion, read_expression, recursion_of, written
+from twigcast.covering.paths.expression import (
+    Recursion,
+    expression_text,
+    read_expression,
+    recursion_of,
+)
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Document, Schema
 
 
 def shown(advertisement: Advertisement) -> list[str]:
-    return [written(one) for one in path_expressions(advertisement).expressions]
+    return [expression_text(one) for one in path_expressions(advertisement).expressions]
 
 
 def of_dtd(dtd: str, *roots: str) -> Advertisement:
@@ -26,7 +31,7 @@ def of_dtd(dtd: str, *roots: str) -> Advertisement:
 
 def check_shown(advertisement: Advertisement) -> ShownPaths:
     found = path_expressions(advertisement)
-    back = Advertisement.of_expressions(map(written, found.expressions))
+    back = Advertisement.of_expressions(map(expression_text, found.expressions))
     assert covers_paths(wider=loosened(advertisement.paths), narrower=back.paths)
     if found.complete:
         assert covers_paths(wider=back.paths, narrower=advertisement.paths)
@@ -44,13 +49,13 @@ def test_expressions_of_samples_read_back_are_their_advertisement(contents: list
     advertisement = Advertisement.of_documents(map(Document.parse, contents))
     found = check_shown(advertisement)
     assert found.complete
-    assert Advertisement.of_expressions(map(written, found.expressions)) == advertisement
+    assert Advertisement.of_expressions(map(expression_text, found.expressions)) == advertisement
 
 
 @pytest.mark.parametrize("name", shipped_schema_names())
 def test_expressions_of_shipped_schemas_are_true(name: str) -> None:
     found = check_shown(Advertisement.of_schema(shipped_schema(name)))
-    sizes = [written(one).count("/") for one in found.expressions]
+    sizes = [expression_text(one).count("/") for one in found.expressions]
     assert 0 < len(sizes) <= EXPRESSIONS_MAX
 
 
@@ -70,13 +75,13 @@ def test_two_recursions_of_one_element_are_shown_with_their_mixtures() -> None:
     advertisement = of_dtd("<!ELEMENT a (a | b)*><!ELEMENT b (a | b)*>", "a")
     found = check_shown(advertisement)
     assert found.complete
-    assert "/a((a)+(b)+)+" in map(written, found.expressions)
+    assert "/a((a)+(b)+)+" in map(expression_text, found.expressions)
 
 
 def test_three_recursions_that_mix_are_shown_alone_and_that_is_said() -> None:
     each = "(a | b | c)*"
     found = check_shown(of_dtd(f"<!ELEMENT a {each}><!ELEMENT b {each}><!ELEMENT c {each}>", "a"))
-    assert list(map(written, found.expressions)) == ["/(a)+", "/a(b)+", "/a(c)+"]
+    assert list(map(expression_text, found.expressions)) == ["/(a)+", "/a(b)+", "/a(c)+"]
     assert found.left_out == ("three or more recursions mix freely at a; each is shown alone",)
 
 
@@ -108,7 +113,7 @@ def test_elements_alone_can_be_asked_for() -> None:
     )
     assert shown(advertisement) == ["/a/b/text()", "/a/c/@x"]
     found = path_expressions(advertisement, attributes=False, text=False)
-    assert list(map(written, found.expressions)) == ["/a/b", "/a/c"]
+    assert list(map(expression_text, found.expressions)) == ["/a/b", "/a/c"]
 
 
 def test_namespaces_are_written_out() -> None:

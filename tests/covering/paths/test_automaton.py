@@ -11,8 +11,8 @@ from twigcast.covering import Advertisement
 from twigcast.covering.paths.automaton import (
     AutomatonLimits,
     PathAutomaton,
+    PathState,
     Sketch,
-    State,
     TextKind,
     covers_paths,
     path_automaton,
@@ -205,8 +205,8 @@ def test_a_schema_in_which_everything_holds_everything_is_refused_in_time() -> N
 def test_states_are_numbered_from_the_document_node() -> None:
     label = Label(Kind.ELEMENT, "", "a")
     assert automaton("/a").states == (
-        State(edges=((label, 1),)),
-        State(TextKind.BLANK),
+        PathState(edges=((label, 1),)),
+        PathState(TextKind.BLANK),
     )
 
 

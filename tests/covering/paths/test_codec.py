@@ -80,10 +80,10 @@ def test_states_may_be_written_as_one_likes() -> None:
         ("0: a=1\n2:", 2, "state 1 should begin here"),
         ("0: a=1", 1, "leads to no state"),
         ("0: a=99999999999999999999999", 1, "leads to no state"),
-        ("0: a=1\n1: ???=", 2, "no part of a state"),
-        ('0: a=1\n1: @x("\\q")', 2, "no string of JSON"),
-        ("0: a=1\n1: @x('y')", 2, "no part of a state"),
-        ("0: a=-1", 1, "no part of a state"),
+        ("0: a=1\n1: ???=", 2, "not part of a state"),
+        ('0: a=1\n1: @x("\\q")', 2, "not a JSON string"),
+        ("0: a=1\n1: @x('y')", 2, "not part of a state"),
+        ("0: a=-1", 1, "not part of a state"),
     ],
 )
 def test_other_texts_are_refused_with_their_line(text: str, line: int, told: str) -> None:

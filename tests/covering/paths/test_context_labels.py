@@ -6,11 +6,11 @@ from twigcast import Pattern, Schema
 from twigcast.covering.containment.covers import paths_of
 from twigcast.covering.merging.candidates import ElementGroups, Place, by_part
 from twigcast.covering.merging.spine import Trunk, trunk_of
-from twigcast.covering.paths.context_labels import SchemaPlaces
+from twigcast.covering.paths.context_labels import ContextLabels
 from twigcast.covering.paths.counting import LinearPath, linear_path
 from twigcast.language.condition.model import Kind, Reach
 
-PLACES = SchemaPlaces(
+PLACES = ContextLabels(
     paths_of(
         Schema.parse(
             b"<!ELEMENT news (head, body)> <!ELEMENT head (title)> <!ELEMENT body (section|note)*>"
@@ -19,7 +19,7 @@ PLACES = SchemaPlaces(
         )
     ).automaton
 )
-RECURSIVE = SchemaPlaces(
+RECURSIVE = ContextLabels(
     paths_of(
         Schema.parse(b"<!ELEMENT a (b | z)> <!ELEMENT b (b | z)> <!ELEMENT z EMPTY>")
     ).automaton
@@ -58,7 +58,7 @@ def test_attributes_are_labels_too() -> None:
 
 
 def test_ways_are_rows_of_labels() -> None:
-    found = PLACES.ways_between(before=steps("/news"), behind=steps("/title/text()"), most=9)
+    found = PLACES.sequences_between(before=steps("/news"), behind=steps("/title/text()"), most=9)
     assert found is not None
     assert {tuple(label.local for label in way) for way in found} == {
         ("head",),
@@ -67,9 +67,11 @@ def test_ways_are_rows_of_labels() -> None:
 
 
 def test_too_many_ways_and_endless_ones_are_not_told() -> None:
-    assert PLACES.ways_between(before=(), behind=steps("/para"), most=1) is None
-    assert RECURSIVE.ways_between(before=steps("/a"), behind=steps("/z"), most=9) is None
-    assert RECURSIVE.ways_between(before=steps("/a/z"), behind=steps("/z"), most=9) == frozenset()
+    assert PLACES.sequences_between(before=(), behind=steps("/para"), most=1) is None
+    assert RECURSIVE.sequences_between(before=steps("/a"), behind=steps("/z"), most=9) is None
+    assert (
+        RECURSIVE.sequences_between(before=steps("/a/z"), behind=steps("/z"), most=9) == frozenset()
+    )
 
 
 # Candidates.

@@ -183,7 +183,7 @@ def _print_expressions(
 ) -> str:
     """Print path expressions; returns how many of which form there are."""
     from twigcast.covering.advertisements.display import path_expressions
-    from twigcast.covering.paths.expression import recursion_of, written
+    from twigcast.covering.paths.expression import expression_text, recursion_of
 
     shown = path_expressions(
         advertisement, expressions_max=number_max, attributes=not elements, text=not elements
@@ -193,9 +193,9 @@ def _print_expressions(
         form = recursion_of(expression).value
         forms[form] += 1
         if as_json:
-            write_json({"expression": written(expression), "form": form})
+            write_json({"expression": expression_text(expression), "form": form})
         else:
-            write(written(expression))
+            write(expression_text(expression))
     if as_json and shown.left_out:
         write_json({"left_out": list(shown.left_out)})
     told = ", ".join(f"{number:,} {form}" for form, number in sorted(forms.items()))

@@ -100,9 +100,9 @@ def path_expressions(
     Values are not shown. Without ``attributes`` and ``text``, elements alone are: as in the papers.
 
     >>> from twigcast.covering.advertisements.advertisement import Advertisement
-    >>> from twigcast.covering.paths.expression import written
+    >>> from twigcast.covering.paths.expression import expression_text
     >>> promise = Advertisement.of_expressions(["/a/b/a", "/a(b)+/@x"])
-    >>> [written(one) for one in path_expressions(promise).expressions]
+    >>> [expression_text(one) for one in path_expressions(promise).expressions]
     ['/a(b)+/@x', '/a/b/a']
     """
     search = _Search(advertisement.paths, with_attributes=attributes, with_text=text)

@@ -68,7 +68,7 @@ from twigcast.covering.merging.spine import (
     trunk_steps,
 )
 from twigcast.covering.merging.substitution import Bound, simple_bindings
-from twigcast.covering.paths.context_labels import SchemaPlaces
+from twigcast.covering.paths.context_labels import ContextLabels
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
@@ -151,7 +151,7 @@ def aggregate(
         )
     given = _distinct(patterns)
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
-    work = _Work(given, steps_max, SchemaPlaces(paths.automaton) if paths else None)
+    work = _Work(given, steps_max, ContextLabels(paths.automaton) if paths else None)
     work.run()
     aggregates = tuple(
         Aggregate(whole, tuple(parts), tuple(_simple(whole, parts)))
@@ -179,7 +179,7 @@ def _simple(whole: Pattern, parts: Iterable[Pattern]) -> Iterable[SimplePart]:
 class _Work:
     """Patterns on the way to fewer steps."""
 
-    def __init__(self, given: list[Pattern], steps_max: int, places: SchemaPlaces | None) -> None:
+    def __init__(self, given: list[Pattern], steps_max: int, places: ContextLabels | None) -> None:
         self._given = given
         self._steps_max = steps_max
         self._places = places

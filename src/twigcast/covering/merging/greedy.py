@@ -57,7 +57,7 @@ from twigcast.covering.merging.candidates import (
 from twigcast.covering.merging.degree import MERGE_DEPTH, PathMeasure
 from twigcast.covering.merging.rules import opened, shortened
 from twigcast.covering.merging.spine import Trunk, pattern_of, plain_steps, trunk_of
-from twigcast.covering.paths.context_labels import SchemaPlaces
+from twigcast.covering.paths.context_labels import ContextLabels
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
@@ -152,7 +152,7 @@ class _Work:
         # A bound of 0.6 is meant as six tenths, which no float is.
         self._bound = Fraction(str(degree))
         self._measure = PathMeasure(paths.automaton, depth=depth)
-        self._places = SchemaPlaces(paths.automaton)
+        self._places = ContextLabels(paths.automaton)
         self._steps_max = steps_max
         self._trunks: list[Trunk | None] = [trunk_of(pattern) for pattern in originals]
         self._pieces: dict[int, _Piece] = {
@@ -270,7 +270,7 @@ class _Work:
         first = self._pieces[members[0]].trunk
         trunk = shortened(first, kept_before=place.before, kept_behind=place.behind)
         steps = plain_steps(trunk)
-        ways = self._places.ways_between(
+        ways = self._places.sequences_between(
             before=steps[: place.before], behind=steps[place.before :], most=_WAYS_MAX
         )
         is_union = False

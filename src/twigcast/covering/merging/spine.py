@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from twigcast.covering.paths.counting import LinearPath, Step
+from twigcast.covering.paths.counting import LinearPath, PathStep
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     AllOf,
@@ -130,7 +130,7 @@ def pattern_of(trunk: Sequence[TrunkStep]) -> Pattern:
 
 def plain_steps(trunk: Sequence[TrunkStep]) -> LinearPath:
     """The trunk alone, as a linear pattern: no branches, no values."""
-    return tuple(Step(step.reach, step.label) for step in trunk)
+    return tuple(PathStep(step.reach, step.label) for step in trunk)
 
 
 def steps_of(pattern: Pattern) -> int:

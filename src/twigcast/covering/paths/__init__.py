@@ -1,1 +1,1 @@
-"""Label paths: automata of them, where they come from, and how many there are."""
+"""Label paths: automata of them, where they come from, and how to count them."""

@@ -1,15 +1,16 @@
-"""An automaton of label paths as text, and back: a line for each state, one text for one automaton.
+"""The text form of path automata, and its reader: one line for each state.
 
     0: list=1
     1: space() item=2
     2: text() @kind("cup"|"tea") list=1
 
 A line has the number of a state, the text that may stand there (``text()``, or ``space()`` for
-white space alone), attributes, with their values if those are known, and the elements that lead
-on, each with the state it leads to. Labels are written as in path expressions, values as JSON.
+white space alone), the attributes, with their values if those are known, and the child elements,
+each with the state it leads to. Labels are written as in path expressions, values as JSON. One
+automaton has one text.
 
-The text may come from a stranger. It is read in one pass, what it says is made into an automaton
-anew. The limits of automata hold for what is written, before anything is made of it.
+The text may come from an untrusted source. It is read in one pass, and the automaton is constructed
+anew from it. The limits of automata hold for what is written, before anything is constructed.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from twigcast.covering.paths.automaton import (
     AUTOMATON_LIMITS,
     AutomatonLimits,
     PathAutomaton,
+    PathState,
     Sketch,
-    State,
     TextKind,
     Values,
     path_automaton,
@@ -57,17 +58,17 @@ def automaton_text(paths: PathAutomaton) -> str:
 
 
 def read_automaton(text: str, limits: AutomatonLimits = AUTOMATON_LIMITS) -> PathAutomaton:
-    """The automaton of a text; SchemaError, with the line, if it is none or is too large."""
-    return path_automaton(_Reader(text, limits).read(), limits)
+    """The automaton of a text; SchemaError, with the line, if it is malformed or too large."""
+    return path_automaton(_AutomatonReader(text, limits).read(), limits)
 
 
-class _Reader:
+class _AutomatonReader:
     """Reads a text from left to right into a sketch, and no further than the limits allow."""
 
     def __init__(self, text: str, limits: AutomatonLimits) -> None:
         self._text = text
         self._limits = limits
-        self._read = 0
+        self._visited = 0
         """Edges, attributes and values so far."""
         self._arrivals: set[tuple[Label, int]] = set()
         self._position = 0
@@ -77,16 +78,16 @@ class _Reader:
     def read(self) -> Sketch:
         end = len(self._text.rstrip())
         while self._position < end:
-            found = _TOKEN.match(self._text, self._position)
-            if found is None:
-                self._fail("something here is no part of a state")
-            self._position = found.end()
-            if found["number"]:
-                self._begin(found["number"])
+            token = _TOKEN.match(self._text, self._position)
+            if token is None:
+                self._fail("something here is not part of a state")
+            self._position = token.end()
+            if token["number"]:
+                self._begin(token["number"])
             elif not self._edges:
                 self._fail("it does not begin with the number of a state")
             else:
-                self._take(found)
+                self._add(token)
         for number, edges in enumerate(self._edges):
             for label, target in edges:
                 if target >= len(self._edges):
@@ -102,32 +103,32 @@ class _Reader:
         self._edges.append([])
         self._limits.check_states(len(self._edges))
 
-    def _take(self, found: re.Match[str]) -> None:
+    def _add(self, token: re.Match[str]) -> None:
         state = len(self._edges) - 1
-        self._read += 1
-        if found["text"]:
-            self._sketch.texts[state] = _KINDS[found["text"]]
-        elif found["attribute"]:
-            label = _label(Kind.ATTRIBUTE, found["attribute"])
-            self._sketch.attributes[state][label] = self._values(found["values"])
+        self._visited += 1
+        if token["text"]:
+            self._sketch.texts[state] = _KINDS[token["text"]]
+        elif token["attribute"]:
+            label = _label(Kind.ATTRIBUTE, token["attribute"])
+            self._sketch.attributes[state][label] = self._values(token["values"])
         else:
-            label = _label(Kind.ELEMENT, found["element"])
-            edge = label, int(found["target"][:_DIGITS_MAX])
+            label = _label(Kind.ELEMENT, token["element"])
+            edge = label, int(token["target"][:_DIGITS_MAX])
             self._edges[state].append(edge)
             self._arrivals.add(edge)
             self._limits.check_states(len(self._arrivals))
-        self._limits.check_edges(self._read)
+        self._limits.check_edges(self._visited)
 
     def _values(self, text: str | None) -> Values:
         if text is None:
             return None
-        written = re.findall(_STRING, text)
-        self._read += len(written)
-        self._limits.check_edges(self._read)
+        literals = re.findall(_STRING, text)
+        self._visited += len(literals)
+        self._limits.check_edges(self._visited)
         try:
-            return tuple(sorted({json.loads(one) for one in written}))
+            return tuple(sorted({json.loads(one) for one in literals}))
         except json.JSONDecodeError:
-            self._fail("a value is no string of JSON")
+            self._fail("a value is not a JSON string")
 
     def _fail(self, reason: str) -> NoReturn:
         line = self._text.count("\n", 0, self._position) + 1
@@ -145,7 +146,7 @@ def _label(kind: Kind, text: str) -> Label:
     return Label(kind, "", text)
 
 
-def _state_text(state: State) -> str:
+def _state_text(state: PathState) -> str:
     parts = [{TextKind.NONE: "", TextKind.BLANK: "space()", TextKind.ANY: "text()"}[state.text]]
     parts.extend(label_text(label) + _values_text(values) for label, values in state.attributes)
     parts.extend(f"{label_text(label)}={target}" for label, target in state.edges)

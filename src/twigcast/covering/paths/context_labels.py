@@ -1,15 +1,16 @@
-"""What can stand at a place of a path, in documents of a schema.
+"""Labels that can stand at a position of a path, in documents of a schema.
 
 Between ``/news/body`` and ``/para`` there may stand a ``section`` or a ``note``, and nothing else:
-then ``/news/body/*/para`` says the same as its two special cases together. This is asked for tens
-of thousands of places when patterns are merged, so states of the schema are bits of integers:
+then ``/news/body/*/para`` means the same as its two special cases together. Merging needs this for
+tens of thousands of positions, so sets of states of the schema are bits of integers:
 
     states_after(/news/body)     where the last node of a path can be
     states_with(/para)           which states allow such a path below them
 
-and what both have in common is worked out once for each pair of such sets.
+and what both have in common is computed once for each pair of such sets.
 
-All labels that *may* stand there are told, those in open namespaces too, and white space is a text.
+All labels that *may* stand there are returned, including those in any namespace, and white space
+counts as text.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, Text
 from twigcast.covering.paths.counting import LinearPath
 from twigcast.language.condition.model import Kind, Label, Reach
 
-__all__ = ["SchemaPlaces"]
+__all__ = ["ContextLabels"]
 
 States: TypeAlias = int
 """A set of states, as bits."""
@@ -35,13 +36,13 @@ class _Edge(NamedTuple):
     target: int
 
 
-class SchemaPlaces:
-    """Answers what can be where, and remembers it."""
+class ContextLabels:
+    """The labels that can stand at positions of paths, with a cache."""
 
     def __init__(self, paths: PathAutomaton) -> None:
         self._paths = paths
         self._all: States = (1 << len(paths.states)) - 1
-        self._edges = _gathered(paths)
+        self._edges = _joined_edges(paths)
         self._below = _Closure(paths, upwards=False)
         self._above = _Closure(paths, upwards=True)
         self._fitting: dict[Label, list[_Edge]] = {}
@@ -49,7 +50,7 @@ class SchemaPlaces:
         self._with: dict[LinearPath, States] = {(): self._all}
         self._leaves: dict[Label, States] = {}
         self._labels: dict[tuple[States, States, Kind], frozenset[Label]] = {}
-        self._ways: dict[tuple[States, States, int], frozenset[tuple[Label, ...]] | None] = {}
+        self._sequences: dict[tuple[States, States, int], frozenset[tuple[Label, ...]] | None] = {}
 
     def labels_at(
         self, *, before: LinearPath, reach: Reach, kind: Kind, behind: LinearPath
@@ -61,19 +62,19 @@ class SchemaPlaces:
         key = (begin, self.states_with(behind), kind)
         found = self._labels.get(key)
         if found is None:
-            found = self._labels[key] = frozenset(self._found_labels(*key))
+            found = self._labels[key] = frozenset(self._find_labels(*key))
         return found
 
-    def ways_between(
+    def sequences_between(
         self, *, before: LinearPath, behind: LinearPath, most: int
     ) -> frozenset[tuple[Label, ...]] | None:
-        """The rows of labels that can stand between; None for more than so many, or endless."""
+        """The label sequences that can stand between; None if infinite or more than ``most``."""
         begin = self.states_after(before)
         ends = self.states_with((behind[0]._replace(reach=Reach.CHILD), *behind[1:]))
         key = (begin, ends, most)
-        if key not in self._ways:
-            self._ways[key] = self._found_ways(*key)
-        return self._ways[key]
+        if key not in self._sequences:
+            self._sequences[key] = self._find_sequences(*key)
+        return self._sequences[key]
 
     def states_after(self, path: LinearPath) -> States:
         """Where the last node of a path of elements can be."""
@@ -108,7 +109,7 @@ class SchemaPlaces:
             self._with[path] = found
         return found
 
-    def _found_labels(self, begin: States, ends: States, kind: Kind) -> Iterator[Label]:
+    def _find_labels(self, begin: States, ends: States, kind: Kind) -> Iterator[Label]:
         if kind is Kind.ELEMENT:
             for edge in self._edges:
                 if edge.sources & begin and ends >> edge.target & 1:
@@ -119,7 +120,7 @@ class SchemaPlaces:
                     for label, _values in state.attributes:
                         yield label
 
-    def _found_ways(
+    def _find_sequences(
         self, begin: States, ends: States, most: int
     ) -> frozenset[tuple[Label, ...]] | None:
         inside = self._above.of(ends)
@@ -128,14 +129,14 @@ class SchemaPlaces:
             (state, (), 1 << state) for state in _numbers(begin & inside)
         ]
         while waiting:
-            state, way, passed = waiting.pop()
+            state, sequence, passed = waiting.pop()
             if ends >> state & 1:
-                found.add(way)
+                found.add(sequence)
             for label, target in self._paths.states[state].edges:
                 if inside >> target & 1:
                     if passed >> target & 1:
                         return None
-                    waiting.append((target, (*way, label), passed | 1 << target))
+                    waiting.append((target, (*sequence, label), passed | 1 << target))
             if len(found) > most or len(waiting) > most:
                 return None
         return frozenset(found)
@@ -153,24 +154,24 @@ class SchemaPlaces:
             found = 0
             for number, state in enumerate(self._paths.states):
                 if label.kind is Kind.TEXT:
-                    there = state.text is not TextKind.NONE
+                    allowed = state.text is not TextKind.NONE
                 else:
-                    there = any(label.meet(other) for other, _ in state.attributes)
-                found |= there << number
+                    allowed = any(label.meet(other) for other, _ in state.attributes)
+                found |= allowed << number
             self._leaves[label] = found
         return found
 
 
-def _gathered(paths: PathAutomaton) -> list[_Edge]:
-    """The edges of the automaton, those with one label and one end put together."""
+def _joined_edges(paths: PathAutomaton) -> list[_Edge]:
+    """The edges of the automaton, joined where they share label and target."""
     sources: dict[tuple[Label, int], States] = {}
     for source, label, target in paths.edges():
         sources[label, target] = sources.get((label, target), 0) | 1 << source
-    return [_Edge(label, found, target) for (label, target), found in sources.items()]
+    return [_Edge(label, states, target) for (label, target), states in sources.items()]
 
 
 class _Closure:
-    """Sets of states with all that can be reached from them, remembered."""
+    """Reachability closures of sets of states, with a cache."""
 
     def __init__(self, paths: PathAutomaton, *, upwards: bool) -> None:
         self._near: list[States] = [0] * len(paths.states)

@@ -1,19 +1,20 @@
-"""How many label paths of a schema a linear pattern accepts, level by level; which ones, if any.
+"""Counts of the label paths of a schema that linear patterns accept, level by level.
 
 A *linear* pattern has no branches: ``/news//para/@lang``. It *selects* the label paths that end at
-a node it asks for, and *accepts* those that pass such a node:
+a node of its last step, and *accepts* those that pass such a node:
 
     /a/*/c selects /a/b/c; it accepts /a/b/c, /a/b/c/d, /a/b/c/@x, …
 
 A document matches exactly if it has a path that is accepted. So patterns can be compared by the
 paths of a schema: how many does a merger accept that none of its parts does (the degree D of
-Dissemination, section 1.5.3), and is there any at all? There are too many paths to look at each,
-but those that have come to the same state of the schema's automaton and to the same places in the
-patterns have the same future. They are counted together, so a level costs at most as many
+Dissemination, section 1.5.3), and is there any at all? There are too many paths to visit each, but
+paths that have reached the same state of the schema's automaton and the same positions in the
+patterns have the same continuations. They are counted together, so a level costs at most as many
 steps as there are such combinations times the edges, however many paths there are.
 
-The automaton of a linear pattern with k steps has the places 0 to k, as bits of an integer: place i
-says that the first i steps have been found. A step with ``//`` also stays where it is.
+The automaton of a linear pattern with k steps has the positions 0 to k, as bits of an integer:
+position i means that the first i steps have been matched. Before a ``//`` step, a path also stays
+at its position.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from twigcast.covering.paths.automaton import (
     DOCUMENT_NODE,
     AutomatonLimits,
     PathAutomaton,
+    PathState,
     Sketch,
-    State,
     TextKind,
     path_automaton,
 )
@@ -37,7 +38,7 @@ from twigcast.language.condition.model import TEXT, TRUE, Condition, Exists, Kin
 __all__ = [
     "COUNTING_STEPS_MAX",
     "LinearPath",
-    "Step",
+    "PathStep",
     "accepted_path",
     "count_accepted",
     "count_selected",
@@ -46,17 +47,17 @@ __all__ = [
 ]
 
 COUNTING_STEPS_MAX: Final = 5_000_000
-"""Labels followed by one question about paths. Twenty levels of NITF take some 30,000 a pattern."""
+"""Labels followed in one count or search; twenty levels of NITF take some 30,000 for a pattern."""
 
 
-class Step(NamedTuple):
+class PathStep(NamedTuple):
     """One step of a linear pattern."""
 
     reach: Reach
     label: Label
 
 
-LinearPath: TypeAlias = tuple[Step, ...]
+LinearPath: TypeAlias = tuple[PathStep, ...]
 
 
 def linear_path(condition: Condition) -> LinearPath | None:
@@ -67,20 +68,20 @@ def linear_path(condition: Condition) -> LinearPath | None:
     3
     >>> linear_path(Pattern.parse("/a[b]/c").condition)
     """
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     while isinstance(condition, Exists):
-        steps.append(Step(condition.reach, condition.label))
+        steps.append(PathStep(condition.reach, condition.label))
         condition = condition.where
     return tuple(steps) if steps and condition is TRUE else None
 
 
 def count_selected(paths: PathAutomaton, pattern: LinearPath, *, depth: int) -> tuple[int, ...]:
-    """How many label paths of each length from 1 to ``depth`` end at a node the pattern asks for.
+    """The number of label paths that the pattern selects, for each length from 1 to ``depth``.
 
-    An attribute or a text is one more label. A label with an open namespace counts as one.
+    An attribute or a text is one more label. A label with any namespace counts as one.
     """
-    walk = _Walk(paths, [pattern], absorbing=False)
-    return walk.counts(depth, lambda places: places[0] >> len(pattern) & 1 == 1)
+    search = _PathSearch(paths, [pattern], absorbing=False)
+    return search.counts(depth, lambda positions: positions[0] >> len(pattern) & 1 == 1)
 
 
 def count_accepted(
@@ -90,103 +91,104 @@ def count_accepted(
     but_not: Sequence[LinearPath] = (),
     depth: int,
 ) -> tuple[int, ...]:
-    """How many label paths of each length are accepted by some pattern, but by none of the others.
+    """The number of label paths of each length accepted by a wanted pattern and no excluded one.
 
-    Every path of the schema counts, not only those to leaves: whether an element may be a leaf is
-    more than an automaton of paths knows. SchemaLimitError if it takes too many steps.
+    Every path of the schema counts, not only those to leaves: an automaton of
+    paths does not record which elements may be leaves. SchemaLimitError if it takes too many steps.
     """
-    walk = _Walk(paths, [*wanted, *but_not], absorbing=True)
-    return walk.counts(depth, _between(wanted, but_not))
+    search = _PathSearch(paths, [*wanted, *but_not], absorbing=True)
+    return search.counts(depth, _accepts_only(wanted, but_not))
 
 
 def accepted_path(
     paths: PathAutomaton, wanted: Sequence[LinearPath], *, but_not: Sequence[LinearPath] = ()
 ) -> tuple[Label, ...] | None:
-    """A shortest label path that some pattern accepts and none of the others, or None.
+    """A shortest label path accepted by a wanted pattern and no excluded one, or None.
 
     Without a limit on depth, hence exact: with None, ``wanted`` adds nothing to ``but_not``.
     SchemaLimitError if it takes too many steps.
     """
-    return _Walk(paths, [*wanted, *but_not], absorbing=True).shortest(_between(wanted, but_not))
+    search = _PathSearch(paths, [*wanted, *but_not], absorbing=True)
+    return search.shortest(_accepts_only(wanted, but_not))
 
 
 def selected_paths(
     paths: PathAutomaton, pattern: LinearPath, limits: AutomatonLimits = AUTOMATON_LIMITS
 ) -> PathAutomaton | None:
-    """The paths of the automaton that lead to nodes the pattern asks for; None if there are none.
+    """The paths of the automaton that lead to selected nodes; None if there are none.
 
-    What lies beside the way or below those nodes is left out.
+    Everything beside these paths or below those nodes is left out.
     """
-    walk = _Walk(paths, [pattern], absorbing=False)
-    edges = walk.explored()
+    search = _PathSearch(paths, [pattern], absorbing=False)
+    edges = search.explored()
     selected = [at for at in edges if at[1][0] >> len(pattern) & 1]
     alive = _leading_to(selected, edges)
-    if walk.start not in alive:
+    if search.start not in alive:
         return None
-    return path_automaton(_narrowed(walk.start, edges, alive), limits)
+    return path_automaton(_restricted(search.start, edges, alive), limits)
 
 
-Places: TypeAlias = tuple[int, ...]
-At: TypeAlias = tuple[int, Places]
-"""Where a path has come to: a state of the schema, and the places in each pattern."""
+Positions: TypeAlias = tuple[int, ...]
+SearchState: TypeAlias = tuple[int, Positions]
+"""Where a path has arrived: a state of the schema, and the positions in each pattern."""
 
-_Question: TypeAlias = Callable[[Places], bool]
+_Acceptance: TypeAlias = Callable[[Positions], bool]
 
 _LEAF: Final = -1
 """The state of attributes and texts, below which there is nothing."""
 
 
-class _Walk:
-    """The paths of an automaton, followed together with some patterns."""
+class _PathSearch:
+    """A search through the paths of an automaton together with some patterns."""
 
     def __init__(
         self, paths: PathAutomaton, patterns: Sequence[LinearPath], *, absorbing: bool
     ) -> None:
         if not all(patterns):
             raise UsageError("a linear pattern has at least one step")
-        self.start: At = (DOCUMENT_NODE, (1,) * len(patterns))
+        self.start: SearchState = (DOCUMENT_NODE, (1,) * len(patterns))
         self._patterns = patterns
         self._absorbing = absorbing
         self._steps_left = COUNTING_STEPS_MAX
         self._labels = [[*_all_labels(state)] for state in paths.states]
         self._fits: dict[Label, list[tuple[int, int]]] = {}
 
-    def counts(self, depth: int, is_wanted: _Question) -> tuple[int, ...]:
-        level: dict[At, int] = {self.start: 1}
+    def counts(self, depth: int, is_wanted: _Acceptance) -> tuple[int, ...]:
+        level: dict[SearchState, int] = {self.start: 1}
         found: list[int] = []
         for _ in range(depth):
-            below: dict[At, int] = {}
+            below: dict[SearchState, int] = {}
             for at, number in level.items():
-                for _label, target in self._from(at):
+                for _label, target in self._successors(at):
                     below[target] = below.get(target, 0) + number
             found.append(sum(number for at, number in below.items() if is_wanted(at[1])))
             level = below
         return tuple(found)
 
-    def shortest(self, is_wanted: _Question) -> tuple[Label, ...] | None:
-        came: dict[At, tuple[At, Label] | None] = {self.start: None}
+    def shortest(self, is_wanted: _Acceptance) -> tuple[Label, ...] | None:
+        reached_from: dict[SearchState, tuple[SearchState, Label] | None] = {self.start: None}
         waiting = [self.start]
         for at in waiting:
             if at != self.start and is_wanted(at[1]):
-                return _way_to(at, came)
-            for label, target in self._from(at):
-                if target not in came:
-                    came[target] = (at, label)
+                return _path_to(at, reached_from)
+            for label, target in self._successors(at):
+                if target not in reached_from:
+                    reached_from[target] = (at, label)
                     waiting.append(target)
         return None
 
-    def explored(self) -> dict[At, list[tuple[Label, At]]]:
-        """All that can be come to, and what follows each."""
-        edges: dict[At, list[tuple[Label, At]]] = {}
+    def explored(self) -> dict[SearchState, list[tuple[Label, SearchState]]]:
+        """Every reachable search state, and its successors."""
+        edges: dict[SearchState, list[tuple[Label, SearchState]]] = {}
         waiting = [self.start]
         for at in waiting:
             if at not in edges:
-                edges[at] = list(self._from(at))
+                edges[at] = list(self._successors(at))
                 waiting.extend(target for _, target in edges[at])
         return edges
 
-    def _from(self, at: At) -> Iterator[tuple[Label, At]]:
-        state, places = at
+    def _successors(self, at: SearchState) -> Iterator[tuple[Label, SearchState]]:
+        state, positions = at
         if state == _LEAF:
             return
         labels = self._labels[state]
@@ -202,39 +204,39 @@ class _Walk:
             masks = self._fits.get(label) or self._masks(label)
             ahead = tuple(
                 (here & stay) | (here & fits) << 1
-                for here, (stay, fits) in zip(places, masks, strict=True)
+                for here, (stay, fits) in zip(positions, masks, strict=True)
             )
             if any(ahead):
                 yield label, (target, ahead)
 
     def _masks(self, label: Label) -> list[tuple[int, int]]:
-        """For each pattern the places that stay where they are, and those that a label advances."""
+        """For each pattern, the positions that persist and those that the label advances."""
         masks = []
         for pattern in self._patterns:
             stay = 1 << len(pattern) if self._absorbing else 0
             fits = 0
-            for place, step in enumerate(pattern):
+            for position, step in enumerate(pattern):
                 if step.reach is Reach.DESCENDANT:
-                    stay |= 1 << place
+                    stay |= 1 << position
                 if step.label.meet(label):
-                    fits |= 1 << place
+                    fits |= 1 << position
             masks.append((stay, fits))
         self._fits[label] = masks
         return masks
 
 
-def _between(wanted: Sequence[LinearPath], but_not: Sequence[LinearPath]) -> _Question:
-    """Whether one of the first patterns has come to its end, and none of the others."""
+def _accepts_only(wanted: Sequence[LinearPath], but_not: Sequence[LinearPath]) -> _Acceptance:
+    """A test whether a wanted pattern is matched to its end and no excluded one is."""
     ends = [1 << len(pattern) for pattern in (*wanted, *but_not)]
 
-    def is_wanted(places: Places) -> bool:
-        done = [bool(here & end) for here, end in zip(places, ends, strict=True)]
+    def is_wanted(positions: Positions) -> bool:
+        done = [bool(here & end) for here, end in zip(positions, ends, strict=True)]
         return any(done[: len(wanted)]) and not any(done[len(wanted) :])
 
     return is_wanted
 
 
-def _all_labels(state: State) -> Iterator[tuple[Label, int]]:
+def _all_labels(state: PathState) -> Iterator[tuple[Label, int]]:
     yield from state.edges
     for label, _values in state.attributes:
         yield label, _LEAF
@@ -242,19 +244,23 @@ def _all_labels(state: State) -> Iterator[tuple[Label, int]]:
         yield TEXT, _LEAF
 
 
-def _way_to(at: At, came: dict[At, tuple[At, Label] | None]) -> tuple[Label, ...]:
+def _path_to(
+    at: SearchState, reached_from: dict[SearchState, tuple[SearchState, Label] | None]
+) -> tuple[Label, ...]:
     labels: list[Label] = []
-    step = came[at]
+    step = reached_from[at]
     while step is not None:
         at, label = step
         labels.append(label)
-        step = came[at]
+        step = reached_from[at]
     return tuple(reversed(labels))
 
 
-def _leading_to(goals: Iterable[At], edges: dict[At, list[tuple[Label, At]]]) -> set[At]:
-    """The goals and all from which one of them can be reached."""
-    above: dict[At, list[At]] = {}
+def _leading_to(
+    goals: Iterable[SearchState], edges: dict[SearchState, list[tuple[Label, SearchState]]]
+) -> set[SearchState]:
+    """The goals and all search states from which one of them can be reached."""
+    above: dict[SearchState, list[SearchState]] = {}
     for at, followers in edges.items():
         for _label, target in followers:
             above.setdefault(target, []).append(at)
@@ -267,8 +273,12 @@ def _leading_to(goals: Iterable[At], edges: dict[At, list[tuple[Label, At]]]) ->
     return found
 
 
-def _narrowed(start: At, edges: dict[At, list[tuple[Label, At]]], alive: set[At]) -> Sketch:
-    """What was explored, as far as it is alive."""
+def _restricted(
+    start: SearchState,
+    edges: dict[SearchState, list[tuple[Label, SearchState]]],
+    alive: set[SearchState],
+) -> Sketch:
+    """The explored part of the automaton, restricted to the states that are alive."""
     sketch = Sketch()
     numbers = {start: DOCUMENT_NODE}
     for at in edges:

@@ -10,10 +10,10 @@ steps. Names are written as in canonical patterns: ``{uri}name``, ``*:name`` for
 ``*`` for any element. An expression stands for the paths it spells out and all that lead to them:
 a document with ``/a/b`` has ``/a``, too.
 
-Expressions without a choice inside ``( )+`` cannot say everything. Of three elements that nest in
-each other freely there are words of any length in which no part stands twice in a row (Thue 1906),
-and an expression spells at most one such word: finitely many expressions do not suffice. That is
-why an advertisement is kept as an automaton, and these are for the eye and for small cases.
+Expressions without a choice inside ``( )+`` cannot express every advertisement. Three elements that
+nest in each other freely form square-free sequences of any length (Thue 1906), and an expression
+spells at most one such sequence: finitely many expressions do not suffice. That is why an
+advertisement is kept as an automaton, and expressions serve for display and for small cases.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ __all__ = [
     "PathExpression",
     "Recursion",
     "Repeated",
+    "expression_text",
     "expressions_sketch",
     "label_text",
     "read_expression",
     "recursion_of",
-    "written",
 ]
 
 EXPRESSION_CHARACTERS_MAX: Final = 4096
 """Characters of one path expression, as of a pattern."""
 
 EXPRESSION_NESTING_MAX: Final = 32
-"""Repeated parts inside each other."""
+"""Levels of repeated parts inside each other."""
 
 
 class Recursion(StrEnum):
@@ -60,7 +60,7 @@ class Recursion(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """A part that stands one or more times in its place."""
+    """A part that occurs one or more times in its place."""
 
     parts: PathExpression
 
@@ -78,17 +78,17 @@ def recursion_of(expression: PathExpression) -> Recursion:
     return Recursion.SIMPLE if len(repeated) == 1 else Recursion.SERIES
 
 
-def written(expression: PathExpression) -> str:
+def expression_text(expression: PathExpression) -> str:
     """The text of an expression; :func:`read_expression` reads it back."""
-    text = _written(expression)
+    text = _parts_text(expression)
     return text if text.startswith("/") else f"/{text}"
 
 
-def _written(parts: PathExpression) -> str:
+def _parts_text(parts: PathExpression) -> str:
     text = ""
     for part in parts:
         if isinstance(part, Repeated):
-            text += f"({_written(part.parts).removeprefix('/')})+"
+            text += f"({_parts_text(part.parts).removeprefix('/')})+"
         else:
             text += f"/{label_text(part)}"
     return text
@@ -113,7 +113,7 @@ _TOKEN: Final = re.compile(
 
 
 def read_expression(text: str) -> PathExpression:
-    """The expression of a text; PatternError, with the column, if it is none.
+    """The expression of a text; PatternError, with the column, if it is malformed.
 
     >>> recursion_of(read_expression("/a/*/c(e/d)+/*/c/e")).value
     'simple-recursive'
@@ -128,10 +128,10 @@ def read_expression(text: str) -> PathExpression:
         )
     if not text.startswith("/"):
         raise PatternError(text, column=1, expected="'/', as an advertised path begins at the root")
-    return _Reader(text).read()
+    return _ExpressionReader(text).read()
 
 
-class _Reader:
+class _ExpressionReader:
     """Reads an expression from left to right."""
 
     def __init__(self, text: str) -> None:
@@ -141,37 +141,37 @@ class _Reader:
     def read(self) -> PathExpression:
         position = 0
         while position < len(self._text):
-            found = _TOKEN.match(self._text, position)
-            self._check(found is not None, position, "a name, '*', '@', 'text()', '(' or ')+'")
-            assert found is not None
+            token = _TOKEN.match(self._text, position)
+            self._check(token is not None, position, "a name, '*', '@', 'text()', '(' or ')+'")
+            assert token is not None
             after_leaf = bool(self._open[-1]) and _is_leaf(self._open[-1][-1])
             self._check(not after_leaf, position, "the end behind an attribute or a text")
-            self._take(found, position)
-            position = found.end()
+            self._add(token, position)
+            position = token.end()
         self._check(len(self._open) == 1, position, "')+' for each '('")
         return tuple(self._open[0])
 
-    def _take(self, found: re.Match[str], position: int) -> None:
+    def _add(self, token: re.Match[str], position: int) -> None:
         here = self._open[-1]
-        if found["open"]:
+        if token["open"]:
             self._check(len(self._open) <= EXPRESSION_NESTING_MAX, position, "fewer '(' inside '('")
             self._open.append([])
-        elif found["close"]:
+        elif token["close"]:
             self._check(bool(here) and len(self._open) > 1, position, "a name in the parentheses")
             self._open.pop()
             self._open[-1].append(Repeated(tuple(here)))
         else:
             inside = len(self._open) > 1
-            self._check(bool(found["slash"]) or (inside and not here), position, "'/'")
-            label = self._label(found, position)
+            self._check(bool(token["slash"]) or (inside and not here), position, "'/'")
+            label = self._label(token, position)
             self._check(not (inside and _is_leaf(label)), position, "an element in parentheses")
             here.append(label)
 
-    def _label(self, found: re.Match[str], position: int) -> Label:
-        if found["text"]:
+    def _label(self, token: re.Match[str], position: int) -> Label:
+        if token["text"]:
             return TEXT
-        kind = Kind.ATTRIBUTE if found["sign"] else Kind.ELEMENT
-        name, space = found["name"], found["space"]
+        kind = Kind.ATTRIBUTE if token["sign"] else Kind.ELEMENT
+        name, space = token["name"], token["space"]
         if name == "*":
             self._check(space is None and kind is Kind.ELEMENT, position, "a name here, not '*'")
             return Label(kind)
@@ -180,8 +180,8 @@ class _Reader:
             return Label(kind, "", name)
         return Label(kind, None if space == "*:" else space[1:-1], name)
 
-    def _check(self, right: bool, position: int, expected: str) -> None:  # noqa: FBT001
-        if not right:
+    def _check(self, holds: bool, position: int, expected: str) -> None:  # noqa: FBT001
+        if not holds:
             raise PatternError(self._text, column=position + 1, expected=expected)
 
 
@@ -196,9 +196,9 @@ def expressions_sketch(expressions: Iterable[PathExpression]) -> Sketch:
         elements = tuple(part for part in expression if not _is_leaf(part))
         ends = {DOCUMENT_NODE}
         if elements:
-            drawn = _drawn(elements, sketch)
-            _join(sketch, ends, drawn.firsts)
-            ends = drawn.lasts
+            fragment = _add_fragment(elements, sketch)
+            _join(sketch, ends, fragment.firsts)
+            ends = fragment.lasts
         for part in expression[len(elements) :]:
             assert isinstance(part, Label)
             for end in ends - {DOCUMENT_NODE}:
@@ -209,27 +209,27 @@ def expressions_sketch(expressions: Iterable[PathExpression]) -> Sketch:
     return sketch
 
 
-class _Drawn(NamedTuple):
-    """Where a part of an expression begins, with its labels, and where it ends."""
+class _Fragment(NamedTuple):
+    """The part of a sketch for a part of an expression: its first edges and its last states."""
 
     firsts: list[tuple[Label, int]]
     lasts: set[int]
 
 
-def _drawn(parts: PathExpression, sketch: Sketch) -> _Drawn:
-    pieces: list[_Drawn] = []
+def _add_fragment(parts: PathExpression, sketch: Sketch) -> _Fragment:
+    fragments: list[_Fragment] = []
     for part in parts:
         if isinstance(part, Repeated):
-            piece = _drawn(part.parts, sketch)
-            _join(sketch, piece.lasts, piece.firsts)
+            fragment = _add_fragment(part.parts, sketch)
+            _join(sketch, fragment.lasts, fragment.firsts)
         else:
             state = sketch.add(TextKind.BLANK)
             sketch.edges[state] = ()
-            piece = _Drawn([(part, state)], {state})
-        if pieces:
-            _join(sketch, pieces[-1].lasts, piece.firsts)
-        pieces.append(piece)
-    return _Drawn(pieces[0].firsts, pieces[-1].lasts)
+            fragment = _Fragment([(part, state)], {state})
+        if fragments:
+            _join(sketch, fragments[-1].lasts, fragment.firsts)
+        fragments.append(fragment)
+    return _Fragment(fragments[0].firsts, fragments[-1].lasts)
 
 
 def _join(sketch: Sketch, ends: Iterable[int], firsts: Iterable[tuple[Label, int]]) -> None:

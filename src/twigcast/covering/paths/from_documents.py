@@ -1,16 +1,17 @@
-"""The label paths of documents: collected from samples, or held against an automaton.
+"""The label paths of documents: collected from samples, or checked against an automaton.
 
-Samples say what a publisher has sent, not what it may send, so something has to be assumed:
+Samples show what a publisher has sent, not what it may send, so something has to be assumed:
 
-- paths that were seen are all there are; no path is made up, however often something recurs;
-- paths go together in any number, order and combination;
+- the paths seen are all there are; none is inferred, however often something recurs;
+- paths occur together in any number, order and combination;
 - values of attributes and texts may be any;
 - white space may stand in every element, other text only where some was seen.
 
-A publisher that keeps to what it advertised checks each document by :func:`departure`, which names
-the first node that was not advertised; a new advertisement is then needed.
+A publisher that keeps to its advertisement checks each document with
+:meth:`PathFollower.departure`, which returns the first node that was not advertised; a new
+advertisement is then needed.
 
-Both go through a document once, with a stack as deep as the document.
+Both visit each node of a document once, with a stack as deep as the document.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = ["PathCollection", "PathFollower"]
 
 _BLANKS: Final = " \t\r\n"
 _NAMES_MAX: Final = 4096
-"""Names whose labels are kept; more than any vocabulary has."""
+"""Names whose labels are cached; more than any vocabulary has."""
 
 
 class PathCollection:
@@ -52,15 +53,15 @@ class PathCollection:
     def add(self, document: Document) -> None:
         """Add the paths of a document; DocumentLimitError if there are too many in all."""
         stack = [DOCUMENT_NODE]
-        for seen in _walk(document):
-            if isinstance(seen, _Element):
-                stack.append(self._state(stack[-1], seen, document))
-            elif seen is None:
+        for node in _walk(document):
+            if isinstance(node, _StartTag):
+                stack.append(self._state(stack[-1], node, document))
+            elif node is None:
                 stack.pop()
-            elif seen.strip(_BLANKS):
+            elif node.strip(_BLANKS):
                 self.sketch.texts[stack[-1]] = TextKind.ANY
 
-    def _state(self, above: int, element: _Element, document: Document) -> int:
+    def _state(self, above: int, element: _StartTag, document: Document) -> int:
         state = self._below[above].get(element.label)
         if state is None:
             state = self.sketch.add(TextKind.BLANK)
@@ -82,7 +83,7 @@ class PathCollection:
 
 
 class PathFollower:
-    """An automaton ready to be held against documents."""
+    """An automaton compiled to check documents."""
 
     def __init__(self, paths: PathAutomaton) -> None:
         self._paths = paths
@@ -93,7 +94,7 @@ class PathFollower:
         ]
 
     def departure(self, document: Document) -> str | None:
-        """What the document has and the automaton has not: the first such path; None if all is in.
+        """The first path of the document that is not in the automaton; None if all are.
 
         >>> from twigcast.covering.paths.automaton import path_automaton
         >>> seen = PathCollection()
@@ -103,23 +104,23 @@ class PathFollower:
         >>> follower.departure(Document.parse(b"<a><b y='2'/></a>"))
         '/a/b/@y'
         """
-        states, way = [DOCUMENT_NODE], [""]
-        for seen in _walk(document):
+        states, path = [DOCUMENT_NODE], [""]
+        for node in _walk(document):
             here = states[-1]
-            if seen is None:
+            if node is None:
                 states.pop()
-                way.pop()
-            elif isinstance(seen, _Element):
-                way.append(_name_of(seen.label))
-                state = most_special(self._tables[here], seen.label)
+                path.pop()
+            elif isinstance(node, _StartTag):
+                path.append(_name_of(node.label))
+                state = most_special(self._tables[here], node.label)
                 if state is None:
-                    return "/".join(way)
+                    return "/".join(path)
                 states.append(state)
-                for label, value in seen.attributes:
+                for label, value in node.attributes:
                     if not self._allows(state, label, value):
-                        return "/".join([*way, f"@{_name_of(label)}"])
-            elif not _text_fits(self._paths.states[here].text, seen):
-                return "/".join([*way, "text()"])
+                        return "/".join([*path, f"@{_name_of(label)}"])
+            elif not _text_fits(self._paths.states[here].text, node):
+                return "/".join([*path, "text()"])
         return None
 
     def _allows(self, state: int, label: Label, value: str) -> bool:
@@ -130,12 +131,12 @@ class PathFollower:
         return values is None or value.strip(" ") in values
 
 
-class _Element(NamedTuple):
+class _StartTag(NamedTuple):
     label: Label
     attributes: list[tuple[Label, str]]
 
 
-def _walk(document: Document) -> Iterator[_Element | str | None]:
+def _walk(document: Document) -> Iterator[_StartTag | str | None]:
     """An element for each start tag, a text for each text, None for each end tag."""
     for one in walk_texts(document.tree.getroot()):
         if one is None:
@@ -144,7 +145,7 @@ def _walk(document: Document) -> Iterator[_Element | str | None]:
             if one:
                 yield one
         else:
-            yield _Element(
+            yield _StartTag(
                 _label_of(Kind.ELEMENT, str(one.tag)),
                 [(_label_of(Kind.ATTRIBUTE, str(key)), str(one.get(key))) for key in one.keys()],  # noqa: SIM118  # An element is no mapping.
             )

@@ -3,23 +3,23 @@
 An element of the DTD is a state, an element that may stand in it an edge. Paths that no complete
 document can have are left out: elements that can never be completed, because they need themselves
 or something undeclared, and whatever stands in a content model only beside such elements. All other
-paths are those of some valid document, so the automaton is exact.
+paths occur in some valid document, so the automaton is exact.
 
-*Where a document begins.* At the schema's root if it names one, else at any element.
+*Roots.* A document begins with the schema's root if it names one, else with any element.
 
-*Namespaces.* A DTD knows names as they are written, with their prefixes; patterns ask for
-namespaces. What a valid document can bind is told by the attributes ``xmlns`` and ``xmlns:p``:
+*Namespaces.* A DTD has names as they are written, with their prefixes; patterns have namespaces.
+The attributes ``xmlns`` and ``xmlns:p`` declare what a valid document can bind:
 
 - A prefix that is ``#FIXED`` wherever it is declared stands for the values it is fixed to; ``xml``
   for its own; any other prefix may be bound to anything, so ``p:f`` becomes ``*:f``.
 - A name without prefix is in no namespace, until an element declares ``xmlns``. Such an element and
-  those in it are in the namespace it is fixed to, if the document writes the attribute (nobody
-  applies defaults here), or in the one around it; not fixed, in any.
+  those in it are in the namespace it is fixed to, if the document writes the attribute (defaults
+  are not applied here), or in the one around it; not fixed, in any.
 
 *Text.* Mixed content and ANY hold text, EMPTY holds nothing, other content holds white space.
 
-*Values.* An enumeration allows its values, a ``#FIXED`` attribute its one. Whoever reads a
-document without the DTD sees the spaces around a value that a validating reader would strip.
+*Values.* An enumeration allows its values, a ``#FIXED`` attribute its one. A reader without the DTD
+sees the spaces around a value that a validating reader would strip.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ __all__ = ["schema_sketch"]
 
 _ENUMERATED: Final = frozenset({AttributeType.ENUMERATION, AttributeType.NOTATION})
 _PLAIN: Final = re.compile(r"[^\s&<]+(?: [^\s&<]+)*")
-"""A value that looks the same in every document: no references, one space between words."""
+"""A value that looks the same in every document: no references, single spaces inside."""
 
 
 def schema_sketch(
@@ -73,14 +73,14 @@ def schema_sketch(
     too many edges, UsageError if a root is not declared.
     """
     chosen = _roots(schema, roots)
-    begun = [name for name in chosen if name in schema.heights]
-    if not begun:
+    completable = [name for name in chosen if name in schema.heights]
+    if not completable:
         shown = ", ".join(chosen[:8])
         raise SchemaError(
             f"no document can begin with {shown}: it would need itself, or something undeclared, "
             "without end"
         )
-    return _Drawing(schema, limits).drawn(begun)
+    return _DtdSketch(schema, limits).build(completable)
 
 
 def _roots(schema: Schema, roots: Sequence[str] | None) -> tuple[str, ...]:
@@ -89,28 +89,28 @@ def _roots(schema: Schema, roots: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(schema.elements) if schema.root is None else (schema.root,)
 
 
-class _Drawing:
-    """A sketch on its way: a state for each element and each namespace it may inherit.
+class _DtdSketch:
+    """The sketch of a DTD: a state for each element and each namespace it may inherit.
 
     A DTD of 100 elements with 100 namespaces has 10,000 states and millions of edges. So edges are
-    counted while they are drawn (each is looked at again, and counted, when the automaton is made),
-    and whatever is the same for many states is found once.
+    counted while they are added (and once more when the automaton is constructed), and whatever is
+    the same for many states is computed once.
     """
 
     def __init__(self, schema: Schema, limits: AutomatonLimits) -> None:
         self._schema = schema
         self._limits = limits
-        self._drawn = 0
+        self._edge_count = 0
         self._prefixes = _prefix_namespaces(schema)
         self._anything = tuple(name for name in schema.elements if name in schema.heights)
         self._numbers: dict[tuple[str, str | None], int] = {}
         self._waiting: list[tuple[str, str | None]] = []
         self._sketch = Sketch()
         self._contents: dict[str, tuple[str, ...]] = {}
-        self._steps: dict[tuple[str, str | None], tuple[tuple[Label, int], ...]] = {}
+        self._element_edges: dict[tuple[str, str | None], tuple[tuple[Label, int], ...]] = {}
         self._shared: dict[tuple[tuple[str, ...], str | None], tuple[tuple[Label, int], ...]] = {}
 
-    def drawn(self, roots: Sequence[str]) -> Sketch:
+    def build(self, roots: Sequence[str]) -> Sketch:
         self._sketch.edges[DOCUMENT_NODE] = self._edges(tuple(roots), "")
         while self._waiting:
             name, around = self._waiting.pop()
@@ -129,24 +129,24 @@ class _Drawing:
         key = names, around
         if key not in self._shared:
             self._shared[key] = tuple(
-                chain.from_iterable(self._steps_to(name, around) for name in names)
+                chain.from_iterable(self._edges_to(name, around) for name in names)
             )
-        self._drawn += len(self._shared[key])
-        self._limits.check_edges(self._drawn)
+        self._edge_count += len(self._shared[key])
+        self._limits.check_edges(self._edge_count)
         return self._shared[key]
 
-    def _steps_to(self, name: str, around: str | None) -> tuple[tuple[Label, int], ...]:
+    def _edges_to(self, name: str, around: str | None) -> tuple[tuple[Label, int], ...]:
         """Edges to one element."""
         key = name, around
-        if key not in self._steps:
+        if key not in self._element_edges:
             declaration = self._schema.elements[name]
-            self._steps[key] = tuple(
+            self._element_edges[key] = tuple(
                 (label, target)
                 for inside in _default_namespaces(declaration, around)
                 for target in (self._state(declaration, inside),)
                 for label in self._labels(Kind.ELEMENT, name, inside)
             )
-        return self._steps[key]
+        return self._element_edges[key]
 
     def _state(self, declaration: ElementDeclaration, inside: str | None) -> int:
         key = (declaration.name, inside)
@@ -158,14 +158,14 @@ class _Drawing:
 
     def _attributes(self, declaration: ElementDeclaration) -> dict[Label, Values]:
         """The attributes by label; two that differ only in their prefix can have the same one."""
-        found: dict[Label, Values] = {}
+        by_label: dict[Label, Values] = {}
         for attribute in declaration.attributes:
             if attribute.name == "xmlns" or attribute.name.startswith("xmlns:"):
                 continue
             values = _values(attribute)
             for label in self._labels(Kind.ATTRIBUTE, attribute.name, ""):
-                found[label] = _united(found[label], values) if label in found else values
-        return found
+                by_label[label] = _union(by_label[label], values) if label in by_label else values
+        return by_label
 
     def _labels(self, kind: Kind, name: str, unprefixed: str | None) -> list[Label]:
         prefix, colon, local = name.partition(":")
@@ -194,28 +194,28 @@ def _possible(particle: Particle, complete: Mapping[str, int]) -> tuple[str, ...
     >>> _possible(Choice((S((Child("a"), Child("endless"))), Child("b"))), {"a": 1, "b": 1})
     ('b',)
     """
-    found: tuple[str, ...] | None
+    names: tuple[str, ...] | None
     if isinstance(particle, Child):
-        found = (particle.name,) if particle.name in complete else None
+        names = (particle.name,) if particle.name in complete else None
     else:
         parts = [_possible(part, complete) for part in particle.parts]
-        there = [part for part in parts if part is not None]
-        enough = bool(there) if isinstance(particle, Choice) else len(there) == len(parts)
-        found = tuple(name for part in there for name in part) if enough else None
-    return () if found is None and particle.occurs.may_be_absent else found
+        possible = [part for part in parts if part is not None]
+        enough = bool(possible) if isinstance(particle, Choice) else len(possible) == len(parts)
+        names = tuple(name for part in possible for name in part) if enough else None
+    return () if names is None and particle.occurs.may_be_absent else names
 
 
 def _prefix_namespaces(schema: Schema) -> dict[str, tuple[str, ...]]:
-    """What each prefix must be bound to, for those of which the schema says so."""
-    found: dict[str, set[str | None]] = {"xml": {XML_NAMESPACE}}
+    """The namespaces of each prefix that the schema fixes."""
+    by_prefix: dict[str, set[str | None]] = {"xml": {XML_NAMESPACE}}
     for declaration in schema.declarations:
         for attribute in declaration.attributes:
             if attribute.name.startswith("xmlns:"):
                 prefix = attribute.name.removeprefix("xmlns:")
-                found.setdefault(prefix, set()).add(_fixed_namespace(attribute))
+                by_prefix.setdefault(prefix, set()).add(_fixed_namespace(attribute))
     return {
         prefix: tuple(sorted(name for name in namespaces if name is not None))
-        for prefix, namespaces in found.items()
+        for prefix, namespaces in by_prefix.items()
         if None not in namespaces
     }
 
@@ -245,7 +245,7 @@ def _values(attribute: AttributeDeclaration) -> Values:
     return tuple(sorted(attribute.values)) if attribute.type in _ENUMERATED else None
 
 
-def _united(one: Values, other: Values) -> Values:
+def _union(one: Values, other: Values) -> Values:
     """The values of either; None stands for any."""
     return None if one is None or other is None else tuple(sorted({*one, *other}))
 

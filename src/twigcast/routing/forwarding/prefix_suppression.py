@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from twigcast.covering.delta import DeltaSet, Difference
-from twigcast.covering.paths.counting import Step
+from twigcast.covering.paths.counting import PathStep
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.structure_prefix import EVERYTHING, Structure, structures
@@ -49,12 +49,12 @@ class _Node:
 
     __slots__ = ("below", "children", "ending", "parent", "pattern", "step")
 
-    def __init__(self, step: Step | None = None, parent: _Node | None = None) -> None:
+    def __init__(self, step: PathStep | None = None, parent: _Node | None = None) -> None:
         self.step = step
         self.parent = parent
         self.pattern = EVERYTHING
         """The prefix, if one has ever ended here."""
-        self.children: dict[Step, _Node] = {}
+        self.children: dict[PathStep, _Node] = {}
         self.ending: dict[_Source, int] = {}
         """How many patterns of each source have this prefix."""
         self.below: dict[_Source, int] = {}

@@ -39,7 +39,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final, NamedTuple, TypeAlias
 
-from twigcast.covering.paths.counting import LinearPath, Step
+from twigcast.covering.paths.counting import LinearPath, PathStep
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     ANY_ELEMENT,
@@ -151,9 +151,9 @@ def _how_telling(choices: tuple[LinearPath, ...]) -> tuple[int, int, list[_Rank]
 
 def _longest_path(condition: Condition) -> LinearPath:
     """The longest row of elements, one below the other, that a condition asks for below a node."""
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     while isinstance(condition, Exists) and condition.label.kind is Kind.ELEMENT:
-        steps.append(Step(condition.reach, condition.label))
+        steps.append(PathStep(condition.reach, condition.label))
         condition = condition.where
     match condition:
         case AllOf((_, *_) as parts):
@@ -162,7 +162,7 @@ def _longest_path(condition: Condition) -> LinearPath:
         case FirstValue(first):
             # Nothing is found in the value of no node at all, so there is one.
             elements = takewhile(lambda step: step.label.kind is Kind.ELEMENT, first)
-            steps += [Step(step.reach, step.label) for step in elements]
+            steps += [PathStep(step.reach, step.label) for step in elements]
     return tuple(steps)
 
 
