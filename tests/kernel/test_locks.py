@@ -267,7 +267,7 @@ COVER = """
     from twigcast.covering.containment.covers import ready
     def twigs(xpath):
         made = ready(condition(xpath))
-        return made.groups, tuple(ground.twig for ground in made.grounds)
+        return made.groups, tuple(target.twig for target in made.targets)
 """
 
 

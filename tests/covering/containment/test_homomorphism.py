@@ -28,8 +28,8 @@ def twig(text: str) -> Twig:
 @given(trees(), trees())
 def test_a_homomorphism_is_a_covering(wider: str, narrower: str) -> None:
     assume(model_count(wider=wider, narrower=narrower) < 2_000)
-    ground = target_twig(twig(narrower))
-    plain, found = lies_on(twig(wider), ground), lies_on(condensed(twig(wider)), ground)
+    target = target_twig(twig(narrower))
+    plain, found = lies_on(twig(wider), target), lies_on(condensed(twig(wider)), target)
     assert found or not plain
     assert not found or truly_covers(wider=wider, narrower=narrower)
 
@@ -52,13 +52,13 @@ def test_rows_of_stars_are_never_longer_condensed(text: str) -> None:
 
 
 def test_ground_knows_what_is_below_and_how_deep() -> None:
-    ground = target_twig(twig("/a[b]//c/*"))
-    assert ground.twig.parents == (-1, 0, 1, 2, 1)  # a, then c with its *, then b
-    assert ground.below == (0b11110, 0b11100, 0b01000, 0, 0)
-    assert ground.children == (0b00010, 0b10000, 0b01000, 0, 0)
-    assert ground.depths == (0, 1, 2, 3, 2)
-    assert ground.deep == (0b11111, 0b11110, 0b11100, 0b01000)
-    assert ground.near == 0b11011
+    target = target_twig(twig("/a[b]//c/*"))
+    assert target.twig.parents == (-1, 0, 1, 2, 1)  # a, then c with its *, then b
+    assert target.below == (0b11110, 0b11100, 0b01000, 0, 0)
+    assert target.children == (0b00010, 0b10000, 0b01000, 0, 0)
+    assert target.depths == (0, 1, 2, 3, 2)
+    assert target.deep == (0b11111, 0b11110, 0b11100, 0b01000)
+    assert target.near == 0b11011
 
 
 def test_a_deeper_node_is_asked_for_by_the_number_of_levels() -> None:

@@ -32,10 +32,10 @@ def drawn(rng: Random) -> Pattern:
             return pattern
 
 
-def one_test_follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
+def one_test_follows(target: TargetTwig, node: int, wanted: Condition) -> bool:
     """XNET orders tests one by one: two of them together imply no more than each."""
     assert isinstance(wanted, ValueTest)
-    tests = [test for test in ground.twig.tests[node] if isinstance(test, ValueTest)]
+    tests = [test for test in target.twig.tests[node] if isinstance(test, ValueTest)]
     return any(value_implies(stronger=test, weaker=wanted) for test in tests)
 
 

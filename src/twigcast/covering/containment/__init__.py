@@ -1,1 +1,1 @@
-"""When one pattern covers another: twigs, homomorphisms, canonical models, schemas."""
+"""Containment of one pattern in another: twigs, homomorphisms, canonical models, schemas."""

@@ -1,28 +1,28 @@
 """Canonical models: the exact check for tree patterns, within a budget of steps.
 
-A twig with ``//`` stands for infinitely many documents, but a few of them speak for all (Miklau
-and Suciu, *Containment and equivalence for a fragment of XPath*, 2004): replace every ``*`` by a
-name that occurs nowhere, and every ``//`` by a chain of such elements, of every length from none
-to one more than the longest row of ``*`` joined by ``/`` in the wider twig. The wider twig covers
-the narrower one if and only if it matches all of these *canonical models*.
+A twig with ``//`` matches infinitely many documents, but finitely many of them suffice (Miklau and
+Suciu, *Containment and equivalence for a fragment of XPath*, 2004): replace every ``*`` by a name
+that occurs nowhere, and every ``//`` by a chain of such elements, of every length from none to one
+more than the longest row of ``*`` joined by ``/`` in the wider twig. The wider twig covers the
+narrower one if and only if it matches all of these *canonical models*.
 
     wider      //a[*/b]/…            the longest row of stars is 1,
     narrower   //a//b[…]             so each // becomes 0, 1 or 2 unknown elements
 
-Why longer chains add nothing: what of the wider twig lies in a chain longer than its rows of stars
-cannot hold on to both ends of it, so one end can be drawn away and the rest still fits. Why they
-are models although nothing is said of values: a test of the wider twig counts as passed only where
-it follows from the narrower one's tests of that very node.
+Longer chains add nothing: nodes of the wider twig that lie in a chain longer than its rows of stars
+cannot be fixed to both ends of it, so one end can be moved away and the rest still fits. The models
+need no values: a test of the wider twig counts as passed only where it follows from the narrower
+one's tests of that very node.
 
-There are exponentially many, since the question is coNP-complete. So we do not list them but cut
-the set of them into *classes*, each the narrower twig with some ``//`` made longer or closed:
+There are exponentially many models, since the problem is coNP-complete. So they are not listed;
+their set is split into *classes*, each the narrower twig with some ``//`` made longer or closed:
 
     a//b   =   a/b   or   a/*//b          and so on with the last
 
-A homomorphism onto the twig of a class settles all of its models at once; a model at one end of
-the class (all chains as short, or as long, as can be) that the wider twig does not match settles
-the question. Only a class where neither happens is cut again. Most pairs are settled by the first
-class, and what is cut are the few ``//`` that the answer depends on.
+A homomorphism onto the twig of a class decides all of its models at once; a model at one end of
+the class (all chains as short, or as long, as can be) that the wider twig does not match decides
+the whole check. Only a class where neither happens is split again. The first class decides most
+pairs, and only the few ``//`` that the answer depends on are split.
 
 The wider side may be several twigs, of which each model must match one: alternatives of an ``or``.
 """
@@ -44,11 +44,11 @@ __all__ = ["OutOfSteps", "Steps", "covers_every_model", "longest_row_of_stars"]
 
 
 class OutOfSteps(Exception):  # noqa: N818  # Not an error: the budget has done its work.
-    """There are no more steps in the budget."""
+    """The budget of steps is used up."""
 
 
 class Steps:
-    """How many steps are left: one for each pair of nodes that a homomorphism might join."""
+    """A budget of steps: one for each pair of nodes that a homomorphism might join."""
 
     __slots__ = ("left", "taken")
 
@@ -57,7 +57,7 @@ class Steps:
         self.taken = 0
 
     def take(self, count: int) -> None:
-        """Take so many steps, or raise :class:`OutOfSteps`."""
+        """Use so many steps, or raise :class:`OutOfSteps`."""
         if count > self.left:
             self.left = 0
             raise OutOfSteps
@@ -68,9 +68,9 @@ class Steps:
 def covers_every_model(
     widers: Sequence[Twig], narrower: Twig, steps: Steps, follows: Follows = plainly_follows
 ) -> bool:
-    """Whether every model of the narrower twig matches one of the wider ones, condensed.
+    """Whether every model of the narrower twig matches one of the condensed wider ones.
 
-    Raises :class:`OutOfSteps` where there are more models to look at than steps left.
+    Raises :class:`OutOfSteps` where there are more models to check than steps left.
     """
     models = _Models(widers, narrower, steps, follows)
     whole = (Chain((), is_open=True),) * len(models.far)
@@ -81,19 +81,19 @@ def covers_every_model(
         chains = left.pop()
         if models.match(chains):
             continue
-        cut = next((place for place, chain in enumerate(chains) if chain.is_open), None)
-        if cut is None:
+        position = next((position for position, chain in enumerate(chains) if chain.is_open), None)
+        if position is None:
             return False
-        short, long = models.halves(chains, cut)
-        # The shortest model of the one and the longest of the other were looked at before.
-        if not models.match(models.longest(short)) or not models.match(models.shortest(long)):
+        closed, longer = models.split(chains, position)
+        # The shortest model of the one and the longest of the other were checked before.
+        if not models.match(models.longest(closed)) or not models.match(models.shortest(longer)):
             return False
-        left += [long, short]
+        left += [longer, closed]
     return True
 
 
 def longest_row_of_stars(twig: Twig) -> int:
-    """How many ``*`` in a row are joined by ``/``."""
+    """The length of the longest row of ``*`` joined by ``/``."""
     rows = [0] * twig.size
     for node in range(1, twig.size):
         if twig.labels[node] == ANY_ELEMENT:
@@ -102,7 +102,7 @@ def longest_row_of_stars(twig: Twig) -> int:
 
 
 class _Models:
-    """The models of one twig, in classes: a chain for each of its nodes that are far below."""
+    """Classes of models of one twig: a chain for each of its ``//`` nodes."""
 
     def __init__(
         self, widers: Sequence[Twig], narrower: Twig, steps: Steps, follows: Follows
@@ -114,26 +114,26 @@ class _Models:
         self.far = [node for node, reach in enumerate(narrower.reaches) if reach]
 
     def match(self, chains: tuple[Chain, ...]) -> bool:
-        """Whether one of the wider twigs is sure to match every model of the class."""
+        """Whether a homomorphism shows that a wider twig matches every model of the class."""
         twig = stretched(self._narrower, dict(zip(self.far, chains, strict=True)))
         self._steps.take(self._size * twig.size)
-        ground = target_twig(twig)
-        return any(lies_on(wider, ground, self._follows) for wider in self._widers)
+        target = target_twig(twig)
+        return any(lies_on(wider, target, self._follows) for wider in self._widers)
 
     def shortest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
-        """The model whose chains are no longer than the class says."""
+        """The model with the shortest chains of the class."""
         return tuple(Chain(chain.elements, is_open=False) for chain in chains)
 
     def longest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
-        """The model whose open chains are as long as makes a difference."""
+        """The model whose open chains have the greatest length needed."""
         full = Chain((ANY_ELEMENT,) * self._longest, is_open=False)
         return tuple(full if chain.is_open else chain for chain in chains)
 
-    def halves(
-        self, chains: tuple[Chain, ...], place: int
+    def split(
+        self, chains: tuple[Chain, ...], position: int
     ) -> tuple[tuple[Chain, ...], tuple[Chain, ...]]:
-        """The class cut in two: one chain closed as it is, or one element longer."""
-        elements = chains[place].elements
-        longer = Chain((*elements, ANY_ELEMENT), is_open=len(elements) + 1 < self._longest)
-        before, behind = chains[:place], chains[place + 1 :]
-        return (*before, Chain(elements, is_open=False), *behind), (*before, longer, *behind)
+        """The two halves of the class: one chain closed as it is, or one element longer."""
+        elements = chains[position].elements
+        extended = Chain((*elements, ANY_ELEMENT), is_open=len(elements) + 1 < self._longest)
+        before, behind = chains[:position], chains[position + 1 :]
+        return (*before, Chain(elements, is_open=False), *behind), (*before, extended, *behind)

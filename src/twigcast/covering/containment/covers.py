@@ -1,8 +1,8 @@
-"""When one pattern makes another redundant.
+"""Pattern containment: whether one pattern makes another redundant.
 
-A pattern *covers* another if every document that matches the other matches it too. Whoever is sent
-the documents of the wider pattern is sent those of the narrower one with them, so a broker need
-not pass the narrower one on.
+A pattern *covers* another if every document that matches the other matches it too. A broker that
+receives the documents of the wider pattern receives those of the narrower one with them, so the
+narrower one need not be forwarded.
 
     >>> covers(wider="//stock[price > 10]", narrower="/market/stock[price > 15][@id]")
     True
@@ -16,11 +16,11 @@ tree patterns that lack one of ``//``, ``*`` and branches, and for all other tre
 check fits the budget. With value tests, ``not`` and what only libxml2 can decide, a "no" may be
 wrong.
 
-What is tried, cheapest first, for each alternative of the narrower pattern and each conjunct of
-the wider one (:mod:`~twigcast.covering.containment.disjuncts`):
+For each alternative of the narrower pattern and each conjunct of the wider one
+(:mod:`~twigcast.covering.containment.disjuncts`) these are tried, cheapest first:
 
-1. a homomorphism, or for two paths the walk of :mod:`~twigcast.covering.containment.linear`: yes;
-2. a case in which there is none unless there is a homomorphism: no;
+1. a homomorphism, or for two paths the scan of :mod:`~twigcast.covering.containment.linear`: yes;
+2. a case in which a covering implies a homomorphism: no;
 3. the canonical models (:mod:`~twigcast.covering.containment.canonical_models`): yes, no, or out of
    steps.
 
@@ -45,7 +45,7 @@ from twigcast.covering.containment.homomorphism import (
     with_label,
 )
 from twigcast.covering.containment.linear import path_covers
-from twigcast.covering.containment.schema_expansion import written_out
+from twigcast.covering.containment.schema_expansion import expansions
 from twigcast.covering.containment.twig import CHILD, Twig
 from twigcast.covering.containment.value_implication import (
     contradictory,
@@ -87,32 +87,31 @@ __all__ = [
 ]
 
 COVER_BUDGET: Final = 20_000
-"""Steps for one question: some hundred classes of models of patterns with ten nodes, which take up
+"""Steps for one decision: some hundred classes of models of patterns with ten nodes, which take up
 to ten milliseconds. Random trees of up to seven nodes need a tenth of it, and of 132,000 pairs of
-up to sixteen nine needed more. A broker asks about each pair of patterns, and short ones can
-use up all of it: forty of them would take more than a minute with ten times as much."""
+up to sixteen nine needed more. A broker compares many pairs, and short patterns can use up all of
+it: forty of them would take more than a minute with ten times as much."""
 
 READY_MAX: Final = 4_096
-"""Conditions that are kept ready, some 16 MB: as many as a page of questions is about, or as pass
-through several brokers in one process at a time."""
+"""Compiled conditions that are cached, some 16 MB: enough for several brokers in one process."""
 
 _INNER_BUDGET: Final = 10_000
-"""Steps for a question inside another, about what two negations say of each other."""
+"""Steps for a decision inside another, whether one negation implies another."""
 
 
 class Verdict(NamedTuple):
-    """An answer, and what it rests on."""
+    """An answer, with what it cost."""
 
     covers: bool
     within_budget: bool = True
-    """Whether the budget sufficed; if not, the answer is no because nobody knows."""
+    """Whether the budget sufficed; if not, the answer is no because it is unknown."""
     steps: int = 0
-    """How many steps the canonical models took; 0 where the answer came without them."""
+    """The steps that canonical models took; 0 where they were not needed."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts answers for whoever owns it: hand it to :func:`covers` or :func:`decide`.
+    """Counters of answers: pass one to :func:`covers` or :func:`decide`.
 
     >>> tally = Tally()
     >>> covers(wider="//a", narrower="//a/b", tally=tally)
@@ -124,10 +123,10 @@ class Tally:
     asked: int = 0
     covering: int = 0
     undecided: int = 0
-    """How often the budget did not suffice."""
+    """Decisions for which the budget did not suffice."""
 
     def count(self, verdict: Verdict) -> None:
-        """One more answer."""
+        """Count one more answer."""
         self.asked += 1
         self.covering += verdict.covers
         self.undecided += not verdict.within_budget
@@ -148,8 +147,8 @@ def covers(
     True
 
     With a ``schema``, whether every document does whose label paths are those of the schema
-    (:mod:`~twigcast.covering.containment.with_schema`). Whoever asks often makes it ready once, by
-    :func:`paths_of`.
+    (:mod:`~twigcast.covering.containment.with_schema`). For many calls, compile the schema once
+    with :func:`paths_of`.
 
     >>> from twigcast import Schema
     >>> stocks = Schema.parse(b"<!ELEMENT stocks (stock*)> <!ELEMENT stock (price)>"
@@ -157,7 +156,7 @@ def covers(
     >>> covers(wider="/stocks/stock/price", narrower="//price", schema=stocks)
     True
 
-    Raises :class:`~twigcast.errors.PatternError` for a text that is no pattern.
+    Raises :class:`~twigcast.errors.PatternError` for a text that is not a pattern.
     """
     return decide(wider=wider, narrower=narrower, schema=schema, budget=budget, tally=tally).covers
 
@@ -171,14 +170,14 @@ def decide(
     budget: int = COVER_BUDGET,
     tally: Tally | None = None,
 ) -> Verdict:
-    """The same, and whether the budget sufficed.
+    """The answer of :func:`covers`, and whether the budget sufficed.
 
     >>> decide(wider="//a[*/b]", narrower="//a/*/b[c]")
     Verdict(covers=True, within_budget=True, steps=0)
     """
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
     verdict = decide_compiled(
-        wider=_ready(wider), narrower=_ready(narrower), schema=paths, budget=budget
+        wider=_compiled(wider), narrower=_compiled(narrower), schema=paths, budget=budget
     )
     if tally is not None:
         tally.count(verdict)
@@ -186,18 +185,18 @@ def decide(
 
 
 class CompiledPattern(NamedTuple):
-    """A condition made ready for both sides of a covering."""
+    """A condition compiled for both sides of a covering."""
 
     condition: Condition
     groups: tuple[tuple[Twig, ...], ...]
-    """As the wider side: it holds where one twig of each group does."""
-    grounds: tuple[TargetTwig, ...]
-    """As the narrower side: it holds where one of these does."""
+    """As the wider side: the condition holds where one twig of each group does."""
+    targets: tuple[TargetTwig, ...]
+    """As the narrower side: the condition holds where one of these does."""
 
 
 @lru_cache(maxsize=READY_MAX)
 def ready(condition: Condition, *, of_document: bool = True) -> CompiledPattern:
-    """The condition of a pattern made ready, for whoever asks often and keeps it.
+    """The compiled form of a condition, cached.
 
     Without ``of_document`` it is a condition on any node.
     """
@@ -213,17 +212,17 @@ def decide_compiled(
     schema: SchemaPaths | None = None,
     budget: int = COVER_BUDGET,
 ) -> Verdict:
-    """What :func:`decide` says of what was made ready before."""
+    """The verdict of :func:`decide` for compiled patterns."""
     if wider.condition is narrower.condition:
         return Verdict(covers=True)
     steps = Steps(budget)
     try:
-        for ground in narrower.grounds:
+        for target in narrower.targets:
             for group in wider.groups:
                 if schema is None:
-                    covered = covered_by_some(group, ground, steps)
+                    covered = covered_by_some(group, target, steps)
                 else:
-                    covered = _covered_under(schema, group, ground, steps)
+                    covered = _covered_under(schema, group, target, steps)
                 if not covered:
                     return Verdict(covers=False, steps=steps.taken)
     except OutOfSteps:
@@ -233,37 +232,37 @@ def decide_compiled(
 
 @door("reading a schema")
 def paths_of(schema: Schema) -> SchemaPaths:
-    """The label paths of a schema, made ready.
+    """The label paths of a schema, compiled for :func:`covers`.
 
     Raises SchemaError if no document can be complete, SchemaLimitError if there are too many.
     """
     return SchemaPaths(path_automaton(schema_sketch(schema)))
 
 
-def _ready(pattern: Pattern | str) -> CompiledPattern:
+def _compiled(pattern: Pattern | str) -> CompiledPattern:
     return ready(Pattern(pattern).condition)
 
 
 def covered_by_some(widers: Sequence[Twig], narrower: TargetTwig, steps: Steps) -> bool:
     """Whether the condensed wider twigs together cover the narrower one."""
-    if _lies_some(widers, narrower):
+    if _some_lies_on(widers, narrower):
         return True
     twig = narrower.twig
     if not twig.has_far_edges:
-        # There is one model, the twig itself.
+        # The twig itself is the only model.
         return False
     if len(widers) == 1 and widers[0].is_path and twig.is_path:
         return False
-    left = [wider for wider in widers if _has_place_for_all(wider, narrower)]
-    if not any(map(_asks_for_levels, left)):
-        # Nothing of the wider twigs can lie on unknown elements, so a model with one of these in
-        # each // shows that there would be a homomorphism.
+    left = [wider for wider in widers if _can_place_all(wider, narrower)]
+    if not any(map(_needs_levels, left)):
+        # No node of the wider twigs can lie on an unknown element, so a match of the model with one
+        # such element in each // would be a homomorphism.
         return False
     return covers_every_model(left, twig, steps, follows)
 
 
-def _lies_some(widers: Sequence[Twig], narrower: TargetTwig) -> bool:
-    """Whether one of the wider twigs can be laid onto the narrower one."""
+def _some_lies_on(widers: Sequence[Twig], narrower: TargetTwig) -> bool:
+    """Whether there is a homomorphism from one of the wider twigs to the narrower one."""
     is_path = narrower.twig.is_path
     for wider in widers:
         if is_path and wider.is_path:
@@ -277,8 +276,8 @@ def _lies_some(widers: Sequence[Twig], narrower: TargetTwig) -> bool:
 def _covered_under(
     schema: SchemaPaths, widers: Sequence[Twig], narrower: TargetTwig, steps: Steps
 ) -> bool:
-    """The same among documents of a schema."""
-    if _lies_some(widers, narrower):
+    """The same, among documents of a schema."""
+    if _some_lies_on(widers, narrower):
         return True
     if all(wider.is_path for wider in widers):
         paths = single_paths_of(narrower.twig)
@@ -291,16 +290,16 @@ def _covered_under(
             return False
     return all(
         covered_by_some(widers, target_twig(twig), steps)
-        for twig in written_out(narrower.twig, schema, steps)
+        for twig in expansions(narrower.twig, schema, steps)
     )
 
 
-def _asks_for_levels(wider: Twig) -> bool:
+def _needs_levels(wider: Twig) -> bool:
     return ANY_ELEMENT in wider.labels or max(wider.reaches) > 1
 
 
-def _has_place_for_all(wider: Twig, narrower: TargetTwig) -> bool:
-    """Whether each node of the wider twig has some node that it could lie on in a model."""
+def _can_place_all(wider: Twig, narrower: TargetTwig) -> bool:
+    """Whether each node of the wider twig could lie on some node of a model."""
     for label, tests in zip(wider.labels, wider.tests, strict=True):
         here = with_label(narrower, label)
         for wanted in tests:
@@ -310,17 +309,17 @@ def _has_place_for_all(wider: Twig, narrower: TargetTwig) -> bool:
     return True
 
 
-# Tests that are more than a comparison.
+# Implications between tests beyond comparisons.
 
 
-def follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
-    """Whether a test is sure to pass at a node of the narrower twig."""
-    if plainly_follows(ground, node, wanted):
+def follows(target: TargetTwig, node: int, wanted: Condition) -> bool:
+    """Whether a test certainly passes at a node of the narrower twig."""
+    if plainly_follows(target, node, wanted):
         return True
-    tests = ground.twig.tests[node]
+    tests = target.twig.tests[node]
     match wanted:
         case Not(part):
-            if _is_ruled_out(ground, node, part):
+            if _is_ruled_out(target, node, part):
                 return True
             return any(isinstance(test, Not) and _entails(part, test.part) for test in tests)
         case FirstValue(steps, wanted_test):
@@ -330,21 +329,21 @@ def follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
                 if isinstance(test, FirstValue)
             )
         case AnyOf(parts):
-            return any(follows(ground, node, part) for part in parts)
+            return any(follows(target, node, part) for part in parts)
         case _:
             return False
 
 
 @lru_cache(maxsize=16_384)
 def _entails(stronger: Condition, weaker: Condition) -> bool:
-    """Whether of any node the one condition can only hold where the other does."""
+    """Whether at every node the stronger condition implies the weaker one."""
     wider, narrower = ready(weaker, of_document=False), ready(stronger, of_document=False)
     return decide_compiled(wider=wider, narrower=narrower, budget=_INNER_BUDGET).covers
 
 
-def _is_ruled_out(ground: TargetTwig, node: int, condition: Condition) -> bool:
+def _is_ruled_out(target: TargetTwig, node: int, condition: Condition) -> bool:
     """Whether the condition contradicts the label of the node or the value of its attribute."""
-    twig = ground.twig
+    twig = target.twig
     match condition:
         case SelfIs(label):
             here = twig.labels[node]
@@ -352,11 +351,11 @@ def _is_ruled_out(ground: TargetTwig, node: int, condition: Condition) -> bool:
         case Exists(Reach.CHILD, label, where_there) if (
             label.kind is Kind.ATTRIBUTE and None not in label
         ):
-            asked = value_facts(parts_of(where_there))
+            required = value_facts(parts_of(where_there))
             return any(
                 twig.labels[child] == label
                 and twig.reaches[child] == CHILD
-                and contradictory((*twig.tests[child], *asked))
+                and contradictory((*twig.tests[child], *required))
                 for child in twig.children[node]
             )
         case _:

@@ -1,22 +1,22 @@
-"""From conditions to twigs: every condition is a choice among conjunctions.
+"""Disjunctions of twigs: every condition rewritten as a choice among conjunctions.
 
 "Some a below that has b or c" is "some a below that has b, or some a below that has c": choices
 can be moved outwards until none is left inside, and each alternative is a twig.
 
     //a[b or not(c and d)]      →     //a[b],   //a[not(c)],   //a[not(d)]
 
-What is still no path and no value test then (``not`` of a path, residuals, a ``contains`` that is
-about a first node) stays in the twig as an opaque test of its node. There can be exponentially many
-alternatives; beyond :data:`ALTERNATIVES_MAX` a choice stays inside, opaque as well. All of this
-keeps the meaning, so nothing that is said of the twigs is unsound of the condition.
+A part that is then still neither a path nor a value test (``not`` of a path, residuals, a
+``contains`` of a first node) stays in the twig as an opaque test of its node. There can be
+exponentially many alternatives; beyond :data:`ALTERNATIVES_MAX` a choice stays inside, opaque as
+well. All of this preserves the meaning, so whatever holds for the twigs holds for the condition.
 
-The two sides of a covering are made ready differently:
+The two sides of a covering are compiled differently:
 
-- The *narrower* side should say as much as it can. A residual also says its necessary condition,
-  a ``contains(a/b, 'x')`` that there is such a node. A document has one root element, so
+- The *narrower* side states as much as it can. A residual adds its necessary condition, for
+  ``contains(a/b, 'x')`` that there is such a node. A document has one root element, so
   ``/a[b] and /*[c]`` is ``/a[b][c]``, and ``/a and //b`` is ``/a//b``. A value found somewhere
   below an element is part of that element's own value. No text node is empty.
-- The *wider* side should ask for as little as it can: conjuncts apart, since each must cover by
+- The *wider* side requires as little as it can: conjuncts separately, since each must cover by
   itself, and each of them condensed.
 """
 
@@ -54,34 +54,34 @@ from twigcast.language.xpath.syntax import Literal
 __all__ = ["ALTERNATIVES_MAX", "narrower_twigs", "wider_twigs"]
 
 ALTERNATIVES_MAX: Final = 64
-"""More alternatives than people write, and few enough to compare each with each."""
+"""More alternatives than people write, and few enough to compare all pairs."""
 
 _TOPS_MAX: Final = 6
-"""Conjuncts of a pattern that are placed at its root element or below it, each both ways."""
+"""Conjuncts of a pattern for which both placements, at the root element and below, are tried."""
 
 _Signed: TypeAlias = tuple[Condition, bool]
 """A condition, and whether it is negated."""
 
 
 def narrower_twigs(condition: Condition, *, of_document: bool = True) -> tuple[Twig, ...]:
-    """Twigs of which one holds just where the condition does, each saying all it can.
+    """Twigs of which one holds exactly where the condition does, with all implied tests.
 
-    Without ``of_document`` the condition is about some node of which nothing is known.
+    Without ``of_document`` the condition is about an unknown node.
     """
     found = []
-    for alternative in _alternatives(condition, telling=True):
+    for alternative in _alternatives(condition, strengthened=True):
         for rooted in _with_one_root(alternative) if of_document else [alternative]:
-            twig = _telling(_twig(rooted))
+            twig = _with_implied_tests(_twig(rooted))
             if not any(map(contradictory, twig.tests)):
                 found.append(twig)
     return tuple(dict.fromkeys(found))
 
 
 def wider_twigs(condition: Condition, *, of_document: bool = True) -> tuple[tuple[Twig, ...], ...]:
-    """Groups of twigs: the condition holds just where one twig of each group does."""
+    """Groups of twigs: the condition holds exactly where one twig of each group does."""
     groups = []
     for part in parts_of(condition):
-        alternatives = _alternatives(part, telling=False)
+        alternatives = _alternatives(part, strengthened=False)
         if of_document:
             alternatives = tuple(map(on_document, alternatives))
         groups.append(tuple(condensed(_twig(each)) for each in alternatives if each is not FALSE))
@@ -94,13 +94,13 @@ def _twig(condition: Condition) -> Twig:
     return with_one_of_each_attribute(twig)
 
 
-# Choices, moved outwards.
+# Moving choices outwards.
 
 
-def _alternatives(condition: Condition, *, telling: bool) -> tuple[Condition, ...]:
-    """Conjunctions of which one holds just where the condition does.
+def _alternatives(condition: Condition, *, strengthened: bool) -> tuple[Condition, ...]:
+    """Conjunctions of which one holds exactly where the condition does.
 
-    ``telling`` adds to residuals and the like what they need.
+    ``strengthened`` adds the necessary conditions of residuals and the like.
     """
     if _is_plain(condition):
         return (condition,)
@@ -109,7 +109,7 @@ def _alternatives(condition: Condition, *, telling: bool) -> tuple[Condition, ..
     left = [start]
     while left:
         here = left[-1]
-        parts = _parts(here, telling=telling)
+        parts = _parts(here, strengthened=strengthened)
         missing = [part for part in parts if part not in found]
         if missing:
             left.extend(missing)
@@ -134,7 +134,7 @@ def _is_plain(condition: Condition) -> bool:
     return True
 
 
-def _parts(signed: _Signed, *, telling: bool) -> list[_Signed]:
+def _parts(signed: _Signed, *, strengthened: bool) -> list[_Signed]:
     """The conditions whose alternatives make up those of this one."""
     condition, negated = signed
     match condition:
@@ -146,10 +146,10 @@ def _parts(signed: _Signed, *, telling: bool) -> list[_Signed]:
             return [(inner, negated)]
         case Exists() if not negated:
             return [(condition.where, False)]
-        case Residual() if telling and not negated:
+        case Residual() if strengthened and not negated:
             return [(weakened(condition), False)]
-        case FirstValue() if telling and not negated:
-            return [(_some_value(condition), False)]
+        case FirstValue() if strengthened and not negated:
+            return [(_any_value(condition), False)]
         case _:
             return []
 
@@ -180,19 +180,19 @@ def _combined(signed: _Signed, found: list[tuple[Condition, ...]]) -> tuple[Cond
             return (itself,)
 
 
-def _some_value(first: FirstValue) -> Condition:
-    """What is true of some node if it is of the first."""
+def _any_value(first: FirstValue) -> Condition:
+    """The condition that some node, not only the first, has the value."""
     where: Condition = first.test
     for step in reversed(first.steps):
         where = exists(step.reach, step.label, all_of((step.where, where)))
     return where
 
 
-# What documents are like.
+# Properties of all documents.
 
 
 def _with_one_root(condition: Condition) -> list[Condition]:
-    """The ways in which a condition on the document node can hold, given that it has one child."""
+    """The alternatives of a condition on the document node, given that it has one child."""
     parts = parts_of(on_document(condition))
     tops = [_below_an_element(part) for part in parts if isinstance(part, Exists)]
     if len(tops) == 1:
@@ -202,24 +202,24 @@ def _with_one_root(condition: Condition) -> list[Condition]:
         return [all_of((*tops, *others))]
     roots = [SOME_ROOT]
     for top in tops:
-        roots = [both for root in roots for both in _placed(root, top)]
+        roots = [both for root in roots for both in _placements(root, top)]
     wholes = [all_of((root, *others)) for root in roots]
     return [whole for whole in wholes if whole is not FALSE]
 
 
 SOME_ROOT: Final = Exists(Reach.CHILD, ANY_ELEMENT, TRUE)
-"""What is true of every document."""
+"""A condition that holds for every document."""
 
 
 def _below_an_element(top: Exists) -> Exists:
-    """The same said of the element around, where it is about an attribute or a text."""
+    """The same condition on the parent element, for an attribute or a text."""
     if top.label.kind is Kind.ELEMENT:
         return top
     return Exists(Reach.DESCENDANT, ANY_ELEMENT, Exists(Reach.CHILD, top.label, top.where))
 
 
-def _placed(root: Exists, top: Exists) -> list[Exists]:
-    """The root element with what is asked of it, or of something below it, by ``top``."""
+def _placements(root: Exists, top: Exists) -> list[Exists]:
+    """The root element with the condition ``top`` on it, or on something below it."""
     places = [exists(Reach.CHILD, root.label, all_of((root.where, top)))]
     label = root.label.meet(top.label)
     at_root = (
@@ -229,8 +229,8 @@ def _placed(root: Exists, top: Exists) -> list[Exists]:
     return [place for place in places if isinstance(place, Exists)]
 
 
-def _telling(twig: Twig) -> Twig:
-    """The twig with the tests that are sure to pass: of whole values by parts of them."""
+def _with_implied_tests(twig: Twig) -> Twig:
+    """The twig with implied tests: an element's value contains the values below it."""
     if not any(twig.tests):
         return twig
     tests = list(twig.tests)
@@ -238,24 +238,24 @@ def _telling(twig: Twig) -> Twig:
         label = twig.labels[node]
         if node and label and label.kind is not Kind.ATTRIBUTE:
             parent = twig.parents[node]
-            tests[parent] = _united(tests[parent], _found_in(tests[node]))
+            tests[parent] = _union(tests[parent], _contained_strings(tests[node]))
     return twig._replace(tests=tuple(tests))
 
 
-_TELL_A_PART: Final = frozenset({Operator.EQUAL, Operator.CONTAINS, Operator.STARTS_WITH})
+_PART_OPERATORS: Final = frozenset({Operator.EQUAL, Operator.CONTAINS, Operator.STARTS_WITH})
 
 
-def _found_in(tests: Iterable[Condition]) -> list[Condition]:
-    """The strings that a value with these tests has in it, as tests of values around."""
+def _contained_strings(tests: Iterable[Condition]) -> list[Condition]:
+    """The strings that a value with these tests contains, as tests of enclosing values."""
     return [
         ValueTest(Operator.CONTAINS, test.constant)
         for test in tests
         if isinstance(test, ValueTest)
-        and test.operator in _TELL_A_PART
+        and test.operator in _PART_OPERATORS
         and isinstance(test.constant, Literal)
         and test.constant.value
     ]
 
 
-def _united(tests: tuple[Condition, ...], others: Iterable[Condition]) -> tuple[Condition, ...]:
+def _union(tests: tuple[Condition, ...], others: Iterable[Condition]) -> tuple[Condition, ...]:
     return tuple(dict.fromkeys((*tests, *others)))

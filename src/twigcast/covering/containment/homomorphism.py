@@ -1,6 +1,6 @@
-"""Homomorphisms: the sound and quick way to see that one twig covers another.
+"""Homomorphisms between twigs: the sound and quick way to decide that one covers another.
 
-If the nodes of the wider twig can be laid onto nodes of the narrower one, so that labels include,
+If the nodes of the wider twig can be mapped to nodes of the narrower one, so that labels include,
 tests follow from tests, a child lies on a child and a node far below on one at least as far below,
 then wherever the narrower twig is found in a document, the wider one is found with it:
 
@@ -10,12 +10,12 @@ then wherever the narrower twig is found in a document, the wider one is found w
 The converse holds where one of ``//``, ``*`` and branches is missing from both twigs (Miklau and
 Suciu, *Containment and equivalence for a fragment of XPath*, 2004); XNET, section 3, takes the
 homomorphism for covering itself. Between twigs with all three there can be coverings without a
-homomorphism, which :mod:`~twigcast.covering.containment.canonical_models` looks for.
+homomorphism; :mod:`~twigcast.covering.containment.canonical_models` finds them.
 
-One pass over the wider twig, from its leaves to its root, keeps for each of its nodes the set of
+One pass over the wider twig, from its leaves to its root, computes for each of its nodes the set of
 the narrower's nodes it can lie on, as the bits of one integer. Whether such a set has a node below
-node ``v`` is one ``&`` with the mask of what is below ``v``. The cost is the product of the sizes
-at worst, and a few operations a node where labels are rare.
+node ``v`` is one ``&`` with the mask of the nodes below ``v``. The cost is the product of the sizes
+at worst, and a few operations for each node where labels are rare.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ __all__ = ["Follows", "TargetTwig", "lies_on", "plainly_follows", "target_twig"]
 
 
 class TargetTwig(NamedTuple):
-    """A narrower twig made ready to have wider ones laid onto it. Masks have a bit for a node."""
+    """A narrower twig as the target of homomorphisms. Masks have one bit for each node."""
 
     twig: Twig
     everywhere: int
     by_label: dict[Label | None, int]
     elements: int
     children: tuple[int, ...]
-    """Of each node, those exactly one level below it."""
+    """For each node, those exactly one level below it."""
     below: tuple[int, ...]
-    """Of each node, all below it."""
+    """For each node, all below it."""
     depths: tuple[int, ...]
-    """Of each node, how many levels below the context it is at least."""
+    """For each node, the least number of levels below the context."""
     deep: tuple[int, ...]
-    """Of each depth, the nodes that are so deep or deeper."""
+    """For each depth, the nodes at this depth or deeper."""
     near: int
     """The nodes exactly one level below their parents, and the context."""
 
@@ -77,7 +77,7 @@ def target_twig(twig: Twig) -> TargetTwig:
 
 
 def _deep(depths: list[int]) -> tuple[int, ...]:
-    """Of each depth, the nodes that are so deep or deeper."""
+    """For each depth, the nodes at this depth or deeper."""
     deep = [0] * (max(depths) + 1)
     for node, depth in enumerate(depths):
         deep[depth] |= 1 << node
@@ -87,12 +87,12 @@ def _deep(depths: list[int]) -> tuple[int, ...]:
 
 
 Follows: TypeAlias = Callable[[TargetTwig, int, Condition], bool]
-"""Whether a test follows from what the narrower twig says of one of its nodes."""
+"""Whether a test follows from what is known of a node of the narrower twig."""
 
 
-def plainly_follows(ground: TargetTwig, node: int, wanted: Condition) -> bool:
-    """Whether a test stands at the node itself, or follows from the value tests there."""
-    tests = ground.twig.tests[node]
+def plainly_follows(target: TargetTwig, node: int, wanted: Condition) -> bool:
+    """Whether a test is one of the node, or follows from its value tests."""
+    tests = target.twig.tests[node]
     if wanted in tests:
         return True
     if isinstance(wanted, ValueTest) or (
@@ -128,7 +128,7 @@ def lies_on(wider: Twig, narrower: TargetTwig, follows: Follows = plainly_follow
 
 
 def with_label(narrower: TargetTwig, label: Label | None) -> int:
-    """The nodes all of whose images in documents have the label."""
+    """The nodes whose images in all documents have the label."""
     if label is None:
         return narrower.everywhere
     if label == ANY_ELEMENT:
@@ -143,7 +143,7 @@ def with_label(narrower: TargetTwig, label: Label | None) -> int:
 
 
 def where(narrower: TargetTwig, nodes: int, wanted: Condition, follows: Follows) -> int:
-    """Those of the nodes at which the test is sure to pass."""
+    """Those of the nodes at which the test certainly passes."""
     found = 0
     for node in bits(nodes):
         if follows(narrower, node, wanted):
@@ -152,7 +152,7 @@ def where(narrower: TargetTwig, nodes: int, wanted: Condition, follows: Follows)
 
 
 def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
-    """Those of the nodes that have one of the images a child, or at least so many levels below."""
+    """The nodes that have an image as a child, or below by at least ``reach`` levels."""
     found = 0
     if not reach:
         masks = narrower.children
@@ -172,7 +172,7 @@ def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The numbers of the nodes in a mask."""
+    """The numbers of the nodes in a mask, lowest first."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1

@@ -1,29 +1,28 @@
-"""Single paths over ``/ // *``: covering decided exactly, in one walk along bits.
+"""Containment of single paths over ``/ // *``, decided exactly by one scan of bit masks.
 
 In its condensed form (:func:`~twigcast.covering.containment.twig.condensed`) a path is a row of
-*blocks*, names and ``*`` joined by ``/``, with *gaps* between them that say "at least so many
-levels":
+*blocks*, names and ``*`` joined by ``/``, with *gaps* of at least so many levels between them:
 
     /a/*/b//*/c/d//*//e     a/*/b   ≥2   c/d   ≥2   e
 
 A block begins and ends with a name (the first with the document node), except that a run of ``*``
 at the very end is all gap. The wider path covers the narrower one if and only if its blocks can be
-laid onto the narrower path's steps, block by block along ``/`` alone, with gaps at least as wide as
-asked, where a ``//`` of the narrower path counts as one level, for it may be no more.
+placed on the narrower path's steps, block by block along ``/`` alone, with gaps at least as wide as
+required, where a ``//`` of the narrower path counts as one level, for it may be no more.
 
-That this is enough is plain. That it is needed: put so many unknown elements into every ``//`` of
-the narrower path that no block can span one; then the blocks lie on its own steps. If some gap is
-wide enough only because a ``//`` is long, look at the document where that ``//`` is one level, and
-at how the wider path lies there. If no block spans that ``//`` there, that way serves always. Else
-take, of the two ways, the one that has less before the ``//`` for the blocks before the gap, and
-the other for those behind: the gap has only become wider. One ``//`` after the other, a single way
-is left that serves every document.
+Sufficiency is plain. Necessity: put so many unknown elements into every ``//`` of the narrower path
+that no block can span one; then the blocks lie on its own steps. If some gap is wide enough only
+because a ``//`` is long, consider the document where that ``//`` is one level, and the placement of
+the wider path there. If no block spans that ``//``, this placement always serves. Otherwise take,
+of the two placements, the one that has less before the ``//`` for the blocks before the gap, and
+the other for those behind: the gap has only become wider. Repeated for each ``//``, this leaves a
+single placement that serves every document.
 
 The images of a prefix of the wider path are the bits of one integer, a bit a level: a step along
 ``/`` shifts them by one, a gap leaves all levels from the lowest image on. That is a handful of
 operations a step, and no search. It is not the scan of Dissemination, Figure 1.14, which is greedy
-on paths as written and cannot see that ``/*/a//*/c`` covers ``/a/a/*//c/b/d`` (section 1.5.2 even
-says it does not).
+on paths as written and misses that ``/*/a//*/c`` covers ``/a/a/*//c/b/d`` (section 1.5.2 even
+denies it).
 
 Milo and Suciu (*Index structures for path expressions*, 1999) have shown that paths can be
 decided in polynomial time.
@@ -44,9 +43,9 @@ __all__ = ["path_covers"]
 
 
 def path_covers(*, wider: Twig, narrower: TargetTwig, follows: Follows = plainly_follows) -> bool:
-    """Whether a single path, condensed, covers another, not condensed.
+    """Whether a condensed single path covers another that is not condensed.
 
-    Exact where neither has tests, else sound.
+    Exact where neither has tests, otherwise sound.
 
     >>> from twigcast.covering.containment.homomorphism import target_twig
     >>> from twigcast.covering.containment.twig import condensed, twig_of

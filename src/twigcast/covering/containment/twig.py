@@ -1,8 +1,8 @@
 """Twigs: tree patterns as nodes in arrays.
 
 Most conditions are plain conjunctions: some node below with this label, of which some node below,
-…, and here and there a test of a value. Such a condition is a tree, and what relates two trees is
-best asked of small numbers in arrays:
+…, and here and there a test of a value. Such a condition is a tree, and trees are compared best as
+small numbers in arrays:
 
     /a[@x = '1']//*/b      node      0    1    2       3    4
                            label          a    @x      *    b
@@ -10,16 +10,16 @@ best asked of small numbers in arrays:
                            reach     0    0    0       1    0
                            tests               = '1'
 
-Node 0 is the context: the document node for a whole pattern. Nodes are numbered as they are met
-going down, so a parent comes before its children and what is below a node follows it without a
-gap. Attributes and text nodes are children with labels of their own kind, as in conditions.
+Node 0 is the context: the document node for a whole pattern. Nodes are numbered in preorder, so a
+parent comes before its children and the nodes below a node follow it without a gap. Attributes and
+text nodes are children with labels of their own kind, as in conditions.
 
-The *reach* of a node says how far below its parent it is: ``CHILD`` (0) for exactly one level,
-``k`` for at least ``k`` levels. A plain ``//`` is 1; larger numbers come from :func:`condensed`,
-the form in which ``/a/*//b`` and ``/a//*/b`` are one twig.
+The *reach* of a node is how far below its parent it is: ``CHILD`` (0) for exactly one level, ``k``
+for at least ``k`` levels. A plain ``//`` is 1; larger numbers come from :func:`condensed`, the form
+in which ``/a/*//b`` and ``/a//*/b`` are one twig.
 
-Every function here takes one pass over the nodes, and nothing recurs: a twig may be as deep as
-its pattern's limits allow.
+Every function here takes one pass over the nodes, without recursion: a twig may be as deep as its
+pattern's limits allow.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class Twig(NamedTuple):
     """A conjunction of paths and tests as a tree of numbered nodes; node 0 is the context."""
 
     labels: tuple[Label | None, ...]
-    """None where the node may be of any kind: the context, unless it is asked for its label."""
+    """None where the node may be of any kind: the context, unless its label is tested."""
     parents: tuple[int, ...]
     reaches: tuple[int, ...]
     tests: tuple[tuple[Condition, ...], ...]
-    """What is asked of the node beyond its label and what is below it: value tests, and in a
-    twig with opaque tests any other condition."""
+    """Conditions on the node beyond its label and the nodes below it: value tests, and in a twig
+    with opaque tests any other condition."""
     children: tuple[tuple[int, ...], ...]
     is_path: bool
     """Whether no node has two children."""
@@ -85,7 +85,7 @@ def made(
     reaches: Sequence[int],
     tests: Sequence[tuple[Condition, ...]],
 ) -> Twig:
-    """The twig of these arrays, children worked out from parents."""
+    """The twig of these arrays; children are derived from parents."""
     below: list[list[int]] = [[] for _ in parents]
     for node in range(1, len(parents)):
         below[parents[node]].append(node)
@@ -97,7 +97,7 @@ def made(
 
 
 def twig_of(condition: Condition, *, opaque: bool = False) -> Twig | None:
-    """The twig that the condition is; None where it is more than paths and value tests.
+    """The condition as a twig; None where it is more than paths and value tests.
 
     With ``opaque``, every condition is a twig: what is neither a path nor a value test (``or``,
     ``not``, residuals …) becomes a test of its node, to be compared as it stands.
@@ -141,11 +141,11 @@ def twig_of(condition: Condition, *, opaque: bool = False) -> Twig | None:
 
 
 def condensed(twig: Twig) -> Twig:
-    """The same meaning with fewer nodes: what ``*`` and ``//`` in a row say, said by reaches.
+    """An equivalent twig with fewer nodes: rows of ``*`` and ``//`` expressed by reaches.
 
-    Between two nodes, a run of bare ``*`` of which one step is ``//`` only says how many levels
-    lie between at least, wherever the ``//`` stands; at the end of a path a run of ``*`` says that
-    there are so many levels, whether its steps are ``/`` or ``//``:
+    Between two nodes, a run of bare ``*`` of which one step is ``//`` only requires a least number
+    of levels between them, wherever the ``//`` stands; at the end of a path a run of ``*`` requires
+    so many levels, whether its steps are ``/`` or ``//``:
 
         /a/*//b, /a//*/b    →   a, and at least 2 levels below it b
         /a/*/*, /a//*//*    →   a, and at least 2 levels below it some element
@@ -179,10 +179,10 @@ def condensed(twig: Twig) -> Twig:
 
 
 def with_one_of_each_attribute(twig: Twig) -> Twig:
-    """The same meaning, with tests of one attribute gathered: ``[@x > 3][@x < 5]`` is one node.
+    """An equivalent twig with tests of one attribute joined: ``[@x > 3][@x < 5]`` is one node.
 
-    An element has no two attributes of one name, so all that is asked of ``@x`` is asked of one
-    node. Not so of elements and texts, nor of ``@*`` and ``.//@x``.
+    An element has no two attributes of one name, so all tests of ``@x`` are tests of one node. This
+    does not hold for elements and texts, nor for ``@*`` and ``.//@x``.
     """
     first: dict[tuple[int, Label], int] = {}
     tests = list(twig.tests)
@@ -198,14 +198,14 @@ def with_one_of_each_attribute(twig: Twig) -> Twig:
 
 
 class Chain(NamedTuple):
-    """What stands in the place of a ``//``: these elements, then one level, or any number."""
+    """The replacement of a ``//``: these elements, then one level, or any number."""
 
     elements: tuple[Label, ...]
     is_open: bool
 
 
 def stretched(twig: Twig, chains: Mapping[int, Chain]) -> Twig:
-    """The twig with chains above the nodes that they are given for.
+    """The twig with chains inserted above some of its nodes.
 
     >>> from twigcast.language import Pattern
     >>> twig = twig_of(Pattern.parse("/a//b").condition)

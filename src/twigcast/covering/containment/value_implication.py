@@ -1,20 +1,20 @@
-"""What value tests say about each other.
+"""Implications and contradictions between value tests.
 
-A test compares the string-value of *one* node with a constant (which node of a set it may be is
-for conditions to say). XPath 1.0 (3.4) has two worlds of comparison, and libxml2 judges both:
+A test compares the string-value of *one* node with a constant (conditions determine which node of a
+set it may be). XPath 1.0 (3.4) has two kinds of comparison, and libxml2 implements both:
 
     strings   = and != with a string, contains, starts-with
     numbers   = and != with a number, and < <= > >= always; what is no number is NaN, which is
               unequal to everything, itself included, and neither less nor greater
 
 So ``. = 5`` and ``. = '5'`` differ (" 5.0 " passes the first only), ``not(. < 5)`` is not
-``. >= 5`` (a word passes the first only), and yet a string can decide a number: ``. = '7'`` says
-all there is to know, so every other test follows from it or contradicts it.
+``. >= 5`` (a text that is no number passes the first only), and yet a string can decide a number:
+``. = '7'`` fixes the value, so every other test follows from it or contradicts it.
 
-*Facts* are tests, or negations of tests, that all hold at one node. What numbers they leave is an
-interval with holes and the question whether NaN is among them; that part is exact, and so is
-``!=`` with a string: the facts imply ``. != 'x'`` just where 'x' itself would not pass them. The
-rest is sound: a prefix implies shorter prefixes, a part implies its own parts.
+*Facts* are tests, or negations of tests, that all hold at one node. The numbers they allow form an
+interval with holes, with or without NaN; that part is exact, and so is ``!=`` with a string: the
+facts imply ``. != 'x'`` exactly where 'x' itself would not pass them. The rest is sound: a prefix
+implies shorter prefixes, a part implies its own parts.
 
     >>> from twigcast.language.xpath.syntax import Literal, Number
     >>> above_15 = ValueTest(Operator.GREATER, Number("15"))
@@ -25,8 +25,8 @@ rest is sound: a prefix implies shorter prefixes, a part implies its own parts.
     >>> contradictory((above_15, ValueTest(Operator.AT_MOST, Number("3"))))
     True
 
-XNET, section 3, orders value tests in the same way (``> 15`` below ``> 10``), without saying what
-a value is that is no number.
+XNET, section 3, orders value tests in the same way (``> 15`` below ``> 10``), but does not define
+the order for values that are no numbers.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def value_implies(*, stronger: ValueTest, weaker: ValueTest) -> bool:
 
 
 def opposite(test: ValueTest) -> Fact:
-    """What holds where the test does not: another test for ``=`` and ``!=``, else its negation."""
+    """The negation of a test: another test for ``=`` and ``!=``, otherwise a ``Not``."""
     operator = _OPPOSITE.get(test.operator)
     return Not(test) if operator is None else ValueTest(operator, test.constant)
 
@@ -78,7 +78,7 @@ def value_facts(conditions: Iterable[Condition]) -> tuple[Fact, ...]:
 
 @lru_cache(maxsize=65_536)  # Tests are shared by many patterns, and so are their relations.
 def facts_imply(facts: tuple[Fact, ...], wanted: Fact) -> bool:
-    """Whether every value for which all the facts hold is one for which ``wanted`` holds."""
+    """Whether ``wanted`` holds for every value for which all the facts hold."""
     if wanted in facts:
         return True
     if contradictory(facts):
@@ -86,9 +86,9 @@ def facts_imply(facts: tuple[Fact, ...], wanted: Fact) -> bool:
     for fact in facts:
         if (value := _only_value(fact)) is not None:
             return _holds(wanted, value)
-    test, negated = _apart(wanted)
+    test, negated = _test_and_sign(wanted)
     if is_numeric(test):
-        return reduce(_Numbers.meet, map(_numbers, facts), _ANYTHING).within(_numbers(wanted))
+        return reduce(_NumberSet.meet, map(_numbers, facts), _ANYTHING).within(_numbers(wanted))
     assert isinstance(test.constant, Literal)
     if test.operator in _OPPOSITE:
         is_unequal = (test.operator is Operator.UNEQUAL) is not negated
@@ -98,25 +98,25 @@ def facts_imply(facts: tuple[Fact, ...], wanted: Fact) -> bool:
 
 @lru_cache(maxsize=65_536)
 def contradictory(facts: tuple[Condition, ...]) -> bool:
-    """Whether it can be seen that no value has all these facts; other conditions count as true."""
+    """Whether no value has all these facts, if that is certain; other conditions count as true."""
     if FALSE in facts:
         return True
     known = value_facts(facts)
     for fact in known:
         if (value := _only_value(fact)) is not None:
             return not all(_holds(other, value) for other in known)
-        test, negated = _apart(fact)
+        test, negated = _test_and_sign(fact)
         if test.operator in _PARTS and isinstance(test.constant, Literal):
             denied = (test.operator, test.constant.value, not negated)
             if any(_string_implies(other, *denied) for other in known):
                 return True
-    return reduce(_Numbers.meet, map(_numbers, known), _ANYTHING).is_empty
+    return reduce(_NumberSet.meet, map(_numbers, known), _ANYTHING).is_empty
 
 
 _PARTS: Final = frozenset({Operator.CONTAINS, Operator.STARTS_WITH})
 
 
-def _apart(fact: Fact) -> tuple[ValueTest, bool]:
+def _test_and_sign(fact: Fact) -> tuple[ValueTest, bool]:
     """The test and whether it is negated."""
     if isinstance(fact, ValueTest):
         return fact, False
@@ -125,8 +125,8 @@ def _apart(fact: Fact) -> tuple[ValueTest, bool]:
 
 
 def _only_value(fact: Fact) -> str | None:
-    """The one value that the fact leaves, or None for more than one."""
-    test, negated = _apart(fact)
+    """The only value that the fact allows, or None if it allows more."""
+    test, negated = _test_and_sign(fact)
     wanted = Operator.UNEQUAL if negated else Operator.EQUAL
     if test.operator is wanted and isinstance(test.constant, Literal):
         return test.constant.value
@@ -135,13 +135,13 @@ def _only_value(fact: Fact) -> str | None:
 
 def _holds(fact: Fact, value: str) -> bool:
     """Whether a node with that string-value has the fact."""
-    test, negated = _apart(fact)
+    test, negated = _test_and_sign(fact)
     return passes(test, value) is not negated
 
 
 def _string_implies(fact: Fact, operator: Operator, wanted: str, negated: bool) -> bool:  # noqa: FBT001
-    """Whether the fact about a string implies that it has, or has not, the part ``wanted``."""
-    test, denied = _apart(fact)
+    """Whether the fact about a string implies that it contains, or lacks, the part ``wanted``."""
+    test, denied = _test_and_sign(fact)
     if not isinstance(test.constant, Literal) or test.operator not in _PARTS:
         return False
     part, at_start = test.constant.value, test.operator is Operator.STARTS_WITH
@@ -150,7 +150,7 @@ def _string_implies(fact: Fact, operator: Operator, wanted: str, negated: bool) 
             return not denied and wanted in part
         return not denied and at_start and part.startswith(wanted)
     if denied:
-        # What is not even in there cannot be part of something that is.
+        # A string without the part has no longer part that contains it.
         if not at_start:
             return part in wanted
         return operator is Operator.STARTS_WITH and wanted.startswith(part)
@@ -162,7 +162,7 @@ def _string_implies(fact: Fact, operator: Operator, wanted: str, negated: bool) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
+class _NumberSet:
     """A set of numbers: from ``low`` to ``high``, without the holes, and perhaps NaN."""
 
     low: float = -inf
@@ -170,23 +170,23 @@ class _Numbers:
     holes: frozenset[float] = frozenset()
     nan: bool = True
 
-    def meet(self, other: _Numbers) -> _Numbers:
-        """What is in both."""
+    def meet(self, other: _NumberSet) -> _NumberSet:
+        """The intersection."""
         low, high = max(self.low, other.low), min(self.high, other.high)
-        return _Numbers(low, high, self.holes | other.holes, self.nan and other.nan)
+        return _NumberSet(low, high, self.holes | other.holes, self.nan and other.nan)
 
     @property
     def has_numbers(self) -> bool:
-        """Whether it has more than NaN. Of numbers without another in between it may not know."""
+        """Whether it has more than NaN; holes between adjacent floats are not considered."""
         return self.low < self.high or (self.low == self.high and self.low not in self.holes)
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it."""
+        """Whether the set is empty."""
         return not self.nan and not self.has_numbers
 
-    def within(self, other: _Numbers) -> bool:
-        """Whether all of it is in the other."""
+    def within(self, other: _NumberSet) -> bool:
+        """Whether it is a subset of the other."""
         if self.nan and not other.nan:
             return False
         return not self.has_numbers or (
@@ -196,26 +196,26 @@ class _Numbers:
         )
 
 
-_ANYTHING: Final = _Numbers()
-_NOTHING: Final = _Numbers(inf, -inf, nan=False)
+_ANYTHING: Final = _NumberSet()
+_NOTHING: Final = _NumberSet(inf, -inf, nan=False)
 
 
-def _numbers(fact: Fact) -> _Numbers:
-    """The numbers that values with the fact can have."""
-    test, negated = _apart(fact)
+def _numbers(fact: Fact) -> _NumberSet:
+    """The numbers of the values with the fact."""
+    test, negated = _test_and_sign(fact)
     if not is_numeric(test):
         return _ANYTHING
     operator, limit = test.operator, constant_number(test.constant)
     if operator in _OPPOSITE and negated:
         operator, negated = _OPPOSITE[operator], False
     if isnan(limit):
-        # Nothing compares with NaN, except that everything is unequal to it.
+        # Every comparison with NaN is false, except that everything is unequal to it.
         return _ANYTHING if negated or operator is Operator.UNEQUAL else _NOTHING
     match operator:
         case Operator.EQUAL:
-            return _Numbers(limit, limit, nan=False)
+            return _NumberSet(limit, limit, nan=False)
         case Operator.UNEQUAL:
-            return _Numbers(holes=frozenset({limit}))
+            return _NumberSet(holes=frozenset({limit}))
         case Operator.LESS | Operator.AT_MOST:
             below = not negated
         case _:
@@ -224,7 +224,7 @@ def _numbers(fact: Fact) -> _Numbers:
     strict = operator in {Operator.LESS, Operator.GREATER}
     holes = frozenset({limit}) if strict is not negated else frozenset()
     return (
-        _Numbers(high=limit, holes=holes, nan=negated)
+        _NumberSet(high=limit, holes=holes, nan=negated)
         if below
-        else _Numbers(low=limit, holes=holes, nan=negated)
+        else _NumberSet(low=limit, holes=holes, nan=negated)
     )

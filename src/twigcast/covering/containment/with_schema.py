@@ -1,27 +1,27 @@
-"""Covering among documents that keep to a schema: there, patterns cover more.
+"""Containment among documents that keep to a schema, where patterns cover more.
 
-A schema is taken as its label paths, an automaton (:mod:`~twigcast.covering.paths.automaton`):
-which elements, attributes and texts can be where. If ``price`` stands only in ``/stocks/stock``,
-then ``/stocks/stock/price`` and ``//price`` cover each other, and nothing is asked of documents but
-that their paths are among those of the schema. (That a ``stock`` must have a ``price`` is not
+A schema is represented by its label paths, an automaton
+(:mod:`~twigcast.covering.paths.automaton`): which elements, attributes and texts can be where. If
+``price`` stands only in ``/stocks/stock``, then ``/stocks/stock/price`` and ``//price`` cover each
+other. Documents need only have paths of the schema. (That a ``stock`` must have a ``price`` is not
 used.)
 
 For single paths this is decided exactly. The narrower path, the schema and the wider paths are
-followed together, from the document node down. A situation is a state of the schema, how far the
-narrower path has come (by a choice of ours: it is the one that shall be found), and for the wider
-paths the *set* of steps they can have come to, as bits:
+followed together, from the document node down. A search state is a state of the schema, how far the
+narrower path has been matched (chosen nondeterministically), and for the wider paths the *set* of
+steps that they can have reached, as bits:
 
     schema     (0) ──stocks──▶ (1) ──stock──▶ (2) ──price──▶ (3)
     narrower   //price          0              0              done
     wider      /stocks/*/price  1              2              done
 
-A situation in which the narrower path is done and no wider one is, is a counterexample; if there is
-none, every path of the schema with a node for the narrower pattern has one for a wider one. Of
-situations that differ in the set alone, those with less in it suffice.
+A search state in which the narrower path is done and no wider one is, is a counterexample; if there
+is none, every path of the schema with a node for the narrower pattern has one for a wider one. Of
+search states that differ in the set alone, those with a minimal set suffice.
 
-Trees are written out by the schema first: :mod:`~twigcast.covering.containment.schema_expansion`.
+Trees are expanded by the schema first: :mod:`~twigcast.covering.containment.schema_expansion`.
 
-Dissemination uses schemas for advertisements alone; there is no such step in it.
+Dissemination uses schemas for advertisements alone, not for this.
 """
 
 from __future__ import annotations
@@ -47,31 +47,31 @@ __all__ = [
 
 
 _LABELS_KNOWN_MAX: Final = 1024
-"""Labels whose edges are remembered; over it, they are forgotten and looked for again."""
+"""Labels whose edges are cached; the cache is cleared when it is full."""
 
 _EDGES_PER_STEP: Final = 8
-"""Looking at so many edges of a schema takes about as long as trying to join two nodes."""
+"""Visiting so many edges of a schema takes about as long as trying to join two nodes."""
 
 
 @dataclass(frozen=True)
 class SchemaPaths:
-    """The label paths of a schema, ready to be followed up and down."""
+    """The label paths of a schema, with tables to follow them up and down."""
 
     automaton: PathAutomaton
-    _known: dict[Label, dict[int, list[tuple[Label, int]]]] = field(
+    _edges_by_label: dict[Label, dict[int, list[tuple[Label, int]]]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
     def edges(self, label: Label) -> dict[int, list[tuple[Label, int]]]:
-        """The edges that an element with the label can take, by the states they begin at.
+        """The edges that an element with the label can take, by source state.
 
-        Each with the label that is both the element's and the edge's, and where it leads.
+        Each is the intersection of the element's and the edge's label, and the target.
         """
-        found = self._known.get(label)
+        found = self._edges_by_label.get(label)
         if found is None:
-            if len(self._known) >= _LABELS_KNOWN_MAX:
-                self._known.clear()
-            found = self._known[label] = {}
+            if len(self._edges_by_label) >= _LABELS_KNOWN_MAX:
+                self._edges_by_label.clear()
+            found = self._edges_by_label[label] = {}
             for source, other, target in self.automaton.edges():
                 met = label.meet(other)
                 if met is not None:
@@ -80,20 +80,20 @@ class SchemaPaths:
 
     @cached_property
     def steps_a_node(self) -> int:
-        """The steps it takes to look for the places of one node."""
+        """The steps it takes to find the possible states of one node."""
         edges = sum(len(state.edges) for state in self.automaton.states)
         return 1 + (len(self.automaton.states) + edges) // _EDGES_PER_STEP
 
     @cached_property
     def above(self) -> list[set[int]]:
-        """Of each state, those with an edge to it."""
+        """For each state, the states with an edge to it."""
         found: list[set[int]] = [set() for _ in self.automaton.states]
         for source, _, target in self.automaton.edges():
             found[target].add(source)
         return found
 
     def or_below(self, states: Iterable[int]) -> set[int]:
-        """The states, and all that can be reached from them."""
+        """The states, and all states that can be reached from them."""
         found = set(states)
         waiting = list(found)
         for state in waiting:
@@ -104,7 +104,7 @@ class SchemaPaths:
         return found
 
     def or_above(self, states: Iterable[int]) -> set[int]:
-        """The states, and all from which they can be reached."""
+        """The states, and all states from which they can be reached."""
         found = set(states)
         waiting = list(found)
         for state in waiting:
@@ -135,7 +135,7 @@ class SchemaPaths:
 
 
 def possible_states(twig: Twig, schema: SchemaPaths) -> tuple[list[set[int]], list[set[int]]]:
-    """Of each node, the states in which what is below it can be, and those that it can be below."""
+    """For each node, its possible states by what is below it, and those of its parent."""
     everywhere = set(range(len(schema.automaton.states)))
     possible, above = [everywhere] * twig.size, [everywhere] * twig.size
     for node in range(twig.size - 1, 0, -1):
@@ -182,22 +182,22 @@ def single_paths_of(twig: Twig) -> list[Twig]:
     return found
 
 
-class _Step(NamedTuple):
-    """A step of a wider path: what it asks of a node, and whether levels may be skipped before."""
+class _WiderStep(NamedTuple):
+    """A step of a wider path: its conditions, and whether levels may be skipped before it."""
 
     label: Label
     tests: tuple[Condition, ...]
     far: bool
 
 
-def _steps_of(path: Twig) -> list[_Step]:
-    """The steps of a condensed path, with a ``*`` for each level it asks for."""
-    steps: list[_Step] = []
+def _steps_of(path: Twig) -> list[_WiderStep]:
+    """The steps of a condensed path, with a ``*`` for each level it requires."""
+    steps: list[_WiderStep] = []
     for node in range(1, path.size):
         label, reach = path.labels[node], path.reaches[node]
         assert label is not None
-        levels = [_Step(ANY_ELEMENT, (), far=place == 0) for place in range(reach - 1)]
-        steps += [*levels, _Step(label, path.tests[node], far=reach == 1)]
+        levels = [_WiderStep(ANY_ELEMENT, (), far=place == 0) for place in range(reach - 1)]
+        steps += [*levels, _WiderStep(label, path.tests[node], far=reach == 1)]
     return steps
 
 
@@ -209,31 +209,35 @@ def paths_cover_under(
     steps: Steps,
     follows: Follows,
 ) -> bool:
-    """Whether the wider paths together, condensed, cover the narrower one, by the schema.
+    """Whether the condensed wider paths together cover the narrower one, by the schema.
 
-    Exact where there are no tests, else sound. Raises OutOfSteps.
+    Exact where there are no tests, otherwise sound. Raises OutOfSteps.
     """
-    ground = target_twig(narrower)
-    front = _Front([w for w in widers if all(follows(ground, 0, t) for t in w.tests[0])], follows)
-    if front.done(front.first):
+    narrower_target = target_twig(narrower)
+    positions = _WiderPositions(
+        [w for w in widers if all(follows(narrower_target, 0, t) for t in w.tests[0])], follows
+    )
+    if positions.done(positions.first):
         return True
     steps.take(narrower.size * schema.steps_a_node)
     possible, above = possible_states(narrower, schema)
     if DOCUMENT_NODE not in possible[0]:
         return True
     last = narrower.size - 1
-    smallest: dict[tuple[int, int], list[int]] = {(DOCUMENT_NODE, 0): [front.first]}
-    waiting = [(DOCUMENT_NODE, 0, front.first)]
+    smallest: dict[tuple[int, int], list[int]] = {(DOCUMENT_NODE, 0): [positions.first]}
+    waiting = [(DOCUMENT_NODE, 0, positions.first)]
     while waiting:
-        state, node, come = waiting.pop()
+        state, node, reached = waiting.pop()
         if node == last:
             return False
         steps.take(1 + len(schema.automaton.states[state].edges))
-        for target, now, letter in _moves(schema, state, node, narrower):
+        for target, now, label_seen in _moves(schema, state, node, narrower):
             if target not in (possible[now] if now != node else above[node + 1]):
                 continue
-            after = front.after(come, letter, ground, now if now != node else None)
-            if front.done(after):
+            after = positions.after(
+                reached, label_seen, narrower_target, now if now != node else None
+            )
+            if positions.done(after):
                 continue
             known = smallest.setdefault((target, now), [])
             if not any(other & after == other for other in known):
@@ -246,13 +250,13 @@ def paths_cover_under(
 def _moves(
     schema: SchemaPaths, state: int, node: int, path: Twig
 ) -> Iterator[tuple[int, int, Label]]:
-    """Where the schema and the narrower path can go on to, and by which label."""
+    """The next states of the schema and the narrower path, each with its label."""
     wanted = path.labels[node + 1]
     assert wanted is not None
     here = schema.automaton.states[state]
     if wanted.kind is Kind.ELEMENT:
-        for letter, target in edges_from(schema, (state,), wanted):
-            yield target, node + 1, letter
+        for label_seen, target in edges_from(schema, (state,), wanted):
+            yield target, node + 1, label_seen
     elif wanted == TEXT:
         if here.text is not TextKind.NONE:
             yield state, node + 1, wanted
@@ -266,12 +270,12 @@ def _moves(
             yield target, node, label
 
 
-class _Front:
-    """How far wider paths can have come, as bits: one for each number of steps taken of each."""
+class _WiderPositions:
+    """Positions that wider paths can have reached: a bit for each number of steps of each path."""
 
     def __init__(self, widers: Sequence[Twig], follows: Follows) -> None:
         self.first = self._ends = self._skipping = 0
-        self._steps: list[tuple[int, _Step]] = []
+        self._steps: list[tuple[int, _WiderStep]] = []
         self._follows = follows
         self._passing: dict[tuple[Label, int | None], int] = {}
         place = 0
@@ -284,21 +288,24 @@ class _Front:
             self._ends |= 1 << place
             place += 1
 
-    def done(self, come: int) -> bool:
-        """Whether one of the wider paths has come to its end."""
-        return bool(come & self._ends)
+    def done(self, reached: int) -> bool:
+        """Whether one of the wider paths has reached its end."""
+        return bool(reached & self._ends)
 
-    def after(self, come: int, letter: Label, ground: TargetTwig, node: int | None) -> int:
-        """How far they can have come with one more node, of the narrower path if it is one."""
-        key = (letter, node)
+    def after(
+        self, reached: int, label_seen: Label, narrower_target: TargetTwig, node: int | None
+    ) -> int:
+        """The positions after one more node, of the narrower path if ``node`` is not None."""
+        key = (label_seen, node)
         passing = self._passing.get(key)
         if passing is None:
             passing = self._passing[key] = sum(
                 bit
                 for bit, step in self._steps
-                if step.label.includes(letter)
+                if step.label.includes(label_seen)
                 and all(
-                    node is not None and self._follows(ground, node, test) for test in step.tests
+                    node is not None and self._follows(narrower_target, node, test)
+                    for test in step.tests
                 )
             )
-        return (come & passing) << 1 | (come & self._skipping)
+        return (reached & passing) << 1 | (reached & self._skipping)

@@ -1,1 +1,1 @@
-"""Changing sets of patterns: who covers whom, and the fewest that cover all."""
+"""Indexes of changing sets of patterns: who covers whom, and the fewest that cover all."""

@@ -1,7 +1,7 @@
-"""A changing set of patterns that knows which of them cover another, and which are covered.
+"""The cover index: a changing set of patterns, searched for coverings in both directions.
 
-A broker asks both for every subscription that comes: is it covered by what was passed on before,
-and what that was passed on does it cover?
+For every subscription that arrives, a broker needs both: which forwarded patterns cover it, and
+which forwarded patterns does it cover?
 
     >>> index = CoverIndex()
     >>> for id, text in enumerate(["//a", "/a/b", "/a//b", "//d"]):
@@ -10,15 +10,15 @@ and what that was passed on does it cover?
     ([0, 1, 2], [1, 2], [0, 3])
 
 The answers are those of :func:`~twigcast.covering.containment.covers.covers` for each pair. An
-engine (:mod:`~twigcast.covering.index.engine`) leaves few pairs to ask about. Equal patterns are
+engine (:mod:`~twigcast.covering.index.engine`) leaves few pairs to decide. Equal patterns are
 kept once, with all their ids.
 
-*Roots* are what has to be passed on: together they cover the set. Patterns that cover each other,
-directly or round a circle, are one class, of which the least in the order of texts is the root if
-nothing outside the class covers it; so they cannot eliminate each other, and what is passed on does
-not depend on the order in which patterns came. Since a "no" may stand for
-"nobody knows", coverings need not be transitive as they are found, yet they are by their meaning:
-what is below something that is below a root is as good as below the root.
+*Roots* are the patterns to forward: together they cover the set. Patterns that cover each other,
+directly or in a cycle, are one class. If nothing outside the class covers it, its least text is a
+root; so patterns of a class cannot eliminate each other, and what is forwarded does not depend on
+the order of arrival. Since a "no" may mean "unknown", coverings need not be transitive as they are
+found, yet they are by their meaning: whatever is below a pattern that is below a root counts as
+below the root.
 """
 
 from __future__ import annotations
@@ -57,24 +57,24 @@ _ID_BOUND: Final = 1 << 63
 
 
 class CoverIndexStatistics(NamedTuple):
-    """What a cover index holds, and what its searches have come to."""
+    """The contents of a cover index, and counters of its searches."""
 
     engine: str
     ids: int
     patterns: int
-    """Different ones."""
+    """Distinct patterns."""
     searches: int
     sure: int
     """Coverings that the engine itself was sure of."""
     decided: int
-    """Pairs that were left to be decided."""
+    """Pairs that the engine left open."""
     covering: int
     """Those of them that turned out to be coverings."""
     undecided: int
     """Those of them for which the budget did not suffice: they count as no covering."""
 
 
-class _Kept(NamedTuple):
+class _IndexedPattern(NamedTuple):
     """One pattern of the set."""
 
     pattern: Pattern
@@ -100,28 +100,28 @@ class CoverIndex(Copied):
         budget: int = COVER_BUDGET,
         ready_of: Callable[[Pattern], CompiledPattern] | None = None,
     ) -> None:
-        self.engine, self._candidates = _made(engine, budget)
+        self.engine, self._candidates = _candidates_of(engine, budget)
         self._budget = budget
         self._ready_of = ready_of
-        """Where patterns that are made ready are kept, if somebody does so for several indexes."""
+        """Returns compiled patterns, where a caller caches them for several indexes."""
         self._tally = Tally()
         self._searches = self._sure = 0
         self._numbers: dict[Pattern, int] = {}
         self._by_id: dict[int, int] = {}
-        self._kept: dict[int, _Kept] = {}
+        self._kept: dict[int, _IndexedPattern] = {}
         self._first_ids = array("q")
-        """Of each number the id that came first; side by side, since many are read at once."""
+        """The first id of each number, in an array, since many are read at once."""
         self._more_ids: dict[int, dict[int, None]] = {}
-        """Of the few patterns that have several ids the others, as they came."""
+        """The further ids of the few patterns that have several, in order of arrival."""
         self._unused: list[int] = []
         self._roots: list[int] | None = []
 
     @door("adding a pattern")
     def add(self, id: int, pattern: Pattern | str) -> None:
-        """Put in a pattern, or its text, under an id.
+        """Add a pattern, or its text, under an id.
 
-        Raises UsageError if the id is in use or beyond 64 bits, PatternError for a text that is no
-        pattern.
+        Raises UsageError if the id is in use or beyond 64 bits, PatternError for a text that
+        is not a pattern.
         """
         if not -_ID_BOUND <= id < _ID_BOUND:
             raise UsageError(f"the id {shown(id)} does not fit into 64 bits")
@@ -130,34 +130,34 @@ class CoverIndex(Copied):
         parsed = _parsed(pattern)
         number = self._numbers.get(parsed)
         if number is None:
-            self._by_id[id] = self._put_in(parsed, id)
+            self._by_id[id] = self._insert(parsed, id)
         else:
             self._by_id[id] = number
             self._more_ids.setdefault(number, {})[id] = None
 
-    def _put_in(self, pattern: Pattern, first_id: int) -> int:
-        made = asked(self._ready_of, pattern) if self._ready_of else ready(pattern.condition)
+    def _insert(self, pattern: Pattern, first_id: int) -> int:
+        compiled = asked(self._ready_of, pattern) if self._ready_of else ready(pattern.condition)
         if not self._unused:
             self._unused.append(len(self._first_ids))
             self._first_ids.append(first_id)
         number = self._unused.pop()
-        self._candidates.add(number, made)
+        self._candidates.add(number, compiled)
         self._first_ids[number] = first_id
-        self._kept[number] = _Kept(pattern, made)
+        self._kept[number] = _IndexedPattern(pattern, compiled)
         self._numbers[pattern] = number
         self._roots = None
         return number
 
     @door("removing a pattern")
     def remove(self, id: int) -> None:
-        """Take out an id, and its pattern if it was the last; UsageError if it is not there."""
+        """Remove an id, and its pattern if that was its last; UsageError if it is not there."""
         number = self._by_id.pop(id, None)
         if number is None:
             raise UsageError(f"no pattern with id {shown(id)}, so nothing to remove")
         self._roots = None
         more = self._more_ids.get(number)
         if not more:
-            self._take_out(number)
+            self._delete(number)
             return
         if self._first_ids[number] == id:
             self._first_ids[number] = next(iter(more))
@@ -166,7 +166,7 @@ class CoverIndex(Copied):
         if not more:
             del self._more_ids[number]
 
-    def _take_out(self, number: int) -> None:
+    def _delete(self, number: int) -> None:
         self._candidates.remove(number)
         kept = self._kept.pop(number)
         del self._numbers[kept.pattern]
@@ -177,20 +177,20 @@ class CoverIndex(Copied):
 
     @door("looking for covering patterns")
     def covering(self, pattern: Pattern | str) -> list[int]:
-        """The ids of the patterns that cover this one, sorted; its own are among them."""
+        """The ids of the patterns that cover this one, sorted, including its own."""
         return self._ids(self._covering(_parsed(pattern)))
 
     @door("looking for covered patterns")
     def covered(self, pattern: Pattern | str) -> list[int]:
-        """The ids of the patterns that this one covers, sorted; its own are among them."""
+        """The ids of the patterns that this one covers, sorted, including its own."""
         return self._ids(self._covered(_parsed(pattern)))
 
     @door("looking for patterns nothing covers")
     def roots(self) -> list[int]:
-        """An id of each class of patterns that nothing outside the class covers, sorted.
+        """One id for each class of patterns that nothing outside the class covers, sorted.
 
-        It is the first id of the pattern of the class with the least text. The answer is kept until
-        the set changes.
+        It is the first id of the pattern with the least text in the class. The result is cached
+        until the set changes.
         """
         if self._roots is None:
             self._roots = sorted(self._first_ids[number] for number in self._root_numbers())
@@ -228,7 +228,7 @@ class CoverIndex(Copied):
 
     @door("counting")
     def statistics(self) -> CoverIndexStatistics:
-        """How much it holds, and how often it was asked."""
+        """Sizes, and counters of searches."""
         return CoverIndexStatistics(
             engine=self.engine,
             ids=len(self._by_id),
@@ -247,15 +247,15 @@ class CoverIndex(Copied):
         if own is None and self._ready_of:
             narrower = asked(self._ready_of, pattern)
         elif own is None:
-            unlaid = tuple(map(_unlaid, narrower_twigs(pattern.condition)))
-            narrower = CompiledPattern(pattern.condition, (), unlaid)
+            targets = tuple(map(_without_masks, narrower_twigs(pattern.condition)))
+            narrower = CompiledPattern(pattern.condition, (), targets)
         else:
             narrower = self._kept[own].ready
         sure, maybe = self._candidates.covering(narrower)
         found = self._with_itself(own, sure)
         if maybe and own is None and not self._ready_of:
-            grounds = tuple(target_twig(ground.twig) for ground in narrower.grounds)
-            narrower = CompiledPattern(pattern.condition, (), grounds)
+            targets = tuple(target_twig(target.twig) for target in narrower.targets)
+            narrower = CompiledPattern(pattern.condition, (), targets)
         for number in maybe:
             if number != own and self._decided(self._kept[number].ready, narrower):
                 found.append(number)
@@ -289,7 +289,7 @@ class CoverIndex(Copied):
         return verdict.covers
 
     def _ids(self, numbers: list[int]) -> list[int]:
-        """The ids of patterns, sorted; a search may find many thousands."""
+        """The ids of patterns, sorted; there may be many thousands."""
         ids = list(map(self._first_ids.__getitem__, numbers))
         if self._more_ids:
             for more in filter(None, map(self._more_ids.get, numbers)):
@@ -302,16 +302,16 @@ class CoverIndex(Copied):
     def _root_numbers(self) -> list[int]:
         """The pattern with the least text of each class that nothing outside it covers.
 
-        Where a climb comes to what an earlier one has settled, all of it is below a root.
+        Where a search upwards reaches a settled pattern, all its patterns are below a root.
         """
         roots = []
         settled: set[int] = set()
         for number in self._kept:
             if number in settled:
                 continue
-            climb = MaximalClasses()
-            top = climb.top(number, self._above, settled)
-            settled.update(climb.heights)
+            search = MaximalClasses()
+            top = search.top(number, self._above, settled)
+            settled.update(search.heights)
             if top:
                 least = min(top, key=lambda each: self._kept[each].pattern.text)
                 roots.append(least)
@@ -336,13 +336,13 @@ def _parsed(pattern: Pattern | str) -> Pattern:
     return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
 
 
-def _unlaid(twig: Twig) -> TargetTwig:
-    """A twig for an engine to look at, without the masks that only a decision needs."""
+def _without_masks(twig: Twig) -> TargetTwig:
+    """A target twig for engines, without the masks that only a decision needs."""
     return TargetTwig(twig, 0, {}, 0, (), (), (), (), 0)
 
 
-def _made(engine: CoverEngine, budget: int) -> tuple[str, Candidates]:
-    """The engine of that name, and its name in full."""
+def _candidates_of(engine: CoverEngine, budget: int) -> tuple[str, Candidates]:
+    """The full name of an engine, and the engine."""
     check_whole(budget, "budget")
     if engine == "python" or (engine == "auto" and not native.AVAILABLE):
         return "python", FeatureIndex()

@@ -1,7 +1,7 @@
-"""Features: what a covering needs, as numbers that can be looked up and compared as bits.
+"""Features of patterns: what a covering requires, as numbers to look up and to compare as bits.
 
-If a wider pattern covers a narrower one, then whatever the wider one *asks for* the narrower one
-must *have*. Features are such things, chosen so that each is cheap to see on either side alone:
+If a wider pattern covers a narrower one, then whatever the wider one *requires* the narrower one
+must *have*. Features are such requirements, each cheap to see on either side alone:
 
     a name               //a                 an element, attribute … with that name
     a rigid chain        a/*/b               b exactly two levels below a, all steps ``/``
@@ -11,16 +11,16 @@ must *have*. Features are such things, chosen so that each is cheap to see on ei
     a tested name        a[. > 3]            a with some test of its value
     an equality          a[. = 'x']          a with just this test
 
-Why each is needed even where no homomorphism shows the covering: look at the model in which every
+Each is required even where no homomorphism shows the covering. Consider the model in which every
 ``//`` of the narrower pattern is longer than any row of ``*`` of the wider one, all elements in it
 unknown (:mod:`~twigcast.covering.containment.canonical_models`). Names and tests of the wider
 pattern then lie on nodes of the narrower one, in the same order from above, and a rigid chain on
-``/`` alone; and for depths, look at the model in which every ``//`` is one level. A ``*`` alone
-needs no more than its depth; ``not``, residuals and other tests need nothing; of alternatives, what
-all of them need is needed, and what all of them have is had.
+``/`` alone; for depths, consider the model in which every ``//`` is one level. A ``*`` alone
+requires no more than its depth; ``not``, residuals and other tests require nothing; a choice
+requires what all its alternatives require, and has what all of them have.
 
-A feature is the hash of what it says. Two that share a hash are taken for one: then a pattern seems
-to have what it has not, which costs a look and cannot lose a covering.
+A feature is a hash. Two that share a hash are taken for one: then a pattern seems to have what it
+has not, which costs a decision and cannot lose a covering.
 
 Features that patterns are looked up by are *keys*; the others only count among the bits of the
 *signature*. Chains from a name to each name below would be too many keys.
@@ -36,10 +36,10 @@ from twigcast.covering.containment.twig import CHILD, Twig
 from twigcast.language.condition.model import Condition, Kind, Label, Operator, ValueTest
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["Features", "asked_by", "had_by"]
+__all__ = ["Features", "present_features", "required_features"]
 
 _SIGNATURE_BITS: Final = 509
-"""Five times what a pattern of ten steps has; a prime, so that no feature kinds run in step."""
+"""Five times the features of a pattern of ten steps; a prime, to spread features evenly."""
 
 _EVERY_BIT: Final = (1 << _SIGNATURE_BITS) - 1
 
@@ -58,24 +58,24 @@ class Features(NamedTuple):
     signature: int
 
 
-def asked_by(groups: Sequence[Sequence[Twig]]) -> Features:
-    """What a narrower pattern must have to be covered by this wider one."""
+def required_features(groups: Sequence[Sequence[Twig]]) -> Features:
+    """The features that a narrower pattern must have to be covered by this wider one."""
     keys, signature = {_depth(0)}, 0
     for group in groups:
-        asked = [_asked(twig) for twig in group]
-        keys |= set.intersection(*(each for each, _ in asked)) if asked else {_NEVER}
-        signature |= _bits(set.intersection(*(each for _, each in asked))) if asked else 0
+        required = [_required_of_twig(twig) for twig in group]
+        keys |= set.intersection(*(each for each, _ in required)) if required else {_NEVER}
+        signature |= _bits(set.intersection(*(each for _, each in required))) if required else 0
     return Features(frozenset(keys), signature | _bits(keys))
 
 
-def had_by(grounds: Sequence[TargetTwig]) -> Features | None:
-    """What a narrower pattern has in each of its alternatives; None if no document matches it."""
-    if not grounds:
+def present_features(targets: Sequence[TargetTwig]) -> Features | None:
+    """The features of each alternative of a narrower pattern; None if no document matches it."""
+    if not targets:
         return None
-    keys = frozenset.intersection(*(frozenset(_had_keys(ground.twig)) for ground in grounds))
+    keys = frozenset.intersection(*(frozenset(_present_keys(target.twig)) for target in targets))
     signature = _EVERY_BIT
-    for ground in grounds:
-        signature &= _bits(keys) | _chain_bits(ground.twig)
+    for target in targets:
+        signature &= _bits(keys) | _chain_bits(target.twig)
     return Features(keys, signature)
 
 
@@ -91,7 +91,7 @@ def _depth(levels: int) -> int:
 
 
 def _names(twig: Twig) -> list[int]:
-    """Of each node a number for its name; 0 where it may have several."""
+    """The hash of each node's name; 0 where it may have several."""
     labels = twig.labels[1:]
     return [_DOCUMENT, *(hash(label) if label and _is_one(label) else 0 for label in labels)]
 
@@ -101,7 +101,7 @@ def _is_one(label: Label) -> bool:
 
 
 def _rigid_depths(twig: Twig) -> list[int]:
-    """Of each node how many ``/`` lead to it from the document node; -1 where others do."""
+    """How many ``/`` lead to each node from the document node; -1 where a ``//`` does."""
     depths = [0] * twig.size
     for node in range(1, twig.size):
         above = depths[twig.parents[node]]
@@ -112,12 +112,12 @@ def _rigid_depths(twig: Twig) -> list[int]:
 # The wider side.
 
 
-def _asked(twig: Twig) -> tuple[set[int], set[int]]:
-    """The keys of a wider twig, condensed, and its other features."""
+def _required_of_twig(twig: Twig) -> tuple[set[int], set[int]]:
+    """The keys of a condensed wider twig, and its other features."""
     names, parents, reaches = _names(twig), twig.parents, twig.reaches
     keys, others = {_depth(_levels(twig))}, set()
     above: list[tuple[int, int]] = [(0, 0)]
-    """Of each node, the next name above it, and how many ``/`` lead there, or -1."""
+    """The next name above each node, and how many ``/`` lead there, or -1."""
     for node, rigid_depth in enumerate(_rigid_depths(twig)):
         if not node:
             continue
@@ -125,7 +125,7 @@ def _asked(twig: Twig) -> tuple[set[int], set[int]]:
         named, levels = (names[parent], 0) if names[parent] else above[parent]
         levels = levels + 1 if is_child and levels >= 0 else -1
         above.append((named, levels))
-        keys.update(_asked_of_value(twig.tests[node], name))
+        keys.update(_required_of_tests(twig.tests[node], name))
         if not name:
             continue
         keys.add(name)
@@ -139,14 +139,14 @@ def _asked(twig: Twig) -> tuple[set[int], set[int]]:
 
 
 def _levels(twig: Twig) -> int:
-    """How many levels of a document the twig needs at least."""
+    """The least number of levels of a document that matches the twig."""
     depths = [0] * twig.size
     for node in range(1, twig.size):
         depths[node] = depths[twig.parents[node]] + (twig.reaches[node] or 1)
     return max(depths)
 
 
-def _asked_of_value(tests: Sequence[Condition], name: int) -> Iterator[int]:
+def _required_of_tests(tests: Sequence[Condition], name: int) -> Iterator[int]:
     for test in tests:
         if isinstance(test, ValueTest):
             yield hash((name, "tested"))
@@ -155,20 +155,20 @@ def _asked_of_value(tests: Sequence[Condition], name: int) -> Iterator[int]:
 
 
 def _is_equality(test: ValueTest) -> bool:
-    """Whether nothing but the test itself implies it: a number can be written in many ways."""
+    """Whether only the same test implies it: a number can be written in many ways."""
     return test.operator is Operator.EQUAL and isinstance(test.constant, Literal)
 
 
 # The narrower side.
 
 
-def _had_keys(twig: Twig) -> Iterator[int]:
+def _present_keys(twig: Twig) -> Iterator[int]:
     names = _names(twig)
     for levels in range(_levels(twig) + 1):
         yield _depth(levels)
     for node, rigid_depth in enumerate(_rigid_depths(twig)):
         name = names[node]
-        yield from _had_of_value(twig.tests[node], name)
+        yield from _present_of_tests(twig.tests[node], name)
         if not node or not name:
             continue
         yield name
@@ -179,7 +179,7 @@ def _had_keys(twig: Twig) -> Iterator[int]:
             yield hash((names[parent], 1, name))
 
 
-def _had_of_value(tests: Sequence[Condition], name: int) -> Iterator[int]:
+def _present_of_tests(tests: Sequence[Condition], name: int) -> Iterator[int]:
     for known in {name, 0} if tests else ():
         yield hash((known, "tested"))
         for test in tests:
@@ -188,13 +188,13 @@ def _had_of_value(tests: Sequence[Condition], name: int) -> Iterator[int]:
 
 
 def _chain_bits(twig: Twig) -> int:
-    """The chains from each name to each name below it, as bits."""
+    """The loose and rigid chains from each name to each name below it, as bits."""
     if twig.size > _CHAINS_NODES_MAX:
         return _EVERY_BIT
     names = _names(twig)
     signature = 0
     above: list[list[tuple[int, int]]] = [[]]
-    """Of each node, the names above it, and how many ``/`` lead there, or a very small number."""
+    """The names above each node, and how many ``/`` lead there, or a very small number."""
     for node in range(1, twig.size):
         parent = twig.parents[node]
         here = [*above[parent], (names[parent], 0)] if parent and names[parent] else above[parent]

@@ -1,9 +1,9 @@
-"""For each of several links, the fewest patterns that say everything: a broker's covering order.
+"""Minimal covering sets of a broker, one for each link, kept up to date as patterns come and go.
 
-A broker has patterns from several *sources*: its own clients, and its links. Over a link it says
-what came from elsewhere, without those that something else it says covers (XNET, section 3;
-Dissemination, 1.5.1). When a pattern comes, those that it covers are withdrawn; when one goes,
-those that it alone was covering are said after all:
+A broker has patterns from several *sources*: its own clients, and its links. Over a link it
+forwards what came from elsewhere, without the patterns that another forwarded one covers (XNET,
+section 3; Dissemination, 1.5.1). When a pattern is added, those that it covers are withdrawn; when
+one is removed, those that it alone was covering are forwarded:
 
     >>> sets = IncrementalCover()
     >>> sets.add_link("north")
@@ -15,29 +15,29 @@ those that it alone was covering are said after all:
     >>> sets.changes()
     {'north': Difference(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))}
 
-**What is said is unique.** Let S be the patterns that came from elsewhere than the link. Coverings
-as they are found form a graph on S. They need not be transitive, since a "no" may stand for "nobody
-knows", and patterns can cover each other round a circle; but a "yes" is always right, so whatever
-can be reached from a pattern is covered by it. Patterns that can be reached from each other are one
-*class*. A class is said, by its least text, if no other class reaches it. That depends on S alone
-and not on what has happened before.
+**The forwarded set is unique.** Let S be the patterns that came from elsewhere than the link.
+Coverings as they are found form a graph on S. They need not be transitive, since a "no" may mean
+"unknown", and patterns can cover each other in a cycle; but a "yes" is always right, so whatever
+can be reached from a pattern is covered by it. Patterns that can reach each other are one *class*.
+A class is forwarded, by its least text, if no other class reaches it. That depends on S alone and
+not on history.
 
-**One order for all links.** Nearly all patterns are in the S of every link: all but those that came
-from one link only, and from nowhere else. So there is one index, and one order, in which each
-pattern that is not said over a link hangs below a *parent* that covers it; following parents leads
-to one that is said. Sets of links are bits of an integer, so that one parent usually serves for all
+**One order for all links.** Nearly all patterns are in the S of every link: all except those that
+came from one link only. So there is one index, and one order, in which each pattern that is not
+forwarded over a link is attached to a *parent* that covers it; following parents leads to a
+forwarded pattern. Sets of links are bits of an integer, so that one parent usually serves for all
 links, and two for any number of them: a parent from one link alone cannot serve for that link, but
-one from another can::
+a parent from another link can::
 
     bits     1  own clients     2  north     4  south     8  west
-    /a       from north alone: said to south and west, and a parent there; no news for north
-    /a/b     from south alone: held back from west, where /a speaks for it; said to north
+    /a       from north alone: forwarded to south and west, and a parent there; not for north
+    /a/b     from south alone: held back from west, where /a covers it; forwarded to north
 
-Bit 1 among the links is a link that nothing ever comes from: what would be said to a new neighbour.
+Bit 1 among the links is a link that nothing ever comes from: a new neighbour.
 
-**Cost.** A pattern that comes costs a search in each direction and a step for each pattern found.
-One that goes costs a search for each pattern below it. Only where patterns cover each other in
-circles, or coverings are not found to be transitive, links are looked at one by one.
+**Cost.** Adding a pattern costs a search in each direction and a step for each pattern found.
+Removing one costs a search for each pattern below it. Links are visited one by one only where
+patterns cover each other in cycles, or coverings are not found to be transitive.
 """
 
 from __future__ import annotations
@@ -51,94 +51,96 @@ from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.language import Pattern
 
-__all__ = ["ForwardedSetsStatistics", "IncrementalCover"]
+__all__ = ["IncrementalCover", "IncrementalCoverStatistics"]
 
 _Link = TypeVar("_Link", bound=str)
 
 _OWN: Final = 1
-"""The bit of the own clients among sources, and of a link that nothing comes from among links."""
+"""The bit of own clients among sources, and of the link that nothing comes from among links."""
 
 
-class ForwardedSetsStatistics(NamedTuple):
-    """How large the order is."""
+class IncrementalCoverStatistics(NamedTuple):
+    """Sizes of the order."""
 
     patterns: int
     held_back: int
-    """Patterns that would not be said to a new neighbour."""
+    """Patterns that a new neighbour would not be sent."""
     classes: int
     """Classes of several patterns that cover each other, over all links."""
 
 
 class IncrementalCover(Generic[_Link]):
-    """Patterns by source, and what of them is said over each link."""
+    """Patterns by source, and the minimal covering set for each link."""
 
     def __init__(self, engine: CoverEngine = "auto", *, budget: int = COVER_BUDGET) -> None:
         self._index = CoverIndex(engine, budget=budget)
         self._numbers: dict[Pattern, int] = {}
-        self._next = 0
+        self._next_number = 0
         self._texts: dict[int, str] = {}
         self._patterns: dict[int, Pattern] = {}
         self._sources: dict[int, int] = {}
-        """Of each pattern the bits of the sources it came from."""
+        """By pattern, the bits of the sources it came from."""
         self._bits: dict[_Link, int] = {}
-        """Of each source that is or was a link, its bit."""
-        self._every = _OWN
+        """The bit of each source that is or was a link."""
+        self._all_links = _OWN
         """The bits of all links."""
-        self._said: dict[int, DeltaSet] = {_OWN: DeltaSet()}
-        """Of each link's bit, what is said over it."""
-        self._out: dict[int, int] = {}
-        """Of each pattern that is said somewhere, where."""
+        self._forwarded: dict[int, DeltaSet] = {_OWN: DeltaSet()}
+        """By the bit of a link, the patterns forwarded over it."""
+        self._forwarded_links: dict[int, int] = {}
+        """By forwarded pattern, the links it is forwarded over."""
         self._parents: dict[int, dict[int, int]] = {}
-        """Of each pattern that is held back somewhere, its parents and for which links they are."""
+        """By pattern that is held back somewhere, its parents and the links for which they are."""
         self._children: dict[int, set[int]] = {}
         self._classes: dict[int, dict[int, set[int]]] = {}
-        """Of each link's bit, the classes of several that are said: by the one that speaks."""
+        """By the bit of a link, the forwarded classes of several patterns, by representative."""
         self._class_of: dict[int, dict[int, int]] = {}
-        """Of each link's bit and member of such a class, the one that speaks for it."""
+        """By the bit of a link and a member of such a class, its representative."""
 
     # Links and patterns.
 
     def add_link(self, link: _Link) -> None:
-        """From now on say what is forwarded over a link, too: its first change is all of it."""
+        """Include a link from now on: its first change is all that is forwarded over it."""
         bit = self._bit(link)
-        self._every |= bit
-        said = self._said[bit] = DeltaSet()
-        # Nothing has come from it yet, so it is told what a new neighbour is told.
-        for number, mask in self._out.items():
+        self._all_links |= bit
+        forwarded = self._forwarded[bit] = DeltaSet()
+        # Nothing has come from it yet, so it gets what a new neighbour gets.
+        for number, mask in self._forwarded_links.items():
             if mask & _OWN:
-                self._out[number] = mask | bit
-                said.add(self._patterns[number])
+                self._forwarded_links[number] = mask | bit
+                forwarded.add(self._patterns[number])
         for parents in self._parents.values():
             for parent, mask in parents.items():
                 if mask & _OWN:
                     parents[parent] = mask | bit
         if _OWN in self._classes:
             classes = self._classes[_OWN]
-            self._classes[bit] = {speaker: set(members) for speaker, members in classes.items()}
+            self._classes[bit] = {
+                representative: set(members) for representative, members in classes.items()
+            }
             self._class_of[bit] = dict(self._class_of[_OWN])
-        # What had come from there before the link was added is not for its own ears.
+        # What came from there before the link was added is not forwarded back to it.
         for number in [each for each, sources in self._sources.items() if sources == bit]:
             self._leave(number, bit)
 
     def remove_link(self, link: _Link) -> None:
-        """Forget a link, and all that came from it."""
+        """Remove a link, and all that came from it."""
         bit = self._bits[link]
-        self._every &= ~bit
-        for number in [each for each, mask in self._out.items() if mask & bit]:
-            self._out[number] &= ~bit
-            if not self._out[number]:
-                del self._out[number]
+        self._all_links &= ~bit
+        for number in [each for each, mask in self._forwarded_links.items() if mask & bit]:
+            self._forwarded_links[number] &= ~bit
+            if not self._forwarded_links[number]:
+                del self._forwarded_links[number]
         for number in [
             each
             for each, parents in self._parents.items()
             if any(mask & bit for mask in parents.values())
         ]:
-            self._unhang(number, bit)
+            self._detach(number, bit)
         self._classes.pop(bit, None)
         self._class_of.pop(bit, None)
-        self._said.pop(bit, None)
+        self._forwarded.pop(bit, None)
         for number in [each for each, sources in self._sources.items() if sources & bit]:
-            self._take(number, bit)
+            self._remove_source(number, bit)
         del self._bits[link]
 
     def _bit(self, source: _Link | None) -> int:
@@ -151,7 +153,7 @@ class IncrementalCover(Generic[_Link]):
         return bit
 
     def put(self, pattern: Pattern, source: _Link | None) -> None:
-        """A pattern came from a source; nothing happens if it had come from there before."""
+        """Add a pattern from a source; nothing happens if it came from there before."""
         bit = self._bit(source)
         number = self._numbers.get(pattern)
         if number is None:
@@ -164,23 +166,23 @@ class IncrementalCover(Generic[_Link]):
             self._enter(number, entered, self._above(number), self._below(number))
 
     def take(self, pattern: Pattern, source: _Link | None) -> None:
-        """A source takes a pattern back; nothing happens if it did not come from there."""
+        """Remove a pattern from a source; nothing happens if it did not come from there."""
         number = self._numbers.get(pattern)
         bit = self._bit(source)
         if number is not None and self._sources[number] & bit:
-            self._take(number, bit)
+            self._remove_source(number, bit)
 
     def _insert(self, pattern: Pattern, bit: int) -> None:
-        number, self._next = self._next, self._next + 1
+        number, self._next_number = self._next_number, self._next_number + 1
         self._index.add(number, pattern)
         self._numbers[pattern] = number
         self._patterns[number] = pattern
         self._texts[number] = pattern.text
         self._sources[number] = bit
-        # In the index already, it is searched for with what was made ready to put it there.
+        # It is in the index by now, so the searches use its compiled form.
         self._enter(number, self._links_of(number), self._above(number), self._below(number))
 
-    def _take(self, number: int, bit: int) -> None:
+    def _remove_source(self, number: int, bit: int) -> None:
         before = self._links_of(number)
         self._sources[number] &= ~bit
         if self._sources[number]:
@@ -192,41 +194,43 @@ class IncrementalCover(Generic[_Link]):
         del self._numbers[self._patterns.pop(number)]
 
     def _links_of(self, number: int) -> int:
-        """The links over which a pattern is news: all, or all but the only one it came from."""
+        """The links whose S has a pattern: all, or all but the only one it came from."""
         sources = self._sources[number]
         if sources & (sources - 1) or sources == _OWN:
-            return self._every
-        return self._every & ~sources if sources else 0
+            return self._all_links
+        return self._all_links & ~sources if sources else 0
 
-    # What is said.
+    # Forwarded patterns.
 
     def changes(self) -> dict[_Link, Difference]:
-        """What is forwarded anew and what no more over each link, since this was asked last."""
-        self._said[_OWN].difference()
-        told = {link: self._said[bit] for link, bit in self._bits.items() if bit in self._said}
-        found = {link: told[link].difference() for link in sorted(told)}
-        return {link: difference for link, difference in found.items() if any(difference)}
+        """The net change of what is forwarded over each link, since the last call."""
+        self._forwarded[_OWN].difference()
+        sets = {
+            link: self._forwarded[bit] for link, bit in self._bits.items() if bit in self._forwarded
+        }
+        differences = {link: sets[link].difference() for link in sorted(sets)}
+        return {link: difference for link, difference in differences.items() if any(difference)}
 
     def forwarded(self, link: _Link | None) -> tuple[Pattern, ...]:
-        """All that is forwarded over a link, in the order of texts; None is a new neighbour."""
-        return self._said[_OWN if link is None else self._bits[link]].patterns()
+        """All patterns forwarded over a link, in the order of texts; None is a new neighbour."""
+        return self._forwarded[_OWN if link is None else self._bits[link]].patterns()
 
     def change(self) -> Difference:
-        """What a new neighbour would be told anew and no more, since this was asked last."""
-        return self._said[_OWN].difference()
+        """The net change of what a new neighbour would be sent, since the last call."""
+        return self._forwarded[_OWN].difference()
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def statistics(self) -> ForwardedSetsStatistics:
-        """How large it is."""
-        return ForwardedSetsStatistics(
+    def statistics(self) -> IncrementalCoverStatistics:
+        """The sizes of the order."""
+        return IncrementalCoverStatistics(
             patterns=len(self._numbers),
-            held_back=len(self._numbers) - len(self._said[_OWN]),
+            held_back=len(self._numbers) - len(self._forwarded[_OWN]),
             classes=sum(map(len, self._classes.values())),
         )
 
-    # A pattern becomes news for some links.
+    # A pattern enters the S of some links.
 
     def _enter(self, number: int, links: int, above: list[int], below: list[int]) -> None:
         covered = changing = 0
@@ -234,87 +238,87 @@ class IncrementalCover(Generic[_Link]):
             if other != number:
                 covered |= self._links_of(other)
         for other in below:
-            changing |= self._out.get(other, 0)
+            changing |= self._forwarded_links.get(other, 0)
         for bit, members in self._class_of.items():
             if not changing & bit and any(other in members for other in below):
                 changing |= bit
         top = links & ~covered
         if top:
-            self._put_on_top(number, top, below)
+            self._forward_uncovered(number, top, below)
         plain = links & covered & ~changing
         if plain:
-            self._hang_below_nearest(number, plain, above)
+            self._attach_to_nearest(number, plain, above)
         for bit in _bits_of(links & covered & changing):
-            self._resettle(number, bit, below)
+            self._replace_below(number, bit, below)
 
-    def _put_on_top(self, number: int, links: int, below: list[int]) -> None:
-        """Say a pattern that nothing covers, and hold back what was said and is covered now."""
+    def _forward_uncovered(self, number: int, links: int, below: list[int]) -> None:
+        """Forward a pattern that nothing covers, and hold back forwarded ones that it covers."""
         orphans: dict[int, int] = {}
         for bit in _bits_of(links):
-            for speaker in self._speakers(below, bit, but=number):
-                self._withdraw(speaker, bit)
-                orphans[speaker] = orphans.get(speaker, 0) | bit
-        self._say(number, links)
+            for representative in self._representatives(below, bit, but=number):
+                self._withdraw(representative, bit)
+                orphans[representative] = orphans.get(representative, 0) | bit
+        self._forward(number, links)
         direct = set(below)
-        for speaker, mask in orphans.items():
-            if speaker in direct:
-                self._hang(speaker, number, mask)
+        for representative, mask in orphans.items():
+            if representative in direct:
+                self._attach(representative, number, mask)
         self._settle({each: mask for each, mask in orphans.items() if each not in direct})
 
-    def _speakers(self, members: Iterable[int], bit: int, *, but: int) -> set[int]:
-        """Of some patterns those that are said over a link, or what speaks for their class."""
+    def _representatives(self, members: Iterable[int], bit: int, *, but: int) -> set[int]:
+        """Those patterns that are forwarded over a link, or that represent their classes there."""
         class_of = self._class_of.get(bit, {})
-        found = set()
+        representatives = set()
         for each in members:
             if each in class_of:
-                found.add(class_of[each])
-            elif self._out.get(each, 0) & bit:
-                found.add(each)
-        return found - {but}
+                representatives.add(class_of[each])
+            elif self._forwarded_links.get(each, 0) & bit:
+                representatives.add(each)
+        return representatives - {but}
 
-    def _hang_below_nearest(self, number: int, links: int, above: list[int]) -> None:
-        """Hang a pattern below others; the longest is likely to be the nearest."""
+    def _attach_to_nearest(self, number: int, links: int, above: list[int]) -> None:
+        """Attach a pattern to parents; the longest is likely to be the nearest."""
         texts = self._texts
         for other in sorted(above, key=lambda each: -len(texts[each])):
             serves = self._links_of(other) & links
             if serves and other != number:
-                self._hang(number, other, serves)
+                self._attach(number, other, serves)
                 links &= ~serves
                 if not links:
                     return
 
-    def _resettle(self, number: int, bit: int, below: list[int]) -> None:
-        """Something covers the pattern, and it covers something that is said: look closely."""
+    def _replace_below(self, number: int, bit: int, below: list[int]) -> None:
+        """Place a pattern that is covered and covers forwarded ones, and place those again."""
         orphans = {number: bit}
-        for speaker in self._speakers(below, bit, but=number):
-            self._withdraw(speaker, bit)
-            orphans[speaker] = bit
+        for representative in self._representatives(below, bit, but=number):
+            self._withdraw(representative, bit)
+            orphans[representative] = bit
         self._settle(orphans)
 
-    # A pattern is news for some links no more.
+    # A pattern leaves the S of some links.
 
     def _leave(self, number: int, links: int) -> None:
         orphans: dict[int, int] = {}
         for bit in _bits_of(links):
-            speaker = self._class_of.get(bit, {}).get(number)
-            if speaker is not None:
+            representative = self._class_of.get(bit, {}).get(number)
+            if representative is not None:
                 # Its class may come apart.
-                self._withdraw(speaker, bit)
-                orphans[speaker] = orphans.get(speaker, 0) | bit
-        said = self._out.get(number, 0) & links
-        for bit in _bits_of(said):
+                self._withdraw(representative, bit)
+                orphans[representative] = orphans.get(representative, 0) | bit
+        forwarded = self._forwarded_links.get(number, 0) & links
+        for bit in _bits_of(forwarded):
             self._withdraw(number, bit)
-        self._unhang(number, links)
+        self._detach(number, links)
         for child in sorted(self._children.get(number, ())):
             mask = self._parents[child][number] & links
             if mask:
-                self._unhang(child, mask, only=number)
+                self._detach(child, mask, only=number)
                 orphans[child] = orphans.get(child, 0) | mask
         orphans.pop(number, None)
         self._settle(orphans)
 
     def _settle(self, orphans: dict[int, int]) -> None:
-        """Find a place for patterns on some links: below another, or among what is said."""
+        """Attach patterns to a parent on some links, or forward them there."""
         for orphan in sorted(orphans):
             links = orphans[orphan]
             above = self._above(orphan)
@@ -324,19 +328,19 @@ class IncrementalCover(Generic[_Link]):
                     if self._is_settled(orphan, bit):
                         links &= ~bit
                     elif self._is_settled(other, bit):
-                        self._hang(orphan, other, bit)
+                        self._attach(orphan, other, bit)
                         links &= ~bit
                 if not links:
                     break
             for bit in _bits_of(links):
                 while not self._is_settled(orphan, bit):
-                    self._find_place(orphan, bit)
+                    self._search_parent(orphan, bit)
 
     def _is_settled(self, number: int, bit: int) -> bool:
-        """Whether parents lead to what is said over a link, and not to one without a parent."""
+        """Whether parents lead to a pattern forwarded over a link, not to one without a parent."""
         here: int | None = number
         while here is not None:
-            if self._out.get(here, 0) & bit:
+            if self._forwarded_links.get(here, 0) & bit:
                 return True
             here = self._parent(here, bit)
         return False
@@ -347,10 +351,10 @@ class IncrementalCover(Generic[_Link]):
                 return parent
         return None
 
-    def _find_place(self, orphan: int, bit: int) -> None:
-        """Look through all that is above a pattern, until something is settled.
+    def _search_parent(self, orphan: int, bit: int) -> None:
+        """Search all patterns above one for a settled pattern to attach it to.
 
-        If nothing is, the class at the top of it is said.
+        If there is none, the maximal class above it is forwarded.
         """
         above: dict[int, list[int]] = {}
         from_below: dict[int, int] = {}
@@ -362,37 +366,37 @@ class IncrementalCover(Generic[_Link]):
                     continue
                 from_below[other] = number
                 if self._is_settled(other, bit):
-                    self._hang_way(other, from_below, bit)
+                    self._attach_path(other, from_below, bit)
                     return
                 waiting.append(other)
         top = MaximalClasses().top(orphan, above.__getitem__, frozenset())
         assert top is not None
-        self._say_class(set(top), above, bit)
+        self._forward_class(set(top), above, bit)
 
-    def _hang_way(self, settled: int, from_below: dict[int, int], bit: int) -> None:
-        """Hang each pattern of a way up below the next, down to where the way began."""
+    def _attach_path(self, settled: int, from_below: dict[int, int], bit: int) -> None:
+        """Attach each pattern of a path upwards to the next one."""
         upper = settled
         while (lower := from_below.get(upper)) is not None:
-            self._rehang(lower, upper, bit)
+            self._reattach(lower, upper, bit)
             upper = lower
 
-    def _say_class(self, members: set[int], above: dict[int, list[int]], bit: int) -> None:
-        """Say a class by its least text, with the others below it."""
-        speaker = min(members, key=self._texts.__getitem__)
-        self._unhang(speaker, bit)
-        self._say(speaker, bit)
+    def _forward_class(self, members: set[int], above: dict[int, list[int]], bit: int) -> None:
+        """Forward a class by its least text, with the others attached below it."""
+        representative = min(members, key=self._texts.__getitem__)
+        self._detach(representative, bit)
+        self._forward(representative, bit)
         if len(members) > 1:
-            self._classes.setdefault(bit, {})[speaker] = members
-            self._class_of.setdefault(bit, {}).update(dict.fromkeys(members, speaker))
-        placed = [speaker]
-        left = members - {speaker}
+            self._classes.setdefault(bit, {})[representative] = members
+            self._class_of.setdefault(bit, {}).update(dict.fromkeys(members, representative))
+        placed = [representative]
+        left = members - {representative}
         for upper in placed:
             for lower in sorted(each for each in left if upper in above[each]):
-                self._rehang(lower, upper, bit)
+                self._reattach(lower, upper, bit)
                 left.discard(lower)
                 placed.append(lower)
 
-    # The parts of which all this is made.
+    # Primitive operations.
 
     def _above(self, number: int) -> list[int]:
         return [each for each in self._index.covering(self._patterns[number]) if each != number]
@@ -400,17 +404,17 @@ class IncrementalCover(Generic[_Link]):
     def _below(self, number: int) -> list[int]:
         return [each for each in self._index.covered(self._patterns[number]) if each != number]
 
-    def _say(self, number: int, links: int) -> None:
-        self._out[number] = self._out.get(number, 0) | links
+    def _forward(self, number: int, links: int) -> None:
+        self._forwarded_links[number] = self._forwarded_links.get(number, 0) | links
         for bit in _bits_of(links):
-            self._said[bit].add(self._patterns[number])
+            self._forwarded[bit].add(self._patterns[number])
 
     def _withdraw(self, number: int, bit: int) -> None:
-        """No longer say a pattern over a link; if it spoke for a class, the class is dissolved."""
-        self._out[number] &= ~bit
-        if not self._out[number]:
-            del self._out[number]
-        self._said[bit].remove(self._patterns[number])
+        """Withdraw a pattern from a link; if it represented a class, dissolve the class."""
+        self._forwarded_links[number] &= ~bit
+        if not self._forwarded_links[number]:
+            del self._forwarded_links[number]
+        self._forwarded[bit].remove(self._patterns[number])
         classes = self._classes.get(bit)
         if classes is not None and number in classes:
             for member in classes.pop(number):
@@ -418,17 +422,17 @@ class IncrementalCover(Generic[_Link]):
             if not classes:
                 del self._classes[bit], self._class_of[bit]
 
-    def _hang(self, number: int, parent: int, links: int) -> None:
+    def _attach(self, number: int, parent: int, links: int) -> None:
         parents = self._parents.setdefault(number, {})
         parents[parent] = parents.get(parent, 0) | links
         self._children.setdefault(parent, set()).add(number)
 
-    def _rehang(self, number: int, parent: int, bit: int) -> None:
-        self._unhang(number, bit)
-        self._hang(number, parent, bit)
+    def _reattach(self, number: int, parent: int, bit: int) -> None:
+        self._detach(number, bit)
+        self._attach(number, parent, bit)
 
-    def _unhang(self, number: int, links: int, only: int | None = None) -> None:
-        """Take a pattern from its parents for some links."""
+    def _detach(self, number: int, links: int, only: int | None = None) -> None:
+        """Detach a pattern from its parents for some links."""
         parents = self._parents.get(number)
         if parents is None:
             return
@@ -444,7 +448,7 @@ class IncrementalCover(Generic[_Link]):
 
 
 def _bits_of(mask: int) -> Iterable[int]:
-    """Each bit of a mask, from the lowest."""
+    """The bits of a mask, lowest first."""
     while mask:
         bit = mask & -mask
         yield bit

@@ -1,12 +1,12 @@
-"""Climbing from a pattern to what covers it, and on, until nothing more does.
+"""Searches for the maximal class above a pattern.
 
-Coverings that are found need not be transitive (a "no" may stand for "nobody knows"), and patterns
-can cover each other round a circle. So what stands at the top of an order is not a pattern but a
-*class*: patterns that can all be reached from each other. A climb goes from one pattern to some
-pattern that covers it. Coming back to a pattern of the climb shows that all since then are one
-class, which goes on as one. A class that nothing more covers is at the top.
+Coverings that are found need not be transitive (a "no" may mean "unknown"), and patterns can cover
+each other in a cycle. So the top of a covering order is not a pattern but a *class*: patterns that
+can all reach each other. A search goes from one pattern to some pattern that covers it. When it
+comes back to a pattern of its path, all patterns since then are one class, and the search goes on
+from that class. A class that no other pattern covers is maximal.
 
-    a ← b ← c ← b      b and c are one class; if nothing else covers b or c, it is the top
+    a ← b ← c ← b      b and c are one class; if nothing else covers b or c, it is maximal
 """
 
 from __future__ import annotations
@@ -18,39 +18,39 @@ __all__ = ["MaximalClasses"]
 
 
 class MaximalClasses:
-    """Classes of patterns, by their numbers, each covered by the one after it."""
+    """A path of classes of patterns, by their numbers, each covered by the next."""
 
     def __init__(self) -> None:
         self.heights: dict[int, int] = {}
-        """Of each pattern of the climb, the place of its class."""
+        """The position of the class of each pattern on the path."""
         self._classes: list[list[int]] = []
         self._untried: list[set[int]] = []
 
     def top(
         self, start: int, above: Callable[[int], Iterable[int]], settled: AbstractSet[int]
     ) -> list[int] | None:
-        """The class at the top; None if the climb has come to a pattern that is settled.
+        """The maximal class; None if the search has reached a settled pattern.
 
-        ``above`` gives the patterns that cover one.
+        ``above`` returns the patterns that cover one.
         """
-        self._step(start, above(start))
+        self._append(start, above(start))
         while self._untried[-1]:
             number = self._untried[-1].pop()
             if number in settled:
                 return None
             if number in self.heights:
-                self._close(number)
+                self._merge_from(number)
             else:
-                self._step(number, above(number))
+                self._append(number, above(number))
         return self._classes[-1]
 
-    def _step(self, number: int, above: Iterable[int]) -> None:
+    def _append(self, number: int, above: Iterable[int]) -> None:
         self.heights[number] = len(self._classes)
         self._classes.append([number])
         self._untried.append(set(above))
 
-    def _close(self, number: int) -> None:
-        """Make one class of all from the class of a pattern upwards."""
+    def _merge_from(self, number: int) -> None:
+        """Merge all classes from that of a pattern upwards into one."""
         height = self.heights[number]
         while len(self._classes) > height + 1:
             members, untried = self._classes.pop(), self._untried.pop()

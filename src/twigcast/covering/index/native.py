@@ -1,17 +1,17 @@
 """The engine ``native`` of the cover index: the kernel, where it is installed.
 
 The kernel (the package ``twigcast-kernel``, written in Rust) keeps the twigs of patterns as arrays,
-finds those that could have to do with a pattern by what they need and have, and decides nearly all
-of these itself: by homomorphisms over masks of bits, and by canonical models where there is
-none, with the same steps as :func:`~twigcast.covering.containment.covers.decide_compiled`.
+finds candidates by their features, and decides nearly all of these itself: by homomorphisms over
+masks of bits, and by canonical models where there is none, with the same steps as
+:func:`~twigcast.covering.containment.covers.decide_compiled`.
 
-What tests say of each other it does not know. It numbers the tuples of tests that it meets at
-nodes, asks here, once, whether one follows from another, and remembers the answer. What depends on
-more than the two tuples (``not(self::a)`` on the label of the node, ``not(@x)`` on what is known of
-its attributes) is left open, wherever an answer hangs on it, and so are twigs of more than 128
-nodes and questions that exceed the budget.
+It has no rules for implications between tests. It numbers the tuples of tests that it meets at
+nodes, calls this module, once, to decide whether one follows from another, and caches the answer.
+What depends on more than the two tuples (``not(self::a)`` on the label of the node, ``not(@x)`` on
+what is known of its attributes) is left open wherever the result depends on it, and so are twigs of
+more than 128 nodes and pairs that exceed the budget.
 
-This module alone imports the kernel; :data:`AVAILABLE` tells whether there is one.
+In this room, this module alone imports the kernel; :data:`AVAILABLE` is whether there is one.
 """
 
 from __future__ import annotations
@@ -45,23 +45,23 @@ __all__ = ["AVAILABLE", "CandidateStatistics", "NativeCandidates"]
 
 @dataclass(frozen=True, slots=True)
 class CandidateStatistics:
-    """What the kernel holds, and how searches fared."""
+    """The contents of the kernel, and counters of searches."""
 
     patterns: int
     nodes: int
     labels: int
     tests: int
-    """Different sets of tests."""
+    """Distinct sets of tests."""
     features: int
-    """What patterns have, told apart: names, names joined by ``/``, values."""
+    """Distinct features: names, names joined by ``/``, values."""
     bytes: int
-    """Roughly how much memory it takes; an empty one takes none."""
+    """A rough estimate of the memory used; 0 when empty."""
     searches: int
     decided: int
-    """How many pairs were looked at closely, over all searches."""
+    """Pairs decided in all searches."""
     sure: int
     open: int
-    """How many pairs were left to :func:`~twigcast.covering.containment.covers.decide_compiled`."""
+    """Pairs left to :func:`~twigcast.covering.containment.covers.decide_compiled`."""
 
 
 class NativeCandidates:
@@ -76,11 +76,11 @@ class NativeCandidates:
         self._kernel = kernel.Candidates(_follow, _only_value, budget)
 
     def add(self, number: int, ready: CompiledPattern) -> None:
-        """Put in a pattern under a number that is not in use."""
+        """Add a pattern under a number that is not in use."""
         self._kernel.add(number, ready.groups, _twigs(ready))
 
     def remove(self, number: int) -> None:
-        """Take out the pattern with a number that is in use, and all that was kept for it."""
+        """Remove the pattern with a number that is in use, and all that was kept for it."""
         if not self._kernel.remove(number):
             raise KeyError(number)
 
@@ -93,42 +93,42 @@ class NativeCandidates:
         return self._kernel.covered(ready.groups)
 
     def statistics(self) -> CandidateStatistics:
-        """Counters of the moment."""
+        """The current counters."""
         return CandidateStatistics(**self._kernel.statistics())
 
     def __len__(self) -> int:
-        """How many patterns there are."""
+        """The number of patterns."""
         return len(self._kernel)
 
 
 def _twigs(ready: CompiledPattern) -> tuple[tuple[object, ...], ...]:
-    return tuple([ground.twig for ground in ready.grounds])
+    return tuple([target.twig for target in ready.targets])
 
 
-# What the kernel asks about tests.
+# Implications between tests, called by the kernel.
 
 
 def _follow(stronger: tuple[Condition, ...], weaker: tuple[Condition, ...]) -> bool | None:
     """Whether all the weaker tests pass at a node with the stronger ones; None if it depends."""
-    ground = _lone_node(stronger)
+    target = _lone_node(stronger)
     depends = False
-    for wanted in weaker:
-        if follows(ground, 0, wanted):
+    for test in weaker:
+        if follows(target, 0, test):
             continue
-        if not _depends_on_more(wanted):
+        if not _depends_on_more(test):
             return False
         depends = True
     return None if depends else True
 
 
 def _lone_node(tests: tuple[Condition, ...]) -> TargetTwig:
-    """A node of which nothing is known but what tests it passes."""
+    """A node of which only the tests that it passes are known."""
     return target_twig(made([None], [-1], [CHILD], [tests]))
 
 
-def _depends_on_more(wanted: Condition) -> bool:
-    """Whether what the test says may follow from a label, or from attributes below."""
-    match wanted:
+def _depends_on_more(test: Condition) -> bool:
+    """Whether the test may follow from a label, or from attributes below."""
+    match test:
         case Not(SelfIs() | Exists()):
             return True
         case AnyOf(parts):
@@ -138,9 +138,9 @@ def _depends_on_more(wanted: Condition) -> bool:
 
 
 def _only_value(tests: tuple[Condition, ...]) -> str | None:
-    """The one string that passes the tests, where one of them says so.
+    """The one string that passes the tests, where one of them requires it.
 
-    Tests that say so follow only from others that say the same.
+    Such tests follow only from others that require the same string.
     """
     for test in tests:
         match test:
