@@ -1,4 +1,4 @@
-"""What a set of patterns says of itself by definition: every pair is asked for, one by one."""
+"""Coverings of a set of patterns by definition: every pair is decided, one by one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from twigcast.language import Pattern
 
 
 def drawn_mixed(rng: Random) -> Pattern:
-    """A path, a tree, or anything that can be said, small enough that many cover each other."""
+    """A path, a tree, or any condition, small enough that many cover each other."""
     match rng.randrange(4):
         case 0:
             return Pattern.parse(drawn_path(rng, steps_max=5))

@@ -31,7 +31,7 @@ def overlap(text: str, subscribed: str) -> bool:
 
 
 def test_an_absolute_subscription_fails_at_its_fourth_element() -> None:
-    """Section 1.4.2, Figure 1.4: c is advertised in the fourth place, b asked for."""
+    """Section 1.4.2, Figure 1.4: c is advertised in the fourth place, b required."""
     assert not overlap("/b/*/*/c/c/d", "/*/c/*/b/c")
     assert overlap("/b/*/*/c/c/d", "/*/c/*/c/c")
 

@@ -129,7 +129,7 @@ def test_alternatives_of_an_or_are_decided_exactly_and_together() -> None:
 
 
 def wrong_among(seed: int, patterns: int, documents: int) -> tuple[list[tuple[str, str]], Tally]:
-    """Pairs of the whole language said to cover, that some random document proves wrong."""
+    """Pairs of the whole language found to cover that some random document proves wrong."""
     prefixes = {"p": "urn:p"}
     rng = Random(seed)
     trees_drawn = [judge_tree(drawn_document(rng)) for _ in range(documents)]

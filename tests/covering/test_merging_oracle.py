@@ -15,7 +15,7 @@ from twigcast import Pattern, Schema
 from twigcast.covering.merging.degree import merge_degree
 from twigcast.covering.merging.greedy import Merged, merge
 from twigcast.covering.merging.merged_set import MergedSet
-from twigcast.covering.merging.spine import Trunk, TrunkStep, pattern_of, trunk_of
+from twigcast.covering.merging.spine import Spine, SpineStep, pattern_of, spine_of
 from twigcast.language.condition.model import Kind, Label, Reach
 
 DEGREES = (0, 0.05, 0.3, 0.7, 1)
@@ -29,7 +29,7 @@ def texts_of(merged: Merged) -> list[str]:
 
 
 def test_the_example_of_dissemination_1_5_3_is_merged_at_the_degree_it_has() -> None:
-    """Two of five elements are asked for, so that 60 % are added."""
+    """Two of five elements are required, so that 60 % are added."""
     schema = Schema.parse(
         b"<!ELEMENT r (a)> <!ELEMENT a (x)> <!ELEMENT x (c)> <!ELEMENT c (p|q|s|d|e)>"
         b"<!ELEMENT p EMPTY> <!ELEMENT q EMPTY> <!ELEMENT s EMPTY> <!ELEMENT d EMPTY>"
@@ -125,7 +125,7 @@ def test_of_two_parts_the_shorter_is_replaced() -> None:
 # Against a search of all that the rules allow.
 
 
-def by_element(one: Trunk, other: Trunk) -> Iterator[Trunk]:
+def by_element(one: Spine, other: Spine) -> Iterator[Spine]:
     """Rules 1 and 2."""
     if len(one) != len(other):
         return
@@ -138,7 +138,7 @@ def by_element(one: Trunk, other: Trunk) -> Iterator[Trunk]:
     if len(kinds) > 1 or kinds == {Kind.TEXT}:
         return
     yield tuple(
-        TrunkStep(
+        SpineStep(
             Reach.DESCENDANT if Reach.DESCENDANT in {left.reach, right.reach} else left.reach,
             Label(left.label.kind) if place in names else left.label,
         )
@@ -146,7 +146,7 @@ def by_element(one: Trunk, other: Trunk) -> Iterator[Trunk]:
     )
 
 
-def by_part(one: Trunk, other: Trunk) -> Iterator[Trunk]:
+def by_part(one: Spine, other: Spine) -> Iterator[Spine]:
     """Rule 3, wherever the differing part may be taken to begin and to end."""
     shorter = min(len(one), len(other))
     for before in range(shorter):
@@ -163,12 +163,12 @@ def can_be_merged(
     one: Pattern, other: Pattern, parts: list[Pattern], schema: Schema, degree: float
 ) -> bool:
     """Whether a rule makes one of both that adds at most so much to the parts."""
-    first, second = trunk_of(one), trunk_of(other)
+    first, second = spine_of(one), spine_of(other)
     assert first is not None
     assert second is not None
     return any(
-        merge_degree(pattern_of(trunk), parts, schema=schema).within(degree)
-        for trunk in (*by_element(first, second), *by_part(first, second))
+        merge_degree(pattern_of(spine), parts, schema=schema).within(degree)
+        for spine in (*by_element(first, second), *by_part(first, second))
     )
 
 

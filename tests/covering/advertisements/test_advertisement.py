@@ -154,9 +154,14 @@ def test_a_deep_schema_needs_no_deep_stack() -> None:
 
 def test_statistics_tell_the_size() -> None:
     schema = Schema.parse(b"<!ELEMENT a (a*, b)><!ELEMENT b EMPTY><!ATTLIST b x CDATA #IMPLIED>")
-    told = Advertisement.of_schema(schema, roots=["a"]).statistics()
-    assert (told.states, told.edges, told.elements, told.attributes) == (3, 3, 2, 1)
-    assert told.recursive
+    statistics = Advertisement.of_schema(schema, roots=["a"]).statistics()
+    assert (statistics.states, statistics.edges, statistics.elements, statistics.attributes) == (
+        3,
+        3,
+        2,
+        1,
+    )
+    assert statistics.recursive
 
 
 def test_the_text_has_a_line_for_each_state() -> None:

@@ -78,14 +78,14 @@ def test_two_recursions_of_one_element_are_shown_with_their_mixtures() -> None:
     assert "/a((a)+(b)+)+" in map(expression_text, found.expressions)
 
 
-def test_three_recursions_that_mix_are_shown_alone_and_that_is_said() -> None:
+def test_three_recursions_that_mix_are_shown_alone_with_a_note() -> None:
     each = "(a | b | c)*"
     found = check_shown(of_dtd(f"<!ELEMENT a {each}><!ELEMENT b {each}><!ELEMENT c {each}>", "a"))
     assert list(map(expression_text, found.expressions)) == ["/(a)+", "/a(b)+", "/a(c)+"]
     assert found.left_out == ("three or more recursions mix freely at a; each is shown alone",)
 
 
-def test_over_the_limit_the_shortest_are_shown_and_that_is_said() -> None:
+def test_over_the_limit_the_shortest_are_shown_with_a_note() -> None:
     advertisement = Advertisement.of_schema(shipped_schema("news"))
     found = path_expressions(advertisement, expressions_max=5)
     assert len(found.expressions) == 5
@@ -99,14 +99,14 @@ def test_exactly_as_many_as_the_limit_are_complete() -> None:
     assert not path_expressions(advertisement, expressions_max=1).complete
 
 
-def test_very_long_paths_are_left_out_and_that_is_said() -> None:
+def test_very_long_paths_are_left_out_with_a_note() -> None:
     chain = "".join(f"<!ELEMENT e{n} (e{n + 1}?)>" for n in range(100))
     found = check_shown(of_dtd(f"{chain}<!ELEMENT e100 EMPTY>", "e0"))
     assert not found.expressions
     assert found.left_out == ("expressions of more than 64 labels are not shown",)
 
 
-def test_elements_alone_can_be_asked_for() -> None:
+def test_elements_alone_can_be_requested() -> None:
     advertisement = of_dtd(
         "<!ELEMENT a (b, c)><!ELEMENT b (#PCDATA)><!ELEMENT c EMPTY><!ATTLIST c x CDATA #IMPLIED>",
         "a",

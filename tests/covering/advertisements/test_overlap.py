@@ -72,7 +72,7 @@ def test_branches_are_met_at_the_same_element(schema: Schema, branches: list[str
 @THOROUGH
 @given(declarations(), st.lists(subscriptions(), min_size=1, max_size=4), st.integers(0, 999))
 def test_a_pattern_that_a_document_of_the_schema_matches_overlaps(
-    declared: tuple[object, ...], said: list[Said], seed: int
+    declared: tuple[object, ...], expressions: list[Said], seed: int
 ) -> None:
     schema = Schema(declared)  # type: ignore[arg-type]  # The strategy draws declarations.
     assume(schema.heights)
@@ -81,7 +81,7 @@ def test_a_pattern_that_a_document_of_the_schema_matches_overlaps(
     advertisement = Advertisement.of_schema(schema)
     for content in generate_documents(schema, rng=Random(seed), count=2, elements=20):
         assert advertisement.departure(Document.parse(content)) is None
-        for one in said:
+        for one in expressions:
             if judge(one.judge, content, NAMESPACES):
                 assert overlaps(advertisement, Pattern.parse(one.text, NAMESPACES))
 
@@ -92,13 +92,13 @@ def test_a_pattern_that_a_document_of_the_schema_matches_overlaps(
     st.lists(subscriptions(), min_size=1, max_size=4),
 )
 def test_a_pattern_that_an_included_document_matches_overlaps(
-    samples: list[bytes], stranger: bytes, said: list[Said]
+    samples: list[bytes], other: bytes, expressions: list[Said]
 ) -> None:
     advertisement = Advertisement.of_documents(map(Document.parse, samples))
-    for content in (*samples, stranger):
+    for content in (*samples, other):
         included = advertisement.includes(Document.parse(content))
-        assert included or content is stranger
-        for one in said if included else ():
+        assert included or content is other
+        for one in expressions if included else ():
             if judge(one.judge, content, NAMESPACES):
                 assert overlaps(advertisement, Pattern.parse(one.text, NAMESPACES))
 
@@ -134,10 +134,12 @@ def scoped_documents(draw: st.DrawFn, depth: int = 3, *, is_root: bool = True) -
 
 
 @given(scoped_documents(), st.lists(subscriptions(), min_size=1, max_size=4))
-def test_namespaces_that_documents_bind_are_all_allowed_for(text: str, said: list[Said]) -> None:
+def test_namespaces_that_documents_bind_are_all_allowed_for(
+    text: str, expressions: list[Said]
+) -> None:
     content = text.encode()
     assert SCOPED.departure(Document.parse(content)) is None
-    for one in said:
+    for one in expressions:
         if judge(one.judge, content, NAMESPACES):
             assert overlaps(SCOPED, Pattern.parse(one.text, NAMESPACES))
 
@@ -257,7 +259,7 @@ def test_one_alternative_is_enough() -> None:
     ]
 
 
-def test_what_libxml2_would_decide_is_asked_for_its_necessary_condition() -> None:
+def test_of_what_libxml2_would_decide_the_necessary_condition_counts() -> None:
     only = promise("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
     assert overlap(only, "/a/b[2]", "/a[count(c) > 1]", "/a/b/following::c") == [
         True,
@@ -266,7 +268,7 @@ def test_what_libxml2_would_decide_is_asked_for_its_necessary_condition() -> Non
     ]
 
 
-def test_absolute_paths_inside_are_asked_of_the_document() -> None:
+def test_absolute_paths_inside_are_decided_at_the_document() -> None:
     only = promise("<!ELEMENT a (b*)><!ELEMENT b EMPTY>", "a")
     assert overlap(only, "//b[/a]", "//b[/b]", "//b[not(/a)]") == [True, False, True]
 

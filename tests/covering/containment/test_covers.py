@@ -98,8 +98,8 @@ def test_a_covering_without_a_homomorphism_is_found() -> None:
 
 
 @given(subscriptions())
-def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(said: Said) -> None:
-    pattern = Pattern.parse(said.text, NAMESPACES)
+def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(expression: Said) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
     assert covers(wider=pattern, narrower=pattern)
     assert covers(wider=pattern.necessary, narrower=pattern)
 
@@ -108,7 +108,7 @@ def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(said: S
 def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
     one: Said, other: Said
 ) -> None:
-    first, second = (Pattern.parse(said.text, NAMESPACES).text for said in (one, other))
+    first, second = (Pattern.parse(expression.text, NAMESPACES).text for expression in (one, other))
     limits = PatternLimits(*[1 << 20] * 6)
     both = Pattern.parse(f"({first}) and ({second})", limits=limits)
     either = Pattern.parse(f"({first}) or ({second})", limits=limits)
@@ -119,7 +119,7 @@ def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
 
 @given(subscriptions(), subscriptions(), documents())
 def test_covering_never_loses_a_match(wider: Said, narrower: Said, document: bytes) -> None:
-    first, second = (Pattern.parse(said.text, NAMESPACES) for said in (wider, narrower))
+    first, second = (Pattern.parse(expression.text, NAMESPACES) for expression in (wider, narrower))
     if covers(wider=first, narrower=second) and judge(narrower.judge, document, NAMESPACES):
         assert judge(wider.judge, document, NAMESPACES)
 

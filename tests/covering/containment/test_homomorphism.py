@@ -61,7 +61,7 @@ def test_ground_knows_what_is_below_and_how_deep() -> None:
     assert target.near == 0b11011
 
 
-def test_a_deeper_node_is_asked_for_by_the_number_of_levels() -> None:
+def test_a_deeper_node_is_required_by_the_number_of_levels() -> None:
     wider = condensed(twig("/a//*/*/b"))
     assert lies_on(wider, target_twig(twig("/a/c//c/b")))
     assert not lies_on(wider, target_twig(twig("/a//c//b")))

@@ -1,4 +1,4 @@
-"""What is said once and for all is what a covering order says that has seen it come."""
+"""Minimal sets are those of a covering order to which the patterns were added one by one."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def in_set(patterns: dict[Pattern, int], bit: int) -> set[Pattern]:
 
 
 @given(randoms, st.sampled_from(["python", "native"] if native.AVAILABLE else ["python"]))
-def test_each_set_is_said_as_if_it_were_forwarded_over_a_link(rng: Random, engine: str) -> None:
+def test_each_set_has_the_patterns_that_a_link_would_be_sent(rng: Random, engine: str) -> None:
     drawn = [
         Pattern.parse(drawn_path(rng, steps_max=3)) if rng.random() < 0.7 else drawn_mixed(rng)
         for _ in range(rng.randrange(14))
     ]
     patterns = drawn_sets(rng, drawn)
-    said = minimal_sets(patterns, engine)  # type: ignore[arg-type]
+    minimal = minimal_sets(patterns, engine)  # type: ignore[arg-type]
     for bit in bits_of((1 << SETS) - 1):
         order: IncrementalCover[str] = IncrementalCover()
         for pattern in in_set(patterns, bit):
             order.put(pattern, None)
-        assert in_set(said, bit) == set(order.forwarded(None))
+        assert in_set(minimal, bit) == set(order.forwarded(None))
 
 
 @given(randoms)
@@ -59,38 +59,38 @@ def test_circles_and_coverings_that_are_not_transitive_are_as_defined(rng: Rando
         return Verdict(covers=pair in edges or pair[0] is pair[1])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cover_index_module, "decide_ready", decided)
+        patch.setattr(cover_index_module, "decide_compiled", decided)
         patch.setattr(cover_index_module, "FeatureIndex", Everything)
-        said = minimal_sets(patterns, "python")
+        minimal = minimal_sets(patterns, "python")
     for bit in bits_of((1 << SETS) - 1):
         there = dict(enumerate(in_set(patterns, bit)))
-        assert in_set(said, bit) == {there[top] for top in top_classes(there, edges)}
+        assert in_set(minimal, bit) == {there[top] for top in top_classes(there, edges)}
 
 
-def test_patterns_that_mean_the_same_are_said_by_the_least_text() -> None:
+def test_patterns_that_mean_the_same_have_the_least_text_as_minimal() -> None:
     one, other = Pattern.parse("//*/a"), Pattern.parse("/*//a")
     assert one != other
-    said = minimal_sets({other: 0b11, one: 0b01})
-    assert in_set(said, 0b01) == {min(one, other, key=lambda each: each.text)}
-    assert in_set(said, 0b10) == {other}
+    minimal = minimal_sets({other: 0b11, one: 0b01})
+    assert in_set(minimal, 0b01) == {min(one, other, key=lambda each: each.text)}
+    assert in_set(minimal, 0b10) == {other}
 
 
 def test_what_was_made_ready_is_made_once_by_whoever_keeps_it() -> None:
     kept: dict[Pattern, CompiledPattern] = {}
-    asked: list[str] = []
+    compiled: list[str] = []
 
     def ready_of(pattern: Pattern) -> CompiledPattern:
         if pattern not in kept:
-            asked.append(pattern.text)
+            compiled.append(pattern.text)
             kept[pattern] = ready(pattern.condition)
         return kept[pattern]
 
     patterns = dict.fromkeys(map(Pattern.parse, ("/a", "/a/b", "//c")), 1)
     first = minimal_sets(patterns, ready_of=ready_of)
     assert minimal_sets(patterns, ready_of=ready_of) == first
-    assert sorted(asked) == ["//c", "/a", "/a/b"]
+    assert sorted(compiled) == ["//c", "/a", "/a/b"]
 
 
-def test_nothing_is_said_of_nothing() -> None:
+def test_nothing_is_minimal_of_nothing() -> None:
     assert minimal_sets({}) == {}
     assert minimal_sets({Pattern.parse("/a"): 0}) == {}

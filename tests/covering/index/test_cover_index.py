@@ -167,7 +167,7 @@ def test_what_is_counted() -> None:
     assert (counted.decided, counted.covering) == (1, 0)
 
 
-def test_misuse_is_told() -> None:
+def test_misuse_is_reported() -> None:
     index = CoverIndex()
     index.add(1, "//a")
     with pytest.raises(UsageError, match="id 1 is taken by //a"):

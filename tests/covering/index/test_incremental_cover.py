@@ -1,4 +1,4 @@
-"""Whatever has happened, what is said over a link is the least of each class that nothing covers.
+"""Forwarded sets: whatever has happened, the least text of each class that nothing covers.
 
 The judge is the definition: coverings among the patterns that came from elsewhere, closed under
 "and so on", one speaker for each class at the top.
@@ -35,7 +35,7 @@ class Broker:
         self.sets = sets
         self.edges = edges
         self.came: dict[str | None, set[Pattern]] = {None: set()}
-        self.told: dict[str, set[Pattern]] = {}
+        self.forwarded: dict[str, set[Pattern]] = {}
 
     def disturb(self, rng: Random, drawn: list[Pattern]) -> None:
         sources = list(self.came)
@@ -53,24 +53,24 @@ class Broker:
                     self.sets.take(pattern, source)
             case "up" if away:
                 link = rng.choice(away)
-                self.came[link], self.told[link] = set(), set()
+                self.came[link], self.forwarded[link] = set(), set()
                 self.sets.add_link(link)
-            case "down" if self.told:
-                link = rng.choice(list(self.told))
-                del self.came[link], self.told[link]
+            case "down" if self.forwarded:
+                link = rng.choice(list(self.forwarded))
+                del self.came[link], self.forwarded[link]
                 self.sets.remove_link(link)
 
-    def listen(self) -> None:
+    def receive(self) -> None:
         for link, difference in self.sets.changes().items():
-            assert self.told[link].isdisjoint(difference.added)
-            assert self.told[link].issuperset(difference.removed)
-            self.told[link] |= set(difference.added)
-            self.told[link] -= set(difference.removed)
+            assert self.forwarded[link].isdisjoint(difference.added)
+            assert self.forwarded[link].issuperset(difference.removed)
+            self.forwarded[link] |= set(difference.added)
+            self.forwarded[link] -= set(difference.removed)
 
     def check(self) -> None:
-        self.listen()
-        for link, told in self.told.items():
-            assert told == set(self.sets.forwarded(link)) == self.expected(link)
+        self.receive()
+        for link, forwarded in self.forwarded.items():
+            assert forwarded == set(self.sets.forwarded(link)) == self.expected(link)
         assert set(self.sets.forwarded(None)) == self.expected("a new neighbour")
 
     def expected(self, link: str) -> set[Pattern]:
@@ -88,13 +88,13 @@ def simple(rng: Random) -> Pattern:
 
 
 @given(randoms)
-def test_what_is_said_depends_on_what_there_is_and_not_on_what_has_been(rng: Random) -> None:
+def test_forwarded_sets_depend_on_the_patterns_and_not_on_history(rng: Random) -> None:
     broker = Broker(IncrementalCover(), None)
     drawn = [simple(rng) if rng.random() < 0.8 else drawn_mixed(rng) for _ in range(9)]
     for _ in range(30):
         broker.disturb(rng, drawn)
         if rng.random() < 0.7:
-            broker.listen()
+            broker.receive()
     broker.check()
 
 
@@ -110,7 +110,7 @@ def test_circles_and_coverings_that_are_not_transitive_neither_lose_nor_linger(r
         return Verdict(covers=pair in edges or pair[0] is pair[1])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cover_index_module, "decide_ready", decided)
+        patch.setattr(cover_index_module, "decide_compiled", decided)
         patch.setattr(cover_index_module, "FeatureIndex", Everything)
         broker = Broker(IncrementalCover("python"), edges)
         for _ in range(60):
@@ -128,12 +128,12 @@ def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
     for source, came in broker.came.items():
         for pattern in came:
             sets.take(pattern, source)
-    for link in list(broker.told):
+    for link in list(broker.forwarded):
         sets.remove_link(link)
     assert sets.forwarded(None) == ()
     assert sets.statistics() == (0, 0, 0)
     kept = {name: each for name, each in vars(sets).items() if isinstance(each, dict) and each}
-    assert set(kept) == {"_said"}
+    assert set(kept) == {"_forwarded"}
 
 
 def test_two_parents_serve_for_any_number_of_links() -> None:
@@ -155,7 +155,7 @@ def test_two_parents_serve_for_any_number_of_links() -> None:
     assert sets.statistics() == (2, 1, 0)
 
 
-def test_a_pattern_from_two_links_is_said_to_both() -> None:
+def test_a_pattern_from_two_links_is_forwarded_to_both() -> None:
     sets: IncrementalCover[str] = IncrementalCover()
     sets.add_link("north")
     sets.add_link("south")

@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
         return Outcome(self.wrong + other.wrong, self.left_open + other.left_open)
 
 
-def asked(
+def searched(
     candidates: NativeCandidates, held: dict[int, CompiledPattern], probe: CompiledPattern
 ) -> Outcome:
     """Both searches, compared with ``covers`` pair by pair."""
@@ -89,7 +89,7 @@ def asked(
 
 
 def played(rng: Random, draw: Callable[[Random], str]) -> Outcome:
-    """Patterns come and go and are asked about."""
+    """Patterns come and go and are searched for."""
     candidates = NativeCandidates()
     held: dict[int, CompiledPattern] = {}
     found = Outcome([], 0)
@@ -100,7 +100,7 @@ def played(rng: Random, draw: Callable[[Random], str]) -> Outcome:
         else:
             held[number] = made(draw(rng))
             candidates.add(number, held[number])
-        found += asked(candidates, held, made(draw(rng)))
+        found += searched(candidates, held, made(draw(rng)))
     assert len(candidates) == len(held)
     for number in held:
         candidates.remove(number)
@@ -135,7 +135,7 @@ def test_little_of_the_whole_language_is_left_open() -> None:
     candidates = NativeCandidates()
     for number, kept in held.items():
         candidates.add(number, kept)
-    outcomes = [asked(candidates, held, made(drawn_anything(rng))) for _ in range(30)]
+    outcomes = [searched(candidates, held, made(drawn_anything(rng))) for _ in range(30)]
     assert not any(outcome.wrong for outcome in outcomes)
     left_open = sum(outcome.left_open for outcome in outcomes)
     assert 0 < left_open == candidates.statistics().open < 0.02 * 2 * 30 * 100
@@ -206,7 +206,7 @@ def test_a_set_drawn_from_a_schema_is_decided_wholly() -> None:
     candidates, held = NativeCandidates(), dict(enumerate(patterns[:300]))
     for number, pattern in held.items():
         candidates.add(number, pattern)
-    assert all(asked(candidates, held, probe) == ([], 0) for probe in patterns[300:])
+    assert all(searched(candidates, held, probe) == ([], 0) for probe in patterns[300:])
     assert 0 < candidates.statistics().bytes < 1500 * len(held)
 
 
@@ -323,7 +323,7 @@ def test_what_is_no_twig_is_refused_and_leaves_nothing_behind(twig: tuple[object
     assert candidates.statistics()["bytes"] == candidates.statistics()["labels"] == 0
 
 
-def test_an_exception_of_who_is_asked_comes_through() -> None:
+def test_an_exception_of_a_callback_comes_through() -> None:
     def fail(_stronger: object, _weaker: object) -> bool:
         raise ZeroDivisionError
 

@@ -17,7 +17,7 @@ from twigcast.covering.containment.covers import paths_of
 from twigcast.covering.merging.degree import Degree, PathMeasure, merge_degree
 from twigcast.covering.merging.greedy import merge
 from twigcast.covering.merging.rules import Rule, merger_of
-from twigcast.covering.merging.spine import pattern_of, plain_steps, steps_of, trunk_of
+from twigcast.covering.merging.spine import pattern_of, plain_steps, spine_of, steps_of
 from twigcast.covering.paths.counting import count_accepted
 from twigcast.errors import SchemaError, UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
@@ -93,11 +93,11 @@ def test_a_merger_covers_its_parts(one: str, other: str) -> None:
 
 
 @given(st.one_of(paths(), trees()))
-def test_a_trunk_says_what_its_pattern_says(text: str) -> None:
+def test_a_spine_means_what_its_pattern_means(text: str) -> None:
     pattern = Pattern.parse(text)
-    trunk = trunk_of(pattern)
-    assert trunk is not None
-    assert pattern_of(trunk) is pattern
+    spine = spine_of(pattern)
+    assert spine is not None
+    assert pattern_of(spine) is pattern
 
 
 def test_steps_are_counted_wherever_they_are() -> None:
@@ -109,7 +109,7 @@ def test_steps_are_counted_wherever_they_are() -> None:
 
 
 def test_the_degree_of_the_example_in_dissemination_1_5_3() -> None:
-    """Five elements allowed at the fourth position, two of them asked for: 60 % are added."""
+    """Five elements allowed at the fourth position, two of them required: 60 % are added."""
     merger, *parts = parsed("/a/*/c/*", "/a/*/c/d", "/a/*/c/e")
     degree = merge_degree(merger, parts, schema=ABCDE)
     assert degree == Degree(added=6, accepted=10, perfect=False)
@@ -142,7 +142,7 @@ def test_white_space_is_a_text_that_a_perfect_merger_may_not_add() -> None:
     assert merged_texts("/a/b/text()", "/a/x/text()", schema=schema) != ["/a/*/text()"]
 
 
-def test_a_degree_needs_a_trunk() -> None:
+def test_a_degree_needs_a_spine() -> None:
     with pytest.raises(UsageError, match="begin with one path"):
         merge_degree(Pattern.parse("/a"), parsed("/a/b or /a/c"), schema=ABCDE)
 
@@ -152,7 +152,7 @@ def test_degrees_count_paths_as_if_each_was_counted_alone(
     schema: Schema, merger: str, parts: list[str], depth: int
 ) -> None:
     automaton = paths_of(schema).automaton
-    linear = [plain_steps(trunk_of(one) or ()) for one in parsed(merger, *parts)]
+    linear = [plain_steps(spine_of(one) or ()) for one in parsed(merger, *parts)]
     degree = PathMeasure(automaton, depth=depth).degree(linear[0], linear[1:])
     alone = count_accepted(automaton, linear[:1], but_not=linear[1:], depth=depth)
     assert degree.added == sum(alone)
@@ -194,7 +194,7 @@ def test_branches_are_no_hindrance_if_they_are_equal() -> None:
     assert merged_texts(*two, schema=ABCDE) == two
 
 
-def test_patterns_without_a_trunk_stay_as_they_are() -> None:
+def test_patterns_without_a_spine_stay_as_they_are() -> None:
     texts = ["/a/x | /a/y", "/a/x/c", "/a/y/c", "not(/b)", "//a[2]"]
     merged = merge(texts, schema=ABCDE)
     assert {merger.pattern.text for merger in merged.mergers} >= {"/a/x or /a/y", "not(/b)"}
@@ -263,7 +263,7 @@ def test_mergers_cover_their_parts_and_stay_within_the_degree(
             assert known.value <= Fraction(3, 10)
 
 
-def test_a_budget_of_steps_is_kept_and_told() -> None:
+def test_a_budget_of_steps_is_kept_and_reported() -> None:
     texts = ["/a/x/c/d", "/a/x/c/e", "/a/x/c/b"]
     merged = merge(texts, schema=ABCDE, degree=0.4, steps_max=-1)
     assert not merged.within_budget

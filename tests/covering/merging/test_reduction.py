@@ -74,7 +74,7 @@ def test_patterns_are_kept_in_the_order_they_were_given() -> None:
     assert [kept.pattern.text for kept in reduced(["/x", "/b", "/a"]).kept] == ["/x", "/b", "/a"]
 
 
-def test_a_degree_is_told_where_it_is_known() -> None:
+def test_a_degree_is_reported_where_it_is_known() -> None:
     merged = reduced(["/a/b/d", "/a/c/d"], schema=SCHEMA, degree=0)
     assert [kept.degree for kept in merged.kept] == [0]
     wider = reduced(["/a/b/d", "/a/c/d"], steps_max=3)
@@ -96,16 +96,16 @@ def test_merging_without_a_schema_is_refused() -> None:
         reduced(["/a"], degree=0.1)
 
 
-def test_what_is_being_done_is_told() -> None:
-    told: list[str] = []
+def test_progress_is_reported() -> None:
+    stages: list[str] = []
     reduced(
         ["/a/b/d", "/a/c/d", "//e/f"],
         schema=SCHEMA,
         degree=0,
         steps_max=2,
-        tell=lambda stage, *_: told.append(stage),
+        report=lambda stage, *_: stages.append(stage),
     )
-    assert list(dict.fromkeys(told)) == [
+    assert list(dict.fromkeys(stages)) == [
         "sorting patterns in",
         "finding what covers what",
         "merging",

@@ -178,7 +178,7 @@ def test_what_is_no_tree_is_refused() -> None:
     assert tree.statistics().patterns == 1
 
 
-def test_labels_are_told_apart_by_kind_and_namespace() -> None:
+def test_labels_are_distinguished_by_kind_and_namespace() -> None:
     texts = ("//{urn:p}a", "//*:a", "//{urn:p}*", "//a", "//@a", "//*", "//text()", "//@*")
     labels = [tree_pattern(text).children[0].children[0].label for text in texts]
     assert labels == ["{urn:p}a", "*:a", "{urn:p}*", "a", "@a", "*", "text()", "@*"]

@@ -22,7 +22,7 @@ randoms = st.randoms(use_true_random=False)
 
 
 class Neighbour:
-    """Whoever is told the changes: it must never lack a cover of something that is subscribed."""
+    """A receiver of the changes: it must never lack a cover of something that is subscribed."""
 
     def __init__(self) -> None:
         self.held: set[Pattern] = set()
@@ -62,7 +62,7 @@ def test_the_neighbour_always_holds_an_antichain_that_covers_everything(rng: Ran
 
 
 @given(randoms)
-def test_whatever_is_said_the_roots_of_the_index_are_forwarded(rng: Random) -> None:
+def test_the_roots_of_the_index_are_always_forwarded(rng: Random) -> None:
     tree, listed = SubscriptionTree(), Listed()
     for number in range(12):
         if listed.by_id and rng.random() < 0.35:
@@ -112,7 +112,7 @@ def test_circles_of_coverings_that_are_not_transitive_do_not_vanish(rng: Random)
         return Verdict(covers=pair in edges or pair[0] is pair[1])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cover_index_module, "decide_ready", decided)
+        patch.setattr(cover_index_module, "decide_compiled", decided)
         patch.setattr(cover_index_module, "FeatureIndex", Everything)
         tree, index = SubscriptionTree("python"), CoverIndex("python")
         there: list[int] = []
@@ -201,7 +201,7 @@ def test_equivalent_and_equal_patterns_are_forwarded_once() -> None:
     assert tree.unsubscribe(2) == Difference()
 
 
-def test_misuse_is_told() -> None:
+def test_misuse_is_reported() -> None:
     tree = SubscriptionTree()
     tree.subscribe(1, "//a")
     with pytest.raises(UsageError, match="id 1 is taken by //a"):

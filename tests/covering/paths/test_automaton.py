@@ -110,7 +110,7 @@ def test_inclusion_is_that_of_the_spelt_out_paths(one: PathAutomaton, other: Pat
     if covers(one, other) and plain:
         assert set(label_paths(other, 6)) <= set(label_paths(one, 6))
     elif plain:
-        # States that differ are told apart by paths not longer than both have states.
+        # States that differ are distinguished by paths not longer than both have states.
         depth = min(8, len(one.states) + len(other.states))
         assert not set(label_paths(other, depth)) <= set(label_paths(one, depth))
 

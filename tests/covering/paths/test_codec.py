@@ -74,7 +74,7 @@ def test_states_may_be_written_as_one_likes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "told"),
+    ("text", "line", "message"),
     [
         ("a=1", 1, "does not begin"),
         ("0: a=1\n2:", 2, "state 1 should begin here"),
@@ -86,8 +86,8 @@ def test_states_may_be_written_as_one_likes() -> None:
         ("0: a=-1", 1, "not part of a state"),
     ],
 )
-def test_other_texts_are_refused_with_their_line(text: str, line: int, told: str) -> None:
-    with pytest.raises(SchemaError, match=told) as caught:
+def test_other_texts_are_refused_with_their_line(text: str, line: int, message: str) -> None:
+    with pytest.raises(SchemaError, match=message) as caught:
         Advertisement.parse(text)
     assert caught.value.line == line
 

@@ -25,7 +25,7 @@ from twigcast.covering import (
     space_budget,
 )
 from twigcast.covering.containment.with_schema import SchemaPaths
-from twigcast.covering.merging.spine import steps_of, trunk_of
+from twigcast.covering.merging.spine import spine_of, steps_of
 from twigcast.covering.paths.automaton import AutomatonLimits
 from twigcast.covering.paths.counting import linear_path
 from twigcast.files.schemas import shipped_schema
@@ -288,7 +288,7 @@ def test_mergers_never_add_more_than_the_degree_allows(
             # Of what is more than a single path, less is known than merging sees to.
             if not linear_path(merger.condition):
                 continue
-            parts = [one for one in there if covers(wider=merger, narrower=one) and trunk_of(one)]
+            parts = [one for one in there if covers(wider=merger, narrower=one) and spine_of(one)]
             union = watched.advertisements[0].union(*watched.advertisements[1:])
             paths = SchemaPaths(union.paths)
             single = [one for one in parts if linear_path(one.condition)]

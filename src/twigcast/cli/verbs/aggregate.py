@@ -97,7 +97,7 @@ def aggregate(
             schema=schema,
             degree=degree if merge else None,
             steps_max=None if budget is None else space_budget(ids, budget),
-            tell=bar.show,
+            report=bar.show,
         )
     unwritten = _print(found, ids, as_json=as_json)
     bad += [f"{quoted(text)} has {_unwritten(text)} in it; --json prints it" for text in unwritten]

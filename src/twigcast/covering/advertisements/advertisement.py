@@ -1,4 +1,4 @@
-"""Advertisements: the shapes a publisher promises to keep to.
+"""Advertisements: the shapes of documents that a publisher keeps to.
 
 A broker that knows what publishers can send forwards a subscription only towards those that can
 ever satisfy it (Dissemination, section 1.4). An advertisement is a set of label paths, kept as an
@@ -6,21 +6,21 @@ automaton; it comes from a DTD, from sample documents, or from path expressions 
 
     >>> from twigcast.language import Schema
     >>> dtd = b"<!ELEMENT list (item*)> <!ELEMENT item (#PCDATA | list)*>"
-    >>> promise = Advertisement.of_schema(Schema.parse(dtd), roots=["list"])
-    >>> overlaps(promise, "/list//list/item")
+    >>> lists = Advertisement.of_schema(Schema.parse(dtd), roots=["list"])
+    >>> overlaps(lists, "/list//list/item")
     True
-    >>> overlaps(promise, "/list/list")
+    >>> overlaps(lists, "/list/list")
     False
 
 A document is *included* if each of its nodes is at a path of the advertisement, with text and
-values it allows. All the rest follows from that:
+values it allows. Everything else follows from that:
 
-- :func:`overlaps` says no only if no included document matches the pattern;
-- :func:`advertisement_covers` says yes only if every document of the narrower is in the wider;
+- :func:`overlaps` returns no only if no included document matches the pattern;
+- :func:`advertisement_covers` returns yes only if every document of the narrower is in the wider;
 - the union of two includes what either includes, and documents that mix their paths.
 
 Advertisements are values: they can be compared, hashed, pickled and shared between threads.
-What they derive is made when first asked for.
+Derived tables are built when they are first needed.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ __all__ = ["Advertisement", "AdvertisementStatistics", "advertisement_covers", "
 
 
 class AdvertisementStatistics(NamedTuple):
-    """How large an advertisement is, and what keeps it ready."""
+    """Sizes of an advertisement, and of its caches."""
 
     states: int
     edges: int
     elements: int
-    """Different labels of elements."""
+    """Distinct labels of elements."""
     attributes: int
     """Attributes of all states together."""
     recursive: bool
     remembered: int
-    """Sets kept for :func:`overlaps`."""
+    """Sets cached for :func:`overlaps`."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Advertisement:
         roots: Sequence[str] | None = None,
         limits: AutomatonLimits = AUTOMATON_LIMITS,
     ) -> Advertisement:
-        """What valid documents of a DTD can have.
+        """The paths of all valid documents of a DTD.
 
         They begin with one of ``roots``, or else with the schema's root, or else with any element.
         SchemaError if no document can be completed, SchemaLimitError if the automaton would be too
@@ -108,7 +108,7 @@ class Advertisement:
     def of_documents(
         cls, documents: Iterable[Document], *, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
-        """What sample documents have; what is assumed is told in :mod:`document_paths`.
+        """The paths of sample documents (:mod:`~twigcast.covering.paths.from_documents`).
 
         DocumentLimitError if they have too many different paths, UsageError if there are none.
         """
@@ -124,7 +124,7 @@ class Advertisement:
     def of_expressions(
         cls, expressions: Iterable[str], *, limits: AutomatonLimits = AUTOMATON_LIMITS
     ) -> Advertisement:
-        """The paths of expressions such as ``/a/b(c/d)+/@x``; PatternError if one is none."""
+        """The paths of expressions such as ``/a/b(c/d)+/@x``; PatternError for a malformed one."""
         read = [
             read_expression(text) for text in each_of(expressions, str, "expressions are texts")
         ]
@@ -133,7 +133,7 @@ class Advertisement:
     @classmethod
     @door("reading an advertisement")
     def parse(cls, text: str, *, limits: AutomatonLimits = AUTOMATON_LIMITS) -> Advertisement:
-        """The advertisement of a canonical text; SchemaError if it is none, or is too large."""
+        """The advertisement of a canonical text; SchemaError if it is malformed or too large."""
         return cls(read_automaton(text, limits))
 
     @door("joining advertisements")
@@ -150,7 +150,7 @@ class Advertisement:
 
     @door("comparing with an advertisement")
     def includes(self, document: Document) -> bool:
-        """Whether the document keeps to what is advertised."""
+        """Whether the document keeps to the advertisement."""
         return self.departure(document) is None
 
     @door("comparing with an advertisement")
@@ -171,7 +171,7 @@ class Advertisement:
 
     @door("counting")
     def statistics(self) -> AdvertisementStatistics:
-        """How large it is."""
+        """The sizes of the advertisement."""
         states = self.paths.states
         return AdvertisementStatistics(
             states=len(states),
@@ -184,7 +184,7 @@ class Advertisement:
 
     @cached_property
     def overlap(self) -> PathOverlap:
-        """What :func:`overlaps` asks."""
+        """The tables of :func:`overlaps`."""
         return PathOverlap(self.paths)
 
     @cached_property
@@ -192,7 +192,7 @@ class Advertisement:
         return PathFollower(self.paths)
 
     def __reduce__(self) -> tuple[type[Advertisement], tuple[PathAutomaton]]:
-        # What is derived stays here: it can be large, and is made again when it is needed.
+        # Derived tables are not pickled: they can be large, and are rebuilt when needed.
         return Advertisement, (self.paths,)
 
 
@@ -207,8 +207,8 @@ def overlaps(advertisement: Advertisement, pattern: Pattern | str) -> bool:
     >>> overlaps(stocks, "//stock[price]"), overlaps(stocks, "//bond")
     (True, False)
     """
-    asked = pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern)
-    return advertisement.overlap.possible(asked.condition)
+    parsed = pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern)
+    return advertisement.overlap.possible(parsed.condition)
 
 
 @door("comparing advertisements")
@@ -217,7 +217,7 @@ def advertisement_covers(
 ) -> bool:
     """Whether every document that keeps to the narrower keeps to the wider.
 
-    A yes is certain. A no is, unless it would take more than ``steps_max`` steps to find out.
+    A yes is certain; a no is, unless the check would take more than ``steps_max`` steps.
     """
     return wider == narrower or covers_paths(
         wider=wider.paths, narrower=narrower.paths, steps_max=steps_max
@@ -225,7 +225,7 @@ def advertisement_covers(
 
 
 def _has_cycle(paths: PathAutomaton) -> bool:
-    """Whether some path can go on for ever: states are taken away that lead only to such."""
+    """Whether some path can go on for ever: states without a cycle ahead are removed."""
     missing = [len(state.edges) for state in paths.states]
     above: list[list[int]] = [[] for _ in paths.states]
     for state, _, target in paths.edges():

@@ -1,21 +1,21 @@
-"""An advertisement as path expressions, for the eye.
+"""Advertisements shown as path expressions.
 
 The shortest expressions come first, and no more than a limit of them: NITF has 6 million paths of
 11 labels. Recursion is shown as ``( )+``:
 
     <!ELEMENT list (item*)>  <!ELEMENT item (#PCDATA | list)*>      /(list/item)+/text()
 
-A path is walked so that it visits no state twice; instead, at each state it comes to, the ways
-back to that state are put in as a repeated part. With L the set of these ways, what may stand there
-is nothing, or (L)+:
+A search through the automaton visits no state twice; instead, at each state it reaches, the *loops*
+(paths back to that state) are inserted as a repeated part. With L the set of loops, either nothing
+or (L)+ may stand there:
 
     L = {x}        x+
     L = {x, y}     x+   y+   (x+ y+)+   (x+ y+)+ x+   (y+ x+)+   (y+ x+)+ y+
-    more           x+   y+   z+   and so on, each alone: mixtures are left out, and that is said
+    more           x+   y+   z+   and so on, each alone: mixtures are left out, with a note
 
-The ways back are found in the same manner, without the states that were visited, so they may have
-repeated parts themselves. Each expression is one that the advertisement includes; all together are
-all of it if nothing was left out. Last, ``/x/y`` and ``/x(y/x)+/y`` are put together as ``(x/y)+``.
+Loops are found in the same manner, without the states that were visited, so they may have repeated
+parts themselves. The advertisement includes each expression; together they are all of it if nothing
+was left out. Finally, ``/x/y`` and ``/x(y/x)+/y`` are joined to ``(x/y)+``.
 """
 
 from __future__ import annotations
@@ -54,37 +54,37 @@ EXPRESSION_LABELS_MAX: Final = 64
 """Labels of one expression; documents are hardly ever deeper than 20 levels."""
 
 SHOWING_STEPS_MAX: Final = 200_000
-"""Beginnings of expressions that are looked at before the search ends."""
+"""Prefixes of expressions that are visited before the search ends."""
 
 _MIXED_MAX: Final = 2
-"""Ways back to one state whose mixtures can be written with ``( )+`` alone."""
+"""Loops of one state whose mixtures can be written with ``( )+`` alone."""
 
 _PLAIN_STEPS_MAX: Final = 500
-"""Beginnings of ways back that are looked at for each state."""
+"""Prefixes of loops that are visited for each state."""
 
 _NAMED_MAX: Final = 8
-"""Elements that a sentence names."""
+"""Elements that a note names."""
 
 _WHOLE: Final = -1
-"""The state of an expression that does not go on."""
+"""The state of a complete expression."""
 
-_SHORT_WAYS_MAX: Final = 32
-"""Ways back that are kept for each state, so that most questions need no search."""
+_SHORT_LOOPS_MAX: Final = 32
+"""Loops cached for each state, so that most lookups need no search."""
 
 _NESTED_MAX: Final = EXPRESSION_NESTING_MAX // 4
-"""Ways back inside ways back; mixtures put each into two more pairs of parentheses."""
+"""Loops inside loops; mixtures put each into two more pairs of parentheses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPaths:
-    """Expressions, the shortest first, and a sentence for each thing that was left out."""
+    """Expressions, the shortest first, and a note for each thing that was left out."""
 
     expressions: tuple[PathExpression, ...]
     left_out: tuple[str, ...]
 
     @property
     def complete(self) -> bool:
-        """Whether the expressions say all that the advertisement says of labels."""
+        """Whether the expressions have all label paths of the advertisement."""
         return not self.left_out
 
 
@@ -97,15 +97,15 @@ def path_expressions(
 ) -> ShownPaths:
     """The shortest expressions of an advertisement, with what was left out.
 
-    Values are not shown. Without ``attributes`` and ``text``, elements alone are: as in the papers.
+    Values are not shown. Without ``attributes`` and ``text``, only elements are, as in the papers.
 
     >>> from twigcast.covering.advertisements.advertisement import Advertisement
     >>> from twigcast.covering.paths.expression import expression_text
-    >>> promise = Advertisement.of_expressions(["/a/b/a", "/a(b)+/@x"])
-    >>> [expression_text(one) for one in path_expressions(promise).expressions]
+    >>> advertisement = Advertisement.of_expressions(["/a/b/a", "/a(b)+/@x"])
+    >>> [expression_text(one) for one in path_expressions(advertisement).expressions]
     ['/a(b)+/@x', '/a/b/a']
     """
-    search = _Search(advertisement.paths, with_attributes=attributes, with_text=text)
+    search = _ExpressionSearch(advertisement.paths, with_attributes=attributes, with_text=text)
     found: list[PathExpression] = []
     for expression in search.expressions():
         if len(found) == expressions_max:
@@ -114,25 +114,25 @@ def path_expressions(
             )
             break
         found.append(expression)
-    return ShownPaths(tuple(_put_together(found)), tuple(search.told()))
+    return ShownPaths(tuple(_join_loops(found)), tuple(search.notes()))
 
 
 @dataclass(order=True, slots=True)
-class _Beginning:
-    """An expression as far as it goes: ordered by the number of labels, then by arrival."""
+class _Prefix:
+    """A prefix of an expression: ordered by the number of labels, then by arrival."""
 
     size: int
     number: int
     parts: PathExpression = field(compare=False)
     state: int = field(compare=False)
-    """Where it has come to, or :data:`_WHOLE`."""
+    """The state it has reached, or :data:`_WHOLE`."""
     visited: int = field(compare=False)
-    turned: bool = field(compare=False)
-    """Whether the ways back to the state have been put in."""
+    has_loops: bool = field(compare=False)
+    """Whether the loops of the state have been inserted."""
 
 
-class _Search:
-    """Walks through the automaton, the shortest ways first."""
+class _ExpressionSearch:
+    """A search through the automaton, shortest paths first."""
 
     def __init__(self, paths: PathAutomaton, *, with_attributes: bool, with_text: bool) -> None:
         self._paths = paths
@@ -143,13 +143,13 @@ class _Search:
         self._before = [0] * len(paths.states)
         for state, _, target in paths.edges():
             self._before[target] |= 1 << state
-        self._short: dict[int, list[tuple[PathExpression, int]]] = {}
+        self._short_by_state: dict[int, list[tuple[PathExpression, int]]] = {}
         self._known: dict[tuple[int, int], tuple[PathExpression, ...]] = {}
         self._mixed: dict[int, None] = {}
         self.left_out: dict[str, str] = {}
 
-    def told(self) -> Iterator[str]:
-        """A sentence for each thing that was left out."""
+    def notes(self) -> Iterator[str]:
+        """A note for each thing that was left out."""
         yield from self.left_out.values()
         if self._mixed:
             names = ", ".join(map(self._name, islice(self._mixed, _NAMED_MAX)))
@@ -158,7 +158,7 @@ class _Search:
 
     def expressions(self) -> Iterator[PathExpression]:
         """All expressions as far as the steps suffice, those with the fewest labels first."""
-        heap = [self._begin((), DOCUMENT_NODE, 0)]
+        heap = [self._prefix((), DOCUMENT_NODE, 0)]
         while heap:
             here = heapq.heappop(heap)
             # A whole expression waits in the heap like any other, so that shorter ones come first.
@@ -168,19 +168,19 @@ class _Search:
             if self._steps_left < 0:
                 self.left_out["steps"] = f"the search ended after {SHOWING_STEPS_MAX:,} steps"
                 continue
-            for beginning in self._continued(here):
-                heapq.heappush(heap, beginning)
+            for prefix in self._continued(here):
+                heapq.heappush(heap, prefix)
 
-    def _continued(self, here: _Beginning) -> Iterator[_Beginning]:
-        """The beginning with what may follow it; its repetitions wait for their turn."""
+    def _continued(self, here: _Prefix) -> Iterator[_Prefix]:
+        """The continuations of a prefix; those with loops are queued first as prefixes."""
         parts = here.parts
-        if not here.turned:
-            parts, *others = self._with_ways_back(here)
+        if not here.has_loops:
+            parts, *others = self._with_loops(here)
             for other in others:
-                yield self._begin(other, here.state, here.visited, turned=True)
+                yield self._prefix(other, here.state, here.visited, has_loops=True)
         leaves = [*self._leaves(here.state)]
         for leaf in leaves:
-            yield self._begin((*parts, leaf), _WHOLE, 0)
+            yield self._prefix((*parts, leaf), _WHOLE, 0)
         visited = here.visited | 1 << here.state
         followers = [
             (label, target)
@@ -189,23 +189,23 @@ class _Search:
         ]
         is_end = not followers or (self._may_end(here.state) and not self._with_text)
         if parts and is_end and not leaves:
-            yield self._begin(parts, _WHOLE, 0)
+            yield self._prefix(parts, _WHOLE, 0)
         if _size(parts) < EXPRESSION_LABELS_MAX:
             for label, target in followers:
-                yield self._begin((*parts, label), target, visited)
+                yield self._prefix((*parts, label), target, visited)
         elif followers:
             self.left_out["labels"] = (
                 f"expressions of more than {EXPRESSION_LABELS_MAX} labels are not shown"
             )
 
-    def _begin(
-        self, parts: PathExpression, state: int, visited: int, *, turned: bool = False
-    ) -> _Beginning:
+    def _prefix(
+        self, parts: PathExpression, state: int, visited: int, *, has_loops: bool = False
+    ) -> _Prefix:
         self._steps_left -= 1
-        return _Beginning(_size(parts), -self._steps_left, parts, state, visited, turned)
+        return _Prefix(_size(parts), -self._steps_left, parts, state, visited, has_loops)
 
     def _may_end(self, state: int) -> bool:
-        """Whether an element is the last of many paths: it has text."""
+        """Whether many paths end at an element: it has text."""
         return self._paths.states[state].text is TextKind.ANY
 
     def _leaves(self, state: int) -> Iterator[Label]:
@@ -215,51 +215,51 @@ class _Search:
             for label, _values in self._paths.states[state].attributes:
                 yield label
 
-    def _with_ways_back(self, here: _Beginning, nesting: int = 0) -> Iterator[PathExpression]:
-        """The beginning as it is, and with each repetition that may stand at its end."""
-        ways = self._ways_back(here.state, here.visited, nesting)
-        if len(ways) == 1 and here.parts[-len(ways[0]) :] == ways[0]:
-            yield (*here.parts[: -len(ways[0])], Repeated(ways[0]))
+    def _with_loops(self, here: _Prefix, nesting: int = 0) -> Iterator[PathExpression]:
+        """The prefix as it is, and with each repetition that may stand at its end."""
+        loops = self._loops(here.state, here.visited, nesting)
+        if len(loops) == 1 and here.parts[-len(loops[0]) :] == loops[0]:
+            yield (*here.parts[: -len(loops[0])], Repeated(loops[0]))
             return
         yield here.parts
-        for repeated in _repetitions(ways):
+        for repeated in _repetitions(loops):
             yield here.parts + repeated
 
-    def _ways_back(self, state: int, visited: int, nesting: int) -> tuple[PathExpression, ...]:
-        """Ways from a state back to it, past no visited state; one more than can be mixed."""
-        short = self._short_ways(state)
-        open_ways = [way for way, passed in short if not passed & visited]
-        if len(open_ways) > _MIXED_MAX:
+    def _loops(self, state: int, visited: int, nesting: int) -> tuple[PathExpression, ...]:
+        """The loops of a state past no visited state; at most one more than can be mixed."""
+        short = self._short_loops(state)
+        open_loops = [loop for loop, passed in short if not passed & visited]
+        if len(open_loops) > _MIXED_MAX:
             self._mixed[state] = None
         if not short or state in self._mixed:
-            # Something is left out here anyway, so what is known will do.
-            return tuple(open_ways[: _MIXED_MAX + 1])
+            # Something is left out here anyway, so the known loops will do.
+            return tuple(open_loops[: _MIXED_MAX + 1])
         key = (state, self._around(state, visited))
         if key not in self._known:
-            self._known[key] = self._found_back(*key, nesting) if key[1] else ()
+            self._known[key] = self._find_loops(*key, nesting) if key[1] else ()
         return self._known[key]
 
-    def _short_ways(self, state: int) -> list[tuple[PathExpression, int]]:
-        """Some of the shortest ways back with the states they pass, whatever was visited."""
-        if state not in self._short:
-            ways = self._plain_ways(state, self._around(state, 0))
-            self._short[state] = list(islice(ways, _SHORT_WAYS_MAX))
-        return self._short[state]
+    def _short_loops(self, state: int) -> list[tuple[PathExpression, int]]:
+        """Some of the shortest loops with the states they pass, whatever was visited."""
+        if state not in self._short_by_state:
+            loops = self._plain_loops(state, self._around(state, 0))
+            self._short_by_state[state] = list(islice(loops, _SHORT_LOOPS_MAX))
+        return self._short_by_state[state]
 
-    def _found_back(self, state: int, around: int, nesting: int) -> tuple[PathExpression, ...]:
-        """The ways, and a note if there are more than can be mixed.
+    def _find_loops(self, state: int, around: int, nesting: int) -> tuple[PathExpression, ...]:
+        """The loops; the state is noted if there are more than can be mixed.
 
-        Whether there are is seen soonest by ways without repetitions, of which there are fewer.
+        Loops without repetitions, of which there are fewer, show this soonest.
         """
-        found = tuple(way for way, _ in islice(self._plain_ways(state, around), _MIXED_MAX + 1))
+        found = tuple(loop for loop, _ in islice(self._plain_loops(state, around), _MIXED_MAX + 1))
         if len(found) <= _MIXED_MAX and nesting < _NESTED_MAX and state not in self._mixed:
-            found = tuple(islice(self._all_ways(state, around, nesting), _MIXED_MAX + 1))
+            found = tuple(islice(self._all_loops(state, around, nesting), _MIXED_MAX + 1))
         if len(found) > _MIXED_MAX or nesting == _NESTED_MAX:
             self._mixed[state] = None
         return found
 
-    def _plain_ways(self, home: int, around: int) -> Iterator[tuple[PathExpression, int]]:
-        """Ways back without repetitions, the shortest first; some of them, if there are many."""
+    def _plain_loops(self, home: int, around: int) -> Iterator[tuple[PathExpression, int]]:
+        """Loops without repetitions, the shortest first; only some of them if there are many."""
         waiting: deque[tuple[PathExpression, int, int]] = deque([((), home, 0)])
         for _ in range(_PLAIN_STEPS_MAX):
             if not waiting:
@@ -272,24 +272,24 @@ class _Search:
                     waiting.append(((*parts, label), target, passed | 1 << target))
         self._mixed[home] = None
 
-    def _all_ways(self, home: int, around: int, nesting: int) -> Iterator[PathExpression]:
-        heap = [self._begin((), home, ~around | 1 << home)]
+    def _all_loops(self, home: int, around: int, nesting: int) -> Iterator[PathExpression]:
+        heap = [self._prefix((), home, ~around | 1 << home)]
         while heap and self._steps_left >= 0:
             here = heapq.heappop(heap)
             if here.state == _WHOLE:
                 yield here.parts
                 continue
-            outset = not here.parts
+            is_start = not here.parts
             visited = here.visited | 1 << here.state
-            for parts in [()] if outset else self._with_ways_back(here, nesting + 1):
+            for parts in [()] if is_start else self._with_loops(here, nesting + 1):
                 for label, target in self._paths.states[here.state].edges:
                     if target == home:
-                        heapq.heappush(heap, self._begin((*parts, label), _WHOLE, 0))
+                        heapq.heappush(heap, self._prefix((*parts, label), _WHOLE, 0))
                     elif not visited >> target & 1:
-                        heapq.heappush(heap, self._begin((*parts, label), target, visited))
+                        heapq.heappush(heap, self._prefix((*parts, label), target, visited))
 
     def _around(self, state: int, visited: int) -> int:
-        """The states on ways from a state back to it, itself included; 0 if there is no way."""
+        """The states on loops of a state, itself included; 0 if there is no loop."""
         allowed = ~visited | 1 << state
         below = _closure(self._next, state, allowed)
         return below & _closure(self._before, state, allowed) if below >> state & 1 else 0
@@ -301,7 +301,7 @@ class _Search:
 
 
 def _closure(table: list[int], state: int, allowed: int) -> int:
-    """All states reached from one by one or more steps inside the allowed ones."""
+    """All states reachable from one by one or more steps inside the allowed ones."""
     found = new = table[state] & allowed
     while new:
         ahead = 0
@@ -325,44 +325,44 @@ def _size(parts: PathExpression) -> int:
     return sum(_size(part.parts) if isinstance(part, Repeated) else 1 for part in parts)
 
 
-def _repetitions(ways: tuple[PathExpression, ...]) -> Iterator[PathExpression]:
-    """One or more of the ways, in any order, as far as it can be written with ``( )+`` alone."""
-    for way in ways:
-        yield (_repeated(way),)
-    if len(ways) == _MIXED_MAX:
-        x, y = map(_repeated, ways)
+def _repetitions(loops: tuple[PathExpression, ...]) -> Iterator[PathExpression]:
+    """Repetitions of one or more loops, as far as ``( )+`` alone can express them."""
+    for loop in loops:
+        yield (_repeated(loop),)
+    if len(loops) == _MIXED_MAX:
+        x, y = map(_repeated, loops)
         for first, second in ((x, y), (y, x)):
             both = Repeated((first, second))
             yield (both,)
             yield (both, first)
 
 
-def _repeated(way: PathExpression) -> Repeated:
-    """What repeats, once: ``((x)+)+`` is ``(x)+``."""
-    only = way[0] if len(way) == 1 else None
-    return only if isinstance(only, Repeated) else Repeated(way)
+def _repeated(loop: PathExpression) -> Repeated:
+    """A repeated loop, without double repetition: ``((x)+)+`` is ``(x)+``."""
+    only = loop[0] if len(loop) == 1 else None
+    return only if isinstance(only, Repeated) else Repeated(loop)
 
 
-def _put_together(found: list[PathExpression]) -> list[PathExpression]:
-    """The same paths with ``/x/y`` and ``/x(y/x)+/y`` put together as ``(x/y)+``."""
+def _join_loops(found: list[PathExpression]) -> list[PathExpression]:
+    """The same paths with ``/x/y`` and ``/x(y/x)+/y`` joined to ``(x/y)+``."""
     kept = dict.fromkeys(found)
     for expression in found:
         for place, part in enumerate(expression):
             if not isinstance(part, Repeated) or expression not in kept:
                 continue
             shorter = expression[:place] + expression[place + 1 :]
-            start = _turned(expression, place, part.parts)
+            start = _loop_start(expression, place, part.parts)
             if start is not None and shorter in kept:
                 length = len(part.parts)
-                turned = Repeated(shorter[start : start + length])
-                joined = (*shorter[:start], turned, *shorter[start + length :])
+                repeated = Repeated(shorter[start : start + length])
+                joined = (*shorter[:start], repeated, *shorter[start + length :])
                 kept = {
                     (joined if one == shorter else one): None for one in kept if one != expression
                 }
     return list(kept)
 
 
-def _turned(expression: PathExpression, place: int, inside: PathExpression) -> int | None:
+def _loop_start(expression: PathExpression, place: int, inside: PathExpression) -> int | None:
     """Where ``x/y`` begins if the part at the place is ``(y/x)+`` between an x and a y."""
     for ahead in range(len(inside) + 1):
         back = len(inside) - ahead

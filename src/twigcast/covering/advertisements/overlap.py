@@ -1,24 +1,24 @@
-"""Whether a document of these label paths can match a pattern.
+"""Overlap of advertisements with patterns: whether a document of these label paths can match.
 
-The automaton of paths is seen as a tree automaton: an element in a given state has any of the
+The automaton of paths is read as a tree automaton: an element in a given state has any of the
 children, attributes and texts that the state allows, in any combination. A condition is decided
-bottom up. For each part of it we find the set of all places in the automaton (pairs of a label and
-the state it leads to) where an element could satisfy the part:
+bottom up. For each part of it we find the set of all positions in the automaton (pairs of a label
+and the state it leads to) where an element could satisfy the part:
 
-    //section[title]/para        para    every place with that label
+    //section[title]/para        para    every position with that label
                                  title   likewise
                                  section those that have a child in both sets
                                  //      is one of them below the document node?
 
-Sets are the bits of one integer, so a step of a pattern costs a few operations on integers,
-and steps to parents and ancestors are remembered, in a store of limited size.
+Sets are the bits of one integer, so a step of a pattern costs a few operations on integers, and
+steps to parents and ancestors are cached, within a limit.
 
 *Exact* for every pattern that is a single path of labels: a path through the automaton is one that
 some document has. *Sound* for all others: a no is certain; a yes may be wrong where a content model
 forbids two children beside each other, where ``not`` is involved (it may always hold, except of
 the element's own label), and where libxml2 would have to decide, of which only the necessary
-condition is looked at. Values are compared with what an attribute may have, or with white space
-where there is no other text; any other value may be.
+condition is checked. Values are compared with what an attribute may have, or with white space where
+there is no other text; any other value may be.
 
 The papers compare each path expression of an advertisement with each subscription (Dissemination,
 Figures 1.4 to 1.10); the answers for paths are the same, as far as those figures are right.
@@ -53,16 +53,16 @@ from twigcast.language.xpath.syntax import Literal
 __all__ = ["REMEMBERED_SETS_MAX", "PathOverlap"]
 
 REMEMBERED_SETS_MAX: Final = 4096
-"""Sets of parents and ancestors that are kept; over it all are forgotten, and found anew."""
+"""Sets of parents and ancestors that are cached; the cache is cleared when it is full."""
 
 _DOCUMENT: Final = 1
-"""The bit of the document node; places follow."""
+"""The bit of the document node; the bits of positions follow."""
 
 _BLANKS: Final = " \t\r\n"
 
 
 class PathOverlap:
-    """An automaton of paths, ready to be asked about patterns."""
+    """An automaton of paths, compiled for overlap with patterns."""
 
     def __init__(self, paths: PathAutomaton) -> None:
         arrivals = dict.fromkeys((label, target) for _, label, target in paths.edges())
@@ -83,131 +83,131 @@ class PathOverlap:
             for attribute in state.attributes:
                 holders[attribute] = holders.get(attribute, 0) | at_state[number]
         self._attributes: dict[str | None, list[tuple[Label, Values, int]]] = {None: []}
-        for (label, values), places in holders.items():
+        for (label, values), positions in holders.items():
             for local in (label.local, None):
-                self._attributes.setdefault(local, []).append((label, values, places))
+                self._attributes.setdefault(local, []).append((label, values, positions))
         self._labelled: dict[Label, int] = {}
         self._parents_of: dict[int, int] = {}
         self._ancestors_of: dict[int, int] = {}
-        self._spoken = self._with_ancestors(self._texts[TextKind.ANY])
-        self._spaced = self._with_ancestors(self._texts[TextKind.BLANK]) | self._spoken
+        self._with_text = self._with_ancestors(self._texts[TextKind.ANY])
+        self._with_any_text = self._with_ancestors(self._texts[TextKind.BLANK]) | self._with_text
 
     @property
     def remembered(self) -> int:
-        """How many sets are kept."""
+        """The number of cached sets."""
         return len(self._parents_of) + len(self._ancestors_of) + len(self._labelled)
 
     def possible(self, condition: Condition) -> bool:
         """False only if no document of these paths satisfies the condition at its document node."""
-        found: dict[Condition, int] = {}
+        by_condition: dict[Condition, int] = {}
         waiting = [condition]
         while waiting:
             part = waiting[-1]
-            missing = [below for below in _inside(part) if below not in found]
+            missing = [below for below in _subconditions(part) if below not in by_condition]
             if missing:
                 waiting.extend(missing)
             else:
                 waiting.pop()
-                found[part] = self._where(part, found)
-        return found[condition] & _DOCUMENT != 0
+                by_condition[part] = self._possible_positions(part, by_condition)
+        return by_condition[condition] & _DOCUMENT != 0
 
-    def _where(self, condition: Condition, found: dict[Condition, int]) -> int:  # noqa: C901
-        """The places where the condition may hold, once those of its parts are known."""
+    def _possible_positions(self, condition: Condition, by_condition: dict[Condition, int]) -> int:  # noqa: C901
+        """The positions where the condition may hold, once those of its parts are known."""
         match condition:
             case Exists(reach, label, where):
                 if label.kind is Kind.ELEMENT:
-                    places = self._places(label) & found[where]
-                    return self._above_of(reach, places)
+                    positions = self._positions(label) & by_condition[where]
+                    return self._above_of(reach, positions)
                 return self._with_leaf(reach, label, where)
             case AllOf(parts):
-                places = self._all
+                positions = self._all
                 for part in parts:
-                    places &= found[part]
-                return places
+                    positions &= by_condition[part]
+                return positions
             case AnyOf(parts):
-                places = 0
+                positions = 0
                 for part in parts:
-                    places |= found[part]
-                return places
+                    positions |= by_condition[part]
+                return positions
             case SelfIs(label):
-                return self._places(label)
+                return self._positions(label)
             case Not(part):
-                return self._all & ~self._surely(part)
+                return self._all & ~self._certain_positions(part)
             case AtDocument(inner):
-                return self._all if found[inner] & _DOCUMENT else 0
+                return self._all if by_condition[inner] & _DOCUMENT else 0
             case ValueTest():
                 return self._with_value(condition)
             case FirstValue():
-                return found[_nested(condition)]
+                return by_condition[_any_value(condition)]
             case Residual():
-                return found[weakened(condition)]
+                return by_condition[weakened(condition)]
             case _:
                 assert_never(condition)
 
-    def _surely(self, condition: Condition) -> int:
-        """Places where the condition holds whatever the document; only labels are as sure."""
+    def _certain_positions(self, condition: Condition) -> int:
+        """The positions where the condition holds in every document; only labels are certain."""
         match condition:
             case SelfIs(label):
                 return sum(bit for other, bit in self._named if label.includes(other))
             case AllOf(parts):
-                places = self._all
+                positions = self._all
                 for part in parts:
-                    places &= self._surely(part)
-                return places
+                    positions &= self._certain_positions(part)
+                return positions
             case AnyOf(parts):
-                places = 0
+                positions = 0
                 for part in parts:
-                    places |= self._surely(part)
-                return places
+                    positions |= self._certain_positions(part)
+                return positions
             case _:
                 return 0
 
-    def _places(self, label: Label) -> int:
+    def _positions(self, label: Label) -> int:
         """The elements that may have the label."""
-        places = self._labelled.get(label)
-        if places is None:
+        positions = self._labelled.get(label)
+        if positions is None:
             if label.kind is Kind.ELEMENT:
-                places = sum(bit for other, bit in self._named if _may_meet(label, other))
+                positions = sum(bit for other, bit in self._named if _may_meet(label, other))
             else:
-                places = 0
+                positions = 0
             self._make_room()
-            self._labelled[label] = places
-        return places
+            self._labelled[label] = positions
+        return positions
 
-    def _above_of(self, reach: Reach, places: int) -> int:
-        return self._parents(places) if reach is Reach.CHILD else self._ancestors(places)
+    def _above_of(self, reach: Reach, positions: int) -> int:
+        return self._parents(positions) if reach is Reach.CHILD else self._ancestors(positions)
 
-    def _parents(self, places: int) -> int:
-        """The elements that may have a child in these places."""
-        above = self._parents_of.get(places)
+    def _parents(self, positions: int) -> int:
+        """The elements that may have a child at these positions."""
+        above = self._parents_of.get(positions)
         if above is None:
-            above = self._one_up(places)
+            above = self._direct_parents(positions)
             self._make_room()
-            self._parents_of[places] = above
+            self._parents_of[positions] = above
         return above
 
-    def _ancestors(self, places: int) -> int:
-        """The elements that may have a descendant in these places."""
-        above = self._ancestors_of.get(places)
+    def _ancestors(self, positions: int) -> int:
+        """The elements that may have a descendant at these positions."""
+        above = self._ancestors_of.get(positions)
         if above is None:
-            above = new = self._one_up(places)
+            above = new = self._direct_parents(positions)
             while new:
-                new = self._one_up(new) & ~above
+                new = self._direct_parents(new) & ~above
                 above |= new
             self._make_room()
-            self._ancestors_of[places] = above
+            self._ancestors_of[positions] = above
         return above
 
-    def _one_up(self, places: int) -> int:
-        above, rest, table = 0, places & ~_DOCUMENT, self._above
+    def _direct_parents(self, positions: int) -> int:
+        above, rest, table = 0, positions & ~_DOCUMENT, self._above
         while rest:
             lowest = rest & -rest
             above |= table[lowest.bit_length() - 1]
             rest ^= lowest
         return above
 
-    def _with_ancestors(self, places: int) -> int:
-        return places | self._ancestors(places)
+    def _with_ancestors(self, positions: int) -> int:
+        return positions | self._ancestors(positions)
 
     def _make_room(self) -> None:
         if self.remembered >= REMEMBERED_SETS_MAX:
@@ -217,26 +217,26 @@ class PathOverlap:
 
     def _with_leaf(self, reach: Reach, label: Label, where: Condition) -> int:
         """The elements that may have such an attribute or text, or have it further below."""
-        places = 0
+        positions = 0
         if label.kind is Kind.ATTRIBUTE:
             for other, values, holders in self._attributes.get(label.local, ()):
                 if _may_meet(label, other) and _may_be(where, values):
-                    places |= holders
+                    positions |= holders
         else:
-            places = self._texts[TextKind.ANY]
+            positions = self._texts[TextKind.ANY]
             if _may_be_blank(where):
-                places |= self._texts[TextKind.BLANK]
-        return places if reach is Reach.CHILD else self._with_ancestors(places)
+                positions |= self._texts[TextKind.BLANK]
+        return positions if reach is Reach.CHILD else self._with_ancestors(positions)
 
     def _with_value(self, test: ValueTest) -> int:
         """The elements whose text, with all below, may pass a test."""
         if passes(test, ""):
             return self._all
-        return self._spaced if _passes_blank(test) else self._spoken
+        return self._with_any_text if _passes_blank(test) else self._with_text
 
 
-def _inside(condition: Condition) -> tuple[Condition, ...]:
-    """The conditions on elements that this one is decided by."""
+def _subconditions(condition: Condition) -> tuple[Condition, ...]:
+    """The conditions on elements that decide this one."""
     match condition:
         case Exists(_, label, where):
             return (where,) if label.kind is Kind.ELEMENT else ()
@@ -245,15 +245,15 @@ def _inside(condition: Condition) -> tuple[Condition, ...]:
         case AtDocument(inner):
             return (inner,)
         case FirstValue():
-            return (_nested(condition),)
+            return (_any_value(condition),)
         case Residual():
             return (weakened(condition),)
         case _:
             return ()
 
 
-def _nested(first: FirstValue) -> Condition:
-    """What the first of some nodes passes, some node must pass."""
+def _any_value(first: FirstValue) -> Condition:
+    """The necessary condition that any of the nodes, not only the first, passes the test."""
     inner: Condition = first.test
     for step in reversed(first.steps):
         where = inner if step.where is TRUE else AllOf((step.where, inner))
@@ -318,10 +318,10 @@ def _may_be_blank(where: Condition) -> bool:
 
 
 def _passes_blank(test: ValueTest) -> bool:
-    """Whether some white space, or none at all, passes the test."""
+    """Whether some white space, or the empty text, passes the test."""
     if test.operator is Operator.UNEQUAL:
         return True
     text_test = test.operator in {Operator.EQUAL, Operator.CONTAINS, Operator.STARTS_WITH}
-    # White space is no number, and what is no number compares with none.
+    # White space is NaN, and every comparison with NaN is false.
     constant = test.constant
     return text_test and isinstance(constant, Literal) and not constant.value.strip(_BLANKS)

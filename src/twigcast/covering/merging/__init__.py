@@ -1,1 +1,1 @@
-"""Fewer patterns by merging and aggregation."""
+"""Smaller sets of wider patterns, by merging and aggregation."""

@@ -1,7 +1,7 @@
-"""Fewer and wider patterns, until they fit a space that is given (Piggyback, section 2).
+"""Aggregation of patterns: fewer and wider ones within a space bound (Piggyback, section 2).
 
 A broker sends upstream not its patterns but a smaller set that covers them. Its size is the number
-of steps of all patterns together, and a bound on it is a share of what there was:
+of steps of all patterns together, bounded by a share of the original size:
 
     >>> patterns = ["/a/b/c/d", "/a/b/e/d", "/a/b/f/d", "//g/@x", "//h/i"]
     >>> found = aggregate(patterns, steps_max=space_budget(patterns, 50))
@@ -11,30 +11,30 @@ of steps of all patterns together, and a bound on it is a share of what there wa
     //h/i for //h/i
     /a/b/*/d for /a/b/c/d /a/b/e/d /a/b/f/d
 
-What is kept beside is what annotations are made of: which aggregate stands for which patterns; of
-which of them it is a *simple* one (:mod:`~twigcast.covering.merging.substitution`); which of its
-wildcards have to be bound to tell the parts apart, and what each is in each part:
+The result also has what annotations need: which aggregate represents which patterns; of which of
+them it is a *simple* one (:mod:`~twigcast.covering.merging.substitution`); which of its wildcards
+have to be bound to distinguish the parts, and what each is in each part:
 
     >>> found.aggregates[2].wildcards
     (1,)
     >>> found.aggregates[2].simple[0]
     SimplePart(pattern=Pattern('/a/b/c/d'), bindings=(Bound(wildcard=1, path=('c',)),))
 
-Patterns are made wider in stages, each only as far as it takes, those with most to gain first:
+Patterns are made wider in stages, each only as far as necessary, those with most to gain first:
 
 1. rules 1 and 2 of merging, while at least half of the labels stay names;
 2. rule 3, for parts of up to two steps, and rules 1 and 2 again;
-3. branches are cut off, and so on from the beginning;
+3. branches are cut off, and all again from the beginning;
 4. the middle of a path is replaced by ``//``, and less and less is kept before and behind it, down
    to the last name alone;
-5. what stands beside the path, joined by ``and``, is cut off, and nothing but the last name kept;
-6. ``/*``, which covers every pattern there is: a single step, so any budget of a step can be kept.
+5. the paths joined to the spine by ``and`` are cut off, and only the last name is kept;
+6. ``/*``, which covers every pattern: a single step, so every budget can be kept.
 
-The first two keep all names that parts share, and as simple aggregates nothing is lost that a
-binding could not tell; the later ones come into play for tight budgets only. With a schema, places
-in which little is missing come first (:mod:`~twigcast.covering.paths.context_labels`).
+The first two keep all names that parts share, and as simple aggregates they lose nothing that a
+binding could not restore; the later ones are needed for tight budgets only. With a schema,
+positions in which little is missing come first (:mod:`~twigcast.covering.paths.context_labels`).
 
-Patterns that others cover are no matter of this: hand in the roots of a
+Covered patterns are not removed here: pass the roots of a
 :class:`~twigcast.covering.index.cover_index.CoverIndex`. The cost is linear in the steps, for each
 stage.
 """
@@ -52,20 +52,20 @@ from twigcast.covering.containment.covers import paths_of
 from twigcast.covering.containment.with_schema import SchemaPaths
 from twigcast.covering.merging.candidates import (
     ElementGroups,
-    Place,
+    MergeGroup,
     by_part,
     far_bits,
     one_operator_apart,
 )
 from twigcast.covering.merging.rules import is_open, opened, shortened
 from twigcast.covering.merging.spine import (
-    Trunk,
-    TrunkStep,
-    joined_trunk_of,
+    Spine,
+    SpineStep,
+    joined_spine_of,
     pattern_of,
     plain_steps,
+    spine_steps,
     steps_of,
-    trunk_steps,
 )
 from twigcast.covering.merging.substitution import Bound, simple_bindings
 from twigcast.covering.paths.context_labels import ContextLabels
@@ -79,27 +79,27 @@ from twigcast.slips import drawn
 __all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]
 
 _PART_MAX: Final = 2
-"""Steps that rule 3 replaces by ``//`` here: no degree says what longer parts would lose."""
+"""Steps that rule 3 replaces by ``//`` here: no degree measures what longer parts would lose."""
 
 _ENDS: Final = ((3, 3), (3, 2), (2, 2), (2, 1), (1, 1), (0, 1))
-"""How many steps are kept before and behind what is replaced by ``//``, in the fourth stage."""
+"""Steps that the fourth stage keeps before and behind what it replaces by ``//``."""
 
 
 class SimplePart(NamedTuple):
-    """A part that comes back when wildcards are replaced."""
+    """A part that can be restored by replacing wildcards."""
 
     pattern: Pattern
     bindings: tuple[Bound, ...]
-    """What the wildcards are that are not the part's own; ascending."""
+    """The bindings of the wildcards that the part does not have; ascending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A pattern that stands for others."""
+    """A pattern that represents others."""
 
     pattern: Pattern
     parts: tuple[Pattern, ...]
-    """All patterns it stands for, in the order of their texts: Piggyback's T_agg."""
+    """All patterns it represents, in the order of their texts: Piggyback's T_agg."""
     simple: tuple[SimplePart, ...]
     """Those of which it is a simple aggregate, with bindings: Piggyback's T_sagg."""
 
@@ -111,19 +111,19 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Aggregation:
-    """What patterns were aggregated to."""
+    """The result of an aggregation."""
 
     aggregates: tuple[Aggregate, ...]
     """In the order of their texts."""
     steps_before: int
-    """Steps of all patterns that were given."""
+    """Steps of all input patterns."""
     steps: int
     """Steps of all aggregates."""
 
 
 @door("measuring patterns")
 def space_budget(patterns: Iterable[Pattern | str], percent: float) -> int:
-    """So many percent of the steps of these patterns, rounded down, but at least one step.
+    """A percentage of the steps of these patterns, rounded down, but at least one step.
 
     UsageError for a percentage outside 0 … 100.
     """
@@ -142,16 +142,16 @@ def aggregate(
 ) -> Aggregation:
     """The patterns made wider until all together have at most so many steps.
 
-    The smallest there is has one step, so a smaller bound is a UsageError. PatternError for a text
-    that is no pattern.
+    The smallest pattern has one step, so a smaller bound is a UsageError. PatternError for a text
+    that is not a pattern.
     """
     if steps_max < 1:
         raise UsageError(
             f"patterns take at least one step, so no budget of {shown(steps_max)} can do"
         )
-    given = _distinct(patterns)
+    originals = _distinct(patterns)
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
-    work = _Work(given, steps_max, ContextLabels(paths.automaton) if paths else None)
+    work = _Aggregator(originals, steps_max, ContextLabels(paths.automaton) if paths else None)
     work.run()
     aggregates = tuple(
         Aggregate(whole, tuple(parts), tuple(_simple(whole, parts)))
@@ -159,7 +159,7 @@ def aggregate(
     )
     return Aggregation(
         aggregates,
-        steps_before=sum(map(steps_of, given)),
+        steps_before=sum(map(steps_of, originals)),
         steps=sum(steps_of(one.pattern) for one in aggregates),
     )
 
@@ -176,29 +176,31 @@ def _simple(whole: Pattern, parts: Iterable[Pattern]) -> Iterable[SimplePart]:
             yield SimplePart(part, bindings)
 
 
-class _Work:
-    """Patterns on the way to fewer steps."""
+class _Aggregator:
+    """A set of patterns while it is being aggregated."""
 
-    def __init__(self, given: list[Pattern], steps_max: int, places: ContextLabels | None) -> None:
-        self._given = given
+    def __init__(
+        self, originals: list[Pattern], steps_max: int, context: ContextLabels | None
+    ) -> None:
+        self._originals = originals
         self._steps_max = steps_max
-        self._places = places
-        self._trunks: dict[int, Trunk] = {}
+        self._context = context
+        self._spines: dict[int, Spine] = {}
         self._parts: dict[int, list[int]] = {}
-        self._numbers: dict[Trunk, int] = {}
+        self._numbers: dict[Spine, int] = {}
         self._groups = ElementGroups()
-        self._others: list[int] = []
-        self._next = len(given)
-        self._steps = sum(map(steps_of, given))
-        for number, pattern in enumerate(given):
-            trunk = joined_trunk_of(pattern)
-            if trunk is None:
-                self._others.append(number)
+        self._without_spine: list[int] = []
+        self._next = len(originals)
+        self._steps = sum(map(steps_of, originals))
+        for number, pattern in enumerate(originals):
+            spine = joined_spine_of(pattern)
+            if spine is None:
+                self._without_spine.append(number)
             else:
-                self._add(number, trunk, [number])
+                self._add(number, spine, [number])
 
     def run(self) -> None:
-        """Go through the stages, as far as it takes."""
+        """Go through the stages until the patterns fit."""
         stages: tuple[Callable[[], None], ...] = (
             self._merge_elements,
             self._merge_parts,
@@ -208,9 +210,9 @@ class _Work:
             self._merge_parts,
             self._merge_elements,
             *(partial(self._reduce, partial(_ends_only, ends=ends)) for ends in _ENDS),
-            partial(self._reduce, _alone, gain_min=0),
+            partial(self._reduce, _spine_only, gain_min=0),
             partial(self._reduce, partial(_ends_only, ends=_ENDS[-1]), guarded=False),
-            self._give_up,
+            self._take_everything,
         )
         for stage in stages:
             if self._fits():
@@ -218,186 +220,197 @@ class _Work:
             stage()
 
     def found(self) -> list[tuple[Pattern, list[Pattern]]]:
-        """The patterns there are, with those they stand for, in the order of texts."""
-        wholes: dict[Pattern, list[int]] = {self._given[one]: [one] for one in self._others}
+        """The current patterns, with those they represent, in the order of texts."""
+        wholes: dict[Pattern, list[int]] = {
+            self._originals[one]: [one] for one in self._without_spine
+        }
         for number, parts in self._parts.items():
-            whole = pattern_of(self._trunks[number])
+            whole = pattern_of(self._spines[number])
             wholes.setdefault(whole, []).extend(parts)
         return [
-            (whole, [self._given[part] for part in sorted(wholes[whole])])
+            (whole, [self._originals[part] for part in sorted(wholes[whole])])
             for whole in sorted(wholes, key=lambda pattern: pattern.text)
         ]
 
     def _fits(self) -> bool:
         return self._steps <= self._steps_max
 
-    def _add(self, number: int, trunk: Trunk, parts: list[int]) -> None:
-        self._trunks[number] = trunk
+    def _add(self, number: int, spine: Spine, parts: list[int]) -> None:
+        self._spines[number] = spine
         self._parts[number] = parts
-        self._numbers[trunk] = number
-        self._groups.add(number, trunk)
+        self._numbers[spine] = number
+        self._groups.add(number, spine)
 
-    def _replace(self, members: list[int], trunk: Trunk) -> int:
-        """Put a trunk in the place of others, and of its like if there is one."""
-        like = self._numbers.get(trunk)
-        if like is not None and like not in members:
-            members = [*members, like]
+    def _replace(self, members: list[int], spine: Spine) -> int:
+        """Replace spines by one, joined with an equal one if there is one."""
+        equal_one = self._numbers.get(spine)
+        if equal_one is not None and equal_one not in members:
+            members = [*members, equal_one]
         parts: list[int] = []
         for number in members:
-            old = self._trunks.pop(number)
+            old = self._spines.pop(number)
             del self._numbers[old]
-            self._steps -= trunk_steps(old)
+            self._steps -= spine_steps(old)
             parts += self._parts.pop(number)
-        self._steps += trunk_steps(trunk)
+        self._steps += spine_steps(spine)
         self._next += 1
-        self._add(self._next, trunk, parts)
+        self._add(self._next, spine, parts)
         return self._next
 
     # Rules 1 and 2.
 
     def _merge_elements(self) -> None:
-        while fresh := self._groups.fresh(self._trunks):
-            if self._places is not None:
+        while fresh := self._groups.fresh(self._spines):
+            if self._context is not None:
                 fresh.sort(key=self._missing)
             for place in fresh:
                 if self._fits():
                     return
                 self._merge_element(place)
 
-    def _merge_element(self, place: Place) -> None:
+    def _merge_element(self, place: MergeGroup) -> None:
         by_far: dict[int, list[int]] = {}
         for number in place.members:
-            if number in self._trunks:
-                by_far.setdefault(far_bits(self._trunks[number]), []).append(number)
+            if number in self._spines:
+                by_far.setdefault(far_bits(self._spines[number]), []).append(number)
         for far, alike in by_far.items():
-            wider = opened(self._trunks[alike[0]], place.before)
+            wider = opened(self._spines[alike[0]], place.before)
             if len(alike) > 1 and _has_names(wider):
                 by_far[far] = [self._replace(alike, wider)]
         for wide, narrow in one_operator_apart(list(by_far)):
             if by_far[wide] and by_far[narrow]:
                 both = by_far[wide] + by_far[narrow]
-                wider = self._trunks[by_far[wide][0]]
-                if len({self._trunks[one][place.before].label for one in both}) > 1:
+                wider = self._spines[by_far[wide][0]]
+                if len({self._spines[one][place.before].label for one in both}) > 1:
                     wider = opened(wider, place.before)
                 if _has_names(wider):
                     by_far[wide], by_far[narrow] = [self._replace(both, wider)], []
 
-    def _missing(self, place: Place) -> Fraction:
-        """Which share of what the schema allows in a place none of the members has."""
-        assert self._places is not None
-        members = [self._trunks[number] for number in place.members if number in self._trunks]
+    def _missing(self, place: MergeGroup) -> Fraction:
+        """The share of the labels that the schema allows at a place and no member has."""
+        assert self._context is not None
+        members = [self._spines[number] for number in place.members if number in self._spines]
         if not members:
             return Fraction(1)
         steps = plain_steps(members[0])
-        possible = self._places.labels_at(
+        possible = self._context.labels_at(
             before=steps[: place.before],
             reach=steps[place.before].reach,
             kind=steps[place.before].label.kind,
             behind=steps[place.before + 1 :],
         )
-        own: set[Label] = {trunk[place.before].label for trunk in members}
+        own: set[Label] = {spine[place.before].label for spine in members}
         return 1 - Fraction(len(possible & own), len(possible)) if possible else Fraction(0)
 
-    # Rule 3, and what is coarser.
+    # Rule 3, and coarser stages.
 
     def _merge_parts(self) -> None:
-        for place in sorted(by_part(self._trunks, steps_max=_PART_MAX), key=self._loss):
+        for place in sorted(by_part(self._spines, steps_max=_PART_MAX), key=self._loss):
             if self._fits():
                 return
-            members = [one for one in dict.fromkeys(place.members) if self._is_plain(one, place)]
+            members = [
+                one
+                for one in dict.fromkeys(place.members)
+                if self._has_no_branches_between(one, place)
+            ]
             if len(members) > 1:
-                trunk = self._trunks[members[0]]
-                wider = shortened(trunk, kept_before=place.before, kept_behind=place.behind)
+                spine = self._spines[members[0]]
+                wider = shortened(spine, kept_before=place.before, kept_behind=place.behind)
                 if _has_names(wider):
                     self._replace(members, wider)
 
-    def _loss(self, place: Place) -> float:
-        """How many steps lose their name or their place for each step that is saved."""
+    def _loss(self, place: MergeGroup) -> float:
+        """The number of steps that lose their name or position for each step saved."""
         kept = place.before + place.behind
-        steps = sum(len(self._trunks[number]) for number in place.members)
+        steps = sum(len(self._spines[number]) for number in place.members)
         return (steps - len(place.members) * (kept - 1)) / (steps - kept)
 
-    def _is_plain(self, number: int, place: Place) -> bool:
-        """Whether a trunk is still there, and no branch would go with what is replaced."""
-        trunk = self._trunks.get(number)
-        if trunk is None:
+    def _has_no_branches_between(self, number: int, place: MergeGroup) -> bool:
+        """Whether a spine is still present, and no branch would be lost with the replaced part."""
+        spine = self._spines.get(number)
+        if spine is None:
             return False
-        return not any(step.branches for step in trunk[place.before : len(trunk) - place.behind])
+        return not any(step.branches for step in spine[place.before : len(spine) - place.behind])
 
     def _cut_branches(self) -> None:
-        # To cut a value saves nothing, but what has lost it can be merged.
-        self._reduce(_bare, gain_min=0)
+        # Cutting a value saves nothing, but allows merging.
+        self._reduce(_without_branches, gain_min=0)
 
     def _reduce(
-        self, wider: Callable[[Trunk], Trunk], *, gain_min: int = 1, guarded: bool = True
+        self, wider: Callable[[Spine], Spine], *, gain_min: int = 1, guarded: bool = True
     ) -> None:
-        """Make trunks wider, those first that lose least for each step that is saved.
+        """Make spines wider, first those that lose least for each step saved.
 
-        If ``guarded``, only such that keep enough names.
+        If ``guarded``, only spines that keep enough names.
         """
-        groups: dict[Trunk, list[int]] = {}
-        for number, trunk in self._trunks.items():
-            groups.setdefault(wider(trunk), []).append(number)
-        gains: dict[Trunk, int] = {}
-        losses: dict[Trunk, float] = {}
+        groups: dict[Spine, list[int]] = {}
+        for number, spine in self._spines.items():
+            groups.setdefault(wider(spine), []).append(number)
+        gains: dict[Spine, int] = {}
+        losses: dict[Spine, float] = {}
         for merged, members in groups.items():
-            steps = sum(trunk_steps(self._trunks[number]) for number in members)
-            gains[merged] = steps - trunk_steps(merged)
-            lost = sum(_asked(self._trunks[number]) - _asked(merged) for number in members)
+            steps = sum(spine_steps(self._spines[number]) for number in members)
+            gains[merged] = steps - spine_steps(merged)
+            lost = sum(
+                _conditions(self._spines[number]) - _conditions(merged) for number in members
+            )
             losses[merged] = lost / gains[merged] if gains[merged] else inf
         for merged in sorted(groups, key=lambda one: (losses[one], -gains[one])):
             if self._fits():
                 return
             if gains[merged] < gain_min or (guarded and not _has_names(merged)):
                 continue
-            there = [number for number in groups[merged] if number in self._trunks]
-            if there and there != [self._numbers.get(merged)]:
-                self._replace(there, merged)
+            present = [number for number in groups[merged] if number in self._spines]
+            if present and present != [self._numbers.get(merged)]:
+                self._replace(present, merged)
 
-    def _give_up(self) -> None:
-        """One pattern for all: every document has a root element."""
-        trunk = (TrunkStep(Reach.CHILD, ANY_ELEMENT),)
-        everything = [*self._others, *(part for parts in self._parts.values() for part in parts)]
-        self._others, self._steps = [], 1
-        self._trunks, self._parts, self._numbers = {}, {}, {}
-        self._add(self._next + 1, trunk, everything)
-
-
-def _asked(trunk: Trunk) -> int:
-    """How much a trunk asks for: steps, and conditions at steps."""
-    return trunk_steps(trunk) + sum(len(step.branches) for step in trunk)
+    def _take_everything(self) -> None:
+        """Replace all patterns by ``/*``: every document has a root element."""
+        spine = (SpineStep(Reach.CHILD, ANY_ELEMENT),)
+        everything = [
+            *self._without_spine,
+            *(part for parts in self._parts.values() for part in parts),
+        ]
+        self._without_spine, self._steps = [], 1
+        self._spines, self._parts, self._numbers = {}, {}, {}
+        self._add(self._next + 1, spine, everything)
 
 
-def _has_names(trunk: Trunk) -> bool:
+def _conditions(spine: Spine) -> int:
+    """The number of steps of a spine, and of conditions at steps."""
+    return spine_steps(spine) + sum(len(step.branches) for step in spine)
+
+
+def _has_names(spine: Spine) -> bool:
     """Whether at least half of the labels are names, and it does not end in ``//*``.
 
-    Without names, hardly a document does not match.
+    Without names, nearly every document matches.
     """
-    last = trunk[-1]
+    last = spine[-1]
     if is_open(last.label) and last.reach is Reach.DESCENDANT:
         return False
-    return 2 * sum(is_open(step.label) for step in trunk) <= len(trunk)
+    return 2 * sum(is_open(step.label) for step in spine) <= len(spine)
 
 
-def _bare(trunk: Trunk) -> Trunk:
-    """The trunk without branches and values, but with what stands beside it."""
+def _without_branches(spine: Spine) -> Spine:
+    """The spine without branches and values, but with the paths joined by ``and``."""
     return tuple(
         step._replace(branches=tuple(b for b in step.branches if type(b) is AtDocument))
-        for step in trunk
+        for step in spine
     )
 
 
-def _alone(trunk: Trunk) -> Trunk:
-    """The trunk without branches and values, and without what stands beside it."""
-    return tuple(step._replace(branches=()) for step in trunk)
+def _spine_only(spine: Spine) -> Spine:
+    """The spine without branches, values and the paths joined by ``and``."""
+    return tuple(step._replace(branches=()) for step in spine)
 
 
-def _ends_only(trunk: Trunk, *, ends: tuple[int, int]) -> Trunk:
-    """So many steps from the beginning and the end, which goes up to a name."""
+def _ends_only(spine: Spine, *, ends: tuple[int, int]) -> Spine:
+    """A number of steps from the beginning and the end; the end is extended up to a name."""
     before, behind = ends
-    while behind < len(trunk) and is_open(trunk[-behind].label):
+    while behind < len(spine) and is_open(spine[-behind].label):
         behind += 1
-    bare = _bare(trunk)
-    if before + behind > len(trunk) or (before + behind == len(trunk) and before):
+    bare = _without_branches(spine)
+    if before + behind > len(spine) or (before + behind == len(spine) and before):
         return bare
     return shortened(bare, kept_before=before, kept_behind=behind)

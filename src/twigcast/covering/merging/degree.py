@@ -1,10 +1,10 @@
-"""How many documents of a schema a merger adds to those of its parts.
+"""Degrees of mergers: how many documents of a schema a merger adds to those of its parts.
 
-The *degree* D of a merger s is the share of P(s), what it matches, that none of its parts matches
-(Dissemination, section 1.5.3). A merger is *perfect* if every document of the schema that
-matches it matches one of its parts. What is counted are the label paths of the schema that a
-pattern accepts (:mod:`~twigcast.covering.paths.counting`), as exact integers, level by level, down
-to a named depth: with recursion there is no end of them.
+The *degree* D of a merger s is the share of P(s), the paths it matches, that none of its parts
+matches (Dissemination, section 1.5.3). A merger is *perfect* if every document of the schema that
+matches it matches one of its parts. The label paths of the schema that a pattern accepts
+(:mod:`~twigcast.covering.paths.counting`) are counted as exact integers, level by level, down to a
+named depth: with recursion there are infinitely many.
 
     >>> from twigcast import Pattern, Schema
     >>> schema = Schema.parse(b"<!ELEMENT a (b|c|d)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>"
@@ -12,21 +12,20 @@ to a named depth: with recursion there is no end of them.
     >>> merge_degree(Pattern.parse("/a/*"), map(Pattern.parse, ("/a/b", "/a/c")), schema=schema)
     Degree(added=1, accepted=3, perfect=False)
 
-*Counting.* A path is followed with what is *left* of the patterns: of ``/a//b/c`` there is left
-``//b/c`` behind ``/a``, and behind ``/a/b`` both ``//b/c`` and ``/c``. Of all parts together it is
-one set of such remainders, for it does not matter which part accepts. What follows depends only on
-the state of the schema, the two sets and the levels to go, so it is counted once, whatever merger
-it is counted for: mergers that end alike share most of their counting. If all that is left of the
-merger is also left of the parts, nothing can be added any more.
+*Counting.* A path is followed together with the *remainders* of the patterns: of ``/a//b/c``,
+``//b/c`` remains behind ``/a``, and behind ``/a/b`` both ``//b/c`` and ``/c``. All parts together
+have one set of remainders, for it does not matter which part accepts. The count depends only on
+the state of the schema, the two sets and the levels to go, so it is computed once for all mergers:
+mergers with equal ends share most of their counting. If all remainders of the merger are also
+remainders of the parts, nothing more can be added.
 
-*Perfect.* A count of 0 is not enough for that: something may be added further down, by white space
-where there is no text, or by branches. The same sets are followed without a limit on depth. For
-patterns that are more than
-linear, paths say too little: what is counted are their trunks, and perfect is what
-:func:`~twigcast.covering.containment.covers.covers` says so of.
+*Perfect.* A count of 0 does not imply it: paths may be added further down, by white space where
+there is no text, or by branches. The same sets are followed without a limit on depth. For patterns
+that are more than linear, paths are not enough: their spines are counted, and
+:func:`~twigcast.covering.containment.covers.covers` decides whether they are perfect.
 
-Of an element in an open namespace a merger accepts what it might, and a part what it must, so that
-no degree is too small for that.
+For an element in any namespace a merger accepts what it might match, and a part what it must, so
+that degrees are never too small for that reason.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.covering.containment.covers import covers, paths_of
 from twigcast.covering.containment.with_schema import SchemaPaths
-from twigcast.covering.merging.spine import Trunk, plain_steps, trunk_of
+from twigcast.covering.merging.spine import Spine, plain_steps, spine_of
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.counting import COUNTING_STEPS_MAX, LinearPath, linear_path
 from twigcast.display import shown
@@ -51,19 +50,19 @@ from twigcast.slips import each_of, is_number
 __all__ = ["MERGE_DEPTH", "Degree", "PathMeasure", "measured_degree", "merge_degree"]
 
 MERGE_DEPTH: Final = 10
-"""Levels of a label path that are counted: as many as documents have in Dissemination (1.6)."""
+"""Levels of a label path that are counted: the depth of documents in Dissemination (1.6)."""
 
 _REMEMBERED_MAX: Final = 500_000
-"""Counts kept for the next question; some hundred megabytes."""
+"""Counts that are cached; some hundred megabytes."""
 
 _LEAF: Final = -1
 """The state of attributes and texts."""
 
-Left: TypeAlias = frozenset[int]
-"""What is left of patterns, each remainder a number; 0 is nothing: the path is accepted."""
+Remainders: TypeAlias = frozenset[int]
+"""Remainders of patterns, as numbers; 0 is the empty one: the path is accepted."""
 
-_DONE: Final[Left] = frozenset({0})
-_NONE: Final[Left] = frozenset()
+_ACCEPTED: Final[Remainders] = frozenset({0})
+_NONE: Final[Remainders] = frozenset()
 
 
 class Degree(NamedTuple):
@@ -74,13 +73,13 @@ class Degree(NamedTuple):
     accepted: int
     """Label paths that the merger accepts."""
     perfect: bool
-    """Whether nothing is added at any depth, as far as is known."""
+    """Whether nothing is added at any depth, as far as known."""
 
     @property
     def value(self) -> Fraction:
         """The degree D, from 0 to 1; 1 where nothing was counted and something may be added.
 
-        A merger that is not perfect can have 0, too, where all that it adds goes uncounted.
+        A merger that is not perfect can have 0, too, where nothing that it adds is counted.
         """
         if self.perfect:
             return Fraction(0)
@@ -88,7 +87,7 @@ class Degree(NamedTuple):
 
     @door("comparing degrees")
     def within(self, bound: float | Fraction) -> bool:
-        """Whether the degree is at most so much; at most 0 are perfect ones only."""
+        """Whether the degree is at most ``bound``; at bound 0 only perfect mergers are."""
         if isinstance(bound, int | float) and not is_number(bound):
             raise UsageError(f"the bound of a degree is a number, not {shown(bound)}")
         # A bound of 0.6 is meant as six tenths, which no float is.
@@ -105,8 +104,8 @@ def merge_degree(
 ) -> Degree:
     """The degree of a merger of these parts, among documents of the schema.
 
-    Exact for linear patterns: steps of ``/ // *``, names, attributes and texts. Of others the
-    trunks are counted. UsageError if a pattern has no trunk, SchemaLimitError if the counting
+    Exact for linear patterns: steps of ``/ // *``, names, attributes and texts. For others
+    the spines are counted. UsageError if a pattern has no spine, SchemaLimitError if the counting
     takes too long.
     """
     paths = paths_of(schema) if isinstance(schema, Schema) else schema
@@ -117,9 +116,9 @@ def merge_degree(
 def measured_degree(
     merger: Pattern, parts: Iterable[Pattern], paths: SchemaPaths, measure: PathMeasure
 ) -> Degree:
-    """The same, by a measure that is kept for the next question."""
+    """The same, with a measure whose caches serve several calls."""
     found = list(parts)
-    steps = [plain_steps(_known_trunk(pattern)) for pattern in (merger, *found)]
+    steps = [plain_steps(_known_spine(pattern)) for pattern in (merger, *found)]
     degree = measure.degree(steps[0], steps[1:])
     if all(linear_path(pattern.condition) for pattern in (merger, *found)):
         return degree
@@ -127,15 +126,15 @@ def measured_degree(
     return degree._replace(perfect=covers(wider=union, narrower=merger, schema=paths))
 
 
-def _known_trunk(pattern: Pattern) -> Trunk:
-    trunk = trunk_of(pattern)
-    if trunk is None:
+def _known_spine(pattern: Pattern) -> Spine:
+    spine = spine_of(pattern)
+    if spine is None:
         raise UsageError(f"only patterns that begin with one path are merged, not {pattern.text}")
-    return trunk
+    return spine
 
 
 class PathMeasure:
-    """Counts what linear patterns accept of a schema, and remembers it for the next ones."""
+    """Counts of the paths of a schema that linear patterns accept, with caches."""
 
     def __init__(self, paths: PathAutomaton, *, depth: int = MERGE_DEPTH) -> None:
         if depth < 1:
@@ -153,25 +152,25 @@ class PathMeasure:
             for state in paths.states
         ]
         self._has_space = [state.text is TextKind.BLANK for state in paths.states]
-        self._remainders = _Remainders()
-        self._counts: dict[tuple[int, Left, Left, int], int] = {}
+        self._remainders = _RemainderNumbers()
+        self._counts: dict[tuple[int, Remainders, Remainders, int], int] = {}
         self._accepted: dict[LinearPath, int] = {}
 
     def degree(self, merger: LinearPath, parts: Sequence[LinearPath]) -> Degree:
-        """How much the merger adds to its parts; SchemaLimitError if that takes too long."""
+        """The degree of a merger of these parts; SchemaLimitError if that takes too long."""
         whole = self._remainders.of([merger])
         known = self._remainders.of(parts)
         self._limit = self.steps + COUNTING_STEPS_MAX
-        self._forget_some()
+        self._limit_caches()
         added = self._count(DOCUMENT_NODE, whole, known, self.depth)
         accepted = self.accepted(merger)
         perfect = not added and not self._adds(whole, known)
         return Degree(added, accepted, perfect)
 
     def least(self, merger: LinearPath, parts: Iterable[LinearPath]) -> Fraction:
-        """What the degree is at least: parts accept at most the sum of what each accepts.
+        """A lower bound of the degree: parts accept at most the sum of what each accepts.
 
-        That is quickly told, since each part is counted once. SchemaLimitError as before.
+        It is quick, since each part is counted once. SchemaLimitError as before.
         """
         accepted = self.accepted(merger)
         missing = accepted
@@ -182,31 +181,33 @@ class PathMeasure:
         return Fraction(max(missing, 0), accepted) if accepted else Fraction(0)
 
     def accepted(self, pattern: LinearPath) -> int:
-        """Label paths that a pattern accepts; SchemaLimitError if counting takes too long."""
+        """The number of label paths that a pattern accepts; SchemaLimitError as before."""
         found = self._accepted.get(pattern)
         if found is None:
             self._limit = self.steps + COUNTING_STEPS_MAX
-            self._forget_some()
-            left = self._remainders.of([pattern])
-            found = self._accepted[pattern] = self._count(DOCUMENT_NODE, left, _NONE, self.depth)
+            self._limit_caches()
+            remainders = self._remainders.of([pattern])
+            found = self._accepted[pattern] = self._count(
+                DOCUMENT_NODE, remainders, _NONE, self.depth
+            )
         return found
 
-    def _forget_some(self) -> None:
-        """Begin anew where too much is remembered."""
+    def _limit_caches(self) -> None:
+        """Clear the caches that are full."""
         for remembered in (self._counts, self._accepted):
             if len(remembered) > _REMEMBERED_MAX:
                 remembered.clear()
 
     def adds(self, merger: LinearPath, parts: Sequence[LinearPath]) -> bool:
-        """Whether the merger is not perfect: it accepts, at any depth, what none of its parts does.
+        """Whether the merger accepts, at any depth, a path that none of its parts accepts.
 
         SchemaLimitError if it takes too long to find out.
         """
         self._limit = self.steps + COUNTING_STEPS_MAX
         return self._adds(self._remainders.of([merger]), self._remainders.of(parts))
 
-    def _count(self, state: int, whole: Left, known: Left, depth: int) -> int:
-        """Paths of up to so many more labels that the whole accepts, and nothing that is known."""
+    def _count(self, state: int, whole: Remainders, known: Remainders, depth: int) -> int:
+        """Paths of up to ``depth`` more labels that ``whole`` accepts and ``known`` does not."""
         if whole <= known or not depth:
             return 0
         key = (state, whole, known, depth)
@@ -214,24 +215,24 @@ class PathMeasure:
         if found is not None:
             return found
         labels = self._labels[state]
-        self._take(len(labels))
+        self._count_steps(len(labels))
         after = self._remainders.after
         found = 0
         for label, target in labels:
-            ahead = after(whole, label)
-            if not ahead:
+            remaining = after(whole, label)
+            if not remaining:
                 continue
             done = after(known, label, surely=True)
-            if done is _DONE:
+            if done is _ACCEPTED:
                 continue
-            found += ahead is _DONE
+            found += remaining is _ACCEPTED
             if target != _LEAF:
-                found += self._count(target, ahead, done, depth - 1)
+                found += self._count(target, remaining, done, depth - 1)
         self._counts[key] = found
         return found
 
-    def _adds(self, whole: Left, known: Left) -> bool:
-        """Whether at any depth some path is accepted that is not known."""
+    def _adds(self, whole: Remainders, known: Remainders) -> bool:
+        """Whether ``whole`` accepts a path, at any depth, that ``known`` does not."""
         seen = {(DOCUMENT_NODE, whole, known)}
         waiting = list(seen)
         after = self._remainders.after
@@ -240,19 +241,19 @@ class PathMeasure:
             if self._has_space[state]:
                 # White space is text, though it is not counted.
                 labels = [*labels, (TEXT, _LEAF)]
-            self._take(len(labels))
+            self._count_steps(len(labels))
             for label, target in labels:
-                ahead, done = after(here, label), after(there, label, surely=True)
-                if not ahead or done is _DONE or ahead <= done:
+                remaining, done = after(here, label), after(there, label, surely=True)
+                if not remaining or done is _ACCEPTED or remaining <= done:
                     continue
-                if ahead is _DONE:
+                if remaining is _ACCEPTED:
                     return True
-                if target != _LEAF and (target, ahead, done) not in seen:
-                    seen.add((target, ahead, done))
-                    waiting.append((target, ahead, done))
+                if target != _LEAF and (target, remaining, done) not in seen:
+                    seen.add((target, remaining, done))
+                    waiting.append((target, remaining, done))
         return False
 
-    def _take(self, number: int) -> None:
+    def _count_steps(self, number: int) -> None:
         self.steps += number
         if self.steps > self._limit:
             raise SchemaLimitError(
@@ -263,45 +264,45 @@ class PathMeasure:
             )
 
 
-class _Remainders:
-    """What can be left of patterns, numbered, and what a label leaves of it."""
+class _RemainderNumbers:
+    """Remainders of patterns by number, and their derivatives by labels."""
 
     def __init__(self) -> None:
         self._numbers: dict[LinearPath, int] = {(): 0}
         self._paths: list[LinearPath] = [()]
-        self._known: dict[tuple[Left, Label, bool], Left] = {}
+        self._known: dict[tuple[Remainders, Label, bool], Remainders] = {}
 
-    def of(self, patterns: Iterable[LinearPath]) -> Left:
+    def of(self, patterns: Iterable[LinearPath]) -> Remainders:
         return self._without_narrower(set(map(self._number, patterns))) or _NONE
 
-    def after(self, left: Left, label: Label, *, surely: bool = False) -> Left:
-        """What is left behind a label; with ``surely``, behind any that an open one stands for."""
-        if left is _DONE or left is _NONE:
-            return left
-        key = (left, label, surely)
+    def after(self, remainders: Remainders, label: Label, *, surely: bool = False) -> Remainders:
+        """The remainders behind a label; with ``surely``, behind every name that it stands for."""
+        if remainders is _ACCEPTED or remainders is _NONE:
+            return remainders
+        key = (remainders, label, surely)
         found = self._known.get(key)
         if found is None:
-            found = self._after(left, label, surely=surely)
+            found = self._after(remainders, label, surely=surely)
             self._known[key] = found
         return found
 
-    def _after(self, left: Left, label: Label, *, surely: bool) -> Left:
+    def _after(self, remainders: Remainders, label: Label, *, surely: bool) -> Remainders:
         found: set[int] = set()
-        for number in left:
+        for number in remainders:
             reach, wanted = self._paths[number][0]
             if reach is Reach.DESCENDANT:
                 found.add(number)
             if wanted.includes(label) if surely else wanted.meet(label) is not None:
                 found.add(self._number(self._paths[number][1:]))
         if 0 in found:
-            return _DONE
+            return _ACCEPTED
         return self._without_narrower(found) if found else _NONE
 
-    def _without_narrower(self, found: set[int]) -> Left:
+    def _without_narrower(self, found: set[int]) -> Remainders:
         """The remainders without those that end in another of them that begins with ``//``.
 
         Of ``//b/c//d`` and ``//d`` the latter accepts all that the former does. So once a ``//`` is
-        reached, what stands before it is forgotten, and patterns that end alike share their counts.
+        reached, the steps before it are dropped, and patterns with equal ends share counts.
         """
         if len(found) == 1:
             return frozenset(found)

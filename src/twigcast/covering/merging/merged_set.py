@@ -1,9 +1,8 @@
-"""A changing set of patterns, and the mergers that stand for them.
+"""A changing set of patterns, with mergers that represent them.
 
-A router forwards mergers instead of their parts. When a part leaves, its merger may have become too
-wide; when one comes, there may be a merger already that covers it. A :class:`MergedSet` keeps which
-merger stands for which parts and tells, for each change, what is to be forwarded anew and what
-withdrawn:
+A router forwards mergers instead of their parts. When a part is removed, its merger may have become
+too wide; when a pattern is added, a merger may already cover it. A :class:`MergedSet` records which
+merger represents which parts and returns, for each change, what to forward and what to withdraw:
 
     >>> from twigcast import Schema
     >>> schema = Schema.parse(b"<!ELEMENT a (b|c)> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>")
@@ -16,19 +15,18 @@ withdrawn:
     >>> kept.remove("/a/b")
     Difference(added=(Pattern('/a/c'),), removed=(Pattern('/a/*'),))
 
-Whoever does what a change says adds first and removes then, so that no part is uncovered in
-between.
+A caller that applies a change adds first and removes then, so that no part is uncovered in between.
 
-Merging is done now and then, as in Dissemination (1.5.3, "periodically"): :meth:`MergedSet.merge`
-begins with the unmerged patterns each time, so what stands afterwards depends on the patterns alone
-and not on their history. In between, a new pattern joins a merger that one of the rules would
-make of it, which can only lower the merger's degree. A merger that loses a part is counted again,
-and dissolved into the parts that are left if it has come to add too much. So is one that adds too
-much since documents keep to another schema (:meth:`MergedSet.under`).
+Merging is periodic, as in Dissemination (1.5.3): :meth:`MergedSet.merge` begins with the unmerged
+patterns each time, so the result depends on the patterns alone and not on their history. In
+between, a new pattern joins a merger that one of the rules would make of it, which can only lower
+the merger's degree. A merger that loses a part is counted again, and dissolved into the remaining
+parts if it adds too much. So is one that adds too much under a new schema
+(:meth:`MergedSet.under`).
 
-A merger may cover patterns that did not go into it. A set that is kept ``minimal`` forwards only
-what nothing else covers after merging; whatever is held back becomes a part of what covers it, and
-so comes to light again when that is dissolved.
+A merger may cover patterns that are not its parts. A set that is kept ``minimal`` forwards only
+what nothing else covers after merging; a pattern that is held back becomes a part of the one that
+covers it, and is forwarded again when that is dissolved.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ from twigcast.covering.merging.candidates import LONGER_PART_MAX
 from twigcast.covering.merging.degree import MERGE_DEPTH, PathMeasure, measured_degree
 from twigcast.covering.merging.greedy import MERGE_STEPS_MAX, merge
 from twigcast.covering.merging.rules import opened, shortened
-from twigcast.covering.merging.spine import pattern_of, trunk_of
+from twigcast.covering.merging.spine import pattern_of, spine_of
 from twigcast.covering.paths.counting import linear_path
 from twigcast.display import shown
 from twigcast.door import door
@@ -57,10 +55,10 @@ __all__ = ["MergedSet"]
 
 
 class MergedSet(Copied):
-    """Patterns, each with the one that stands for it: itself or a merger.
+    """Patterns, each with its representative: itself or a merger.
 
-    Without a schema nothing is merged. With ``minimal``, :meth:`merge` leaves nothing that
-    something else covers.
+    Without a schema nothing is merged. With ``minimal``, no pattern that :meth:`merge` leaves
+    covers another.
     """
 
     least: ClassVar[int] = 2
@@ -84,157 +82,161 @@ class MergedSet(Copied):
         self._minimal = minimal
         self._paths: SchemaPaths | None = None
         self._measure: PathMeasure | None = None
-        self._standing: dict[Pattern, Pattern] = {}
+        self._representatives: dict[Pattern, Pattern] = {}
         self._parts: dict[Pattern, set[Pattern]] = {}
         self.within_budget = True
-        """Whether the last :meth:`merge` could count every degree that it asked for."""
+        """Whether the last :meth:`merge` could count every degree that it needed."""
         self.under(schema)
 
     @door("copying a set of patterns")
     def __reduce__(self) -> tuple[object, ...]:
         """Copies, deep copies and pickles: a set of its own, with the same patterns."""
         state = attributes(self)
-        state["_standing"] = dict(self._standing)
+        state["_representatives"] = dict(self._representatives)
         state["_parts"] = {merger: set(parts) for merger, parts in self._parts.items()}
         return blank, (type(self),), state
 
     def __len__(self) -> int:
-        """How many patterns there are, merged or not."""
-        return len(self._standing)
+        """The number of patterns, merged or not."""
+        return len(self._representatives)
 
     def __contains__(self, pattern: Pattern | str) -> bool:
         """Whether a pattern is in the set, merged or not."""
-        return _parsed(pattern) in self._standing
+        return _parsed(pattern) in self._representatives
 
     @property
     def merged(self) -> int:
-        """How many patterns fewer stand than there are."""
-        return len(self._standing) - len(self._parts)
+        """The number of patterns less the number of their representatives."""
+        return len(self._representatives) - len(self._parts)
 
     @door("listing patterns")
     def patterns(self) -> tuple[Pattern, ...]:
-        """The patterns that stand for all: what is forwarded, in the order of texts."""
+        """The representatives, which are forwarded, in the order of texts."""
         return in_text_order(self._parts)
 
     @door("looking up a merger")
     def merger_of(self, pattern: Pattern | str) -> Pattern:
-        """What stands for a pattern of the set; UsageError if it is not there."""
+        """The representative of a pattern of the set; UsageError if it is not there."""
         parsed = _parsed(pattern)
-        if parsed not in self._standing:
+        if parsed not in self._representatives:
             raise UsageError(f"{parsed.text} is not in the set")
-        return self._standing[parsed]
+        return self._representatives[parsed]
 
     @door("looking up a merger")
     def parts_of(self, merger: Pattern | str) -> tuple[Pattern, ...]:
-        """Those that a pattern stands for, in the order of texts; none if it does not stand."""
+        """The patterns that a representative represents, in the order of texts; () for others."""
         return in_text_order(self._parts.get(_parsed(merger), ()))
 
     @door("adding a pattern")
     def add(self, pattern: Pattern | str) -> Difference:
-        """Take a pattern in; nothing changes if it is there, or if a merger serves for it."""
+        """Add a pattern; nothing changes if it is there, or if a merger represents it."""
         parsed = _parsed(pattern)
-        if parsed in self._standing:
+        if parsed in self._representatives:
             return Difference()
         for merger in self._mergers_for(parsed):
-            self._put(parsed, merger)
+            self._assign(parsed, merger)
             return Difference()
-        self._put(parsed, parsed)
+        self._assign(parsed, parsed)
         return Difference(added=(parsed,))
 
     @door("removing a pattern")
     def remove(self, *patterns: Pattern | str) -> Difference:
-        """Let patterns go, and dissolve the mergers that add too much without them.
+        """Remove patterns, and dissolve the mergers that add too much without them.
 
-        Whoever has several to remove does it at once: then each merger is measured once. UsageError
-        if one is not there, and then none has gone.
+        Remove several patterns in one call: then each merger is measured once. UsageError if one is
+        not there, and then none is removed.
         """
         mergers = {pattern: self.merger_of(pattern) for pattern in map(_parsed, patterns)}
         for pattern, merger in mergers.items():
-            del self._standing[pattern]
+            del self._representatives[pattern]
             self._parts[merger].discard(pattern)
-        return self._reconsidered(mergers.values())
+        return self._dissolve_too_wide(mergers.values())
 
     @door("merging patterns")
     def merge(self) -> Difference:
         """Merge all patterns anew."""
         before = set(self._parts)
-        wholes = self._wholes()
-        standing = _owners(wholes) if self._minimal else {whole: whole for whole in wholes}
+        mergers = self._merge_all()
+        owners = _covering_roots(mergers) if self._minimal else {whole: whole for whole in mergers}
         self._parts = {}
-        for whole, parts in wholes.items():
+        for whole, parts in mergers.items():
             for part in parts:
-                self._put(part, standing[whole])
-        return self._since(before)
+                self._assign(part, owners[whole])
+        return self._difference_from(before)
 
     @door("measuring by another schema")
     def under(self, schema: Schema | SchemaPaths | None) -> Difference:
-        """From now on measure by another schema, and dissolve what adds too much under it.
+        """Measure by another schema from now on, and dissolve what adds too much under it.
 
-        That takes about as long as merging, and no more steps of counting; what is not counted
-        within these is dissolved.
+        That takes about as long as merging, and no more steps of counting; mergers not counted
+        within these are dissolved.
         """
         self._paths = paths_of(schema) if isinstance(schema, Schema) else schema
         self._measure = None
         if self._paths is not None:
             self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
-        return self._reconsidered(self._parts) if self.merged else Difference()
+        return self._dissolve_too_wide(self._parts) if self.merged else Difference()
 
-    def _wholes(self) -> dict[Pattern, tuple[Pattern, ...]]:
+    def _merge_all(self) -> dict[Pattern, tuple[Pattern, ...]]:
         """Mergers of all patterns, each with its parts."""
         self.within_budget = True
         if self._paths is None:
-            return {each: (each,) for each in self._standing}
+            return {each: (each,) for each in self._representatives}
         merged = merge(
-            self._standing,
+            self._representatives,
             schema=self._paths,
             degree=self._degree,
             depth=self._depth,
             steps_max=self._steps_max,
         )
         self.within_budget = merged.within_budget
-        # What was counted for the parts of before is not worth its space any more.
+        # Counts for earlier parts are hardly needed any more.
         self._measure = PathMeasure(self._paths.automaton, depth=self._depth)
         return {merger.pattern: merger.parts for merger in merged.mergers}
 
-    def _put(self, part: Pattern, merger: Pattern) -> None:
-        self._standing[part] = merger
+    def _assign(self, part: Pattern, merger: Pattern) -> None:
+        self._representatives[part] = merger
         self._parts.setdefault(merger, set()).add(part)
 
-    def _since(self, before: set[Pattern]) -> Difference:
+    def _difference_from(self, before: set[Pattern]) -> Difference:
         after = set(self._parts)
         return Difference(in_text_order(after - before), in_text_order(before - after))
 
-    def _reconsidered(self, mergers: Iterable[Pattern]) -> Difference:
-        """Dissolve those of the mergers that add too much; what is not counted in time, does."""
-        looked_at = in_text_order(set(mergers))
-        stood = dict.fromkeys(looked_at, True)
+    def _dissolve_too_wide(self, mergers: Iterable[Pattern]) -> Difference:
+        """Dissolve the mergers that add too much, or are not counted within the steps."""
+        checked = in_text_order(set(mergers))
+        was_forwarded = dict.fromkeys(checked, True)
         steps_max = self._steps_max + (self._measure.steps if self._measure else 0)
-        for merger in looked_at:
-            left = self._parts[merger]
-            if merger in left or (left and self._may_stay(merger, steps_max)):
+        for merger in checked:
+            remaining = self._parts[merger]
+            if merger in remaining or (remaining and self._may_stay(merger, steps_max)):
                 continue
             del self._parts[merger]
-            for part in left:
-                stood.setdefault(part, part in self._parts)
-                self._put(part, part)
+            for part in remaining:
+                was_forwarded.setdefault(part, part in self._parts)
+                self._assign(part, part)
         return Difference(
-            in_text_order(one for one, was in stood.items() if not was and one in self._parts),
-            in_text_order(one for one, was in stood.items() if was and one not in self._parts),
+            in_text_order(
+                one for one, was in was_forwarded.items() if not was and one in self._parts
+            ),
+            in_text_order(
+                one for one, was in was_forwarded.items() if was and one not in self._parts
+            ),
         )
 
     def _may_stay(self, merger: Pattern, steps_max: int) -> bool:
-        """Whether a merger adds no more to its parts than is allowed, as far as can be counted."""
-        left = in_text_order(self._parts[merger])
-        if len(left) == 1 or trunk_of(merger) is None:
+        """Whether a merger adds no more to its parts than allowed, as far as can be counted."""
+        remaining = in_text_order(self._parts[merger])
+        if len(remaining) == 1 or spine_of(merger) is None:
             return False
-        # What is held back need not have a trunk. With fewer parts, the degree is only larger; and
+        # What is held back need not have a spine. With fewer parts, the degree is only larger; and
         # of single paths alone it is known exactly.
-        paths = [part for part in left if linear_path(part.condition)]
-        known = [part for part in left if trunk_of(part) is not None]
+        paths = [part for part in remaining if linear_path(part.condition)]
+        known = [part for part in remaining if spine_of(part) is not None]
         choices = [paths, known] if len(paths) < len(known) else [known]
-        return any(self._is_within(merger, parts, steps_max) for parts in choices if parts)
+        return any(self._is_within_degree(merger, parts, steps_max) for parts in choices if parts)
 
-    def _is_within(self, merger: Pattern, parts: list[Pattern], steps_max: int) -> bool:
+    def _is_within_degree(self, merger: Pattern, parts: list[Pattern], steps_max: int) -> bool:
         if self._paths is None or self._measure is None or self._measure.steps > steps_max:
             return False
         try:
@@ -244,20 +246,20 @@ class MergedSet(Copied):
         return degree.within(self._degree)
 
     def _mergers_for(self, pattern: Pattern) -> Iterator[Pattern]:
-        """The mergers that stand and that one application of a rule would make of the pattern."""
+        """The current mergers that one application of a rule would make of the pattern."""
         if pattern in self._parts:
             yield pattern
-        trunk = trunk_of(pattern) if self.merged else None
-        if trunk is None:
+        spine = spine_of(pattern) if self.merged else None
+        if spine is None:
             return
-        length = len(trunk)
+        length = len(spine)
         wider = [
-            opened(trunk, place)
-            for place, step in enumerate(trunk)
+            opened(spine, place)
+            for place, step in enumerate(spine)
             if step.label.kind is not Kind.TEXT
         ]
         wider += [
-            shortened(trunk, kept_before=before, kept_behind=length - end)
+            shortened(spine, kept_before=before, kept_behind=length - end)
             for before in range(length)
             for end in range(before, min(before + LONGER_PART_MAX + 1, length))
         ]
@@ -270,16 +272,13 @@ def _parsed(pattern: Pattern | str) -> Pattern:
     return Pattern.parse(pattern) if isinstance(pattern, str) else pattern
 
 
-def _owners(wholes: Iterable[Pattern]) -> dict[Pattern, Pattern]:
-    """Of each pattern the first that covers it, of those that nothing else covers.
-
-    It may take several coverings to come from one to the other.
-    """
-    patterns = in_text_order(wholes)
+def _covering_roots(mergers: Iterable[Pattern]) -> dict[Pattern, Pattern]:
+    """For each pattern the first root that covers it, directly or through other patterns."""
+    patterns = in_text_order(mergers)
     index = CoverIndex()
     for number, pattern in enumerate(patterns):
         index.add(number, pattern)
-    # Of patterns that cover each other the root is the one that came first: that of least text.
+    # Of patterns that cover each other the first is the root: that of least text.
     roots = [patterns[number] for number in index.roots()]
     found = {root: root for root in roots}
     for root in roots if len(roots) < len(patterns) else ():

@@ -1,10 +1,10 @@
-"""A set of patterns as small as it gets: covered ones left out, the rest merged, then made to fit.
+"""Reduction of a set of patterns: covered ones removed, the rest merged, then aggregated.
 
 These are the three means in the order in which they lose least:
 
-1. what others cover is left out, and nothing is lost
+1. covered patterns are removed, and nothing is lost
    (:class:`~twigcast.covering.index.cover_index.CoverIndex`);
-2. what is nearly alike is merged, up to a degree (:func:`~twigcast.covering.merging.greedy.merge`);
+2. nearly equal ones are merged, up to a degree (:func:`~twigcast.covering.merging.greedy.merge`);
 3. what is still too much is made wider (:func:`~twigcast.covering.merging.aggregation.aggregate`).
 
 Mergers can cover patterns that were not merged, so the first is done again after each of the
@@ -36,36 +36,36 @@ __all__ = ["Kept", "Reduction", "reduced"]
 
 
 class Kept(NamedTuple):
-    """A pattern that is left, for itself or in the place of others."""
+    """A pattern that remains, for itself or in place of others."""
 
     pattern: Pattern
     parts: tuple[Pattern, ...]
-    """Those of the minimal covering set that it stands for, in the order they were given."""
+    """The patterns of the minimal covering set that it represents, in input order."""
     degree: Fraction | None = Fraction(0)
-    """How much it adds, where it is known."""
+    """The degree, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What became of a set of patterns."""
+    """The result of a reduction."""
 
     kept: tuple[Kept, ...]
-    """In the order in which the first part of each was given."""
+    """In the input order of their first parts."""
     engine: str
-    """What found the coverings."""
+    """The engine of the cover index."""
     given: int
-    """Different patterns that were given."""
+    """Distinct input patterns."""
     minimal: int
-    """How many of them the others do not cover."""
+    """The number of those that no other covers."""
     steps_given: int
     steps: int
-    """Steps of what is kept."""
+    """Steps of the remaining patterns."""
     within_budget: bool
-    """Whether all degrees were counted that merging asked for."""
+    """Whether all degrees that merging needed were counted."""
 
 
-Tell = Callable[[str, int, int | None], object]
-"""Takes what is being done, how much of it is behind us, and how much there is."""
+ProgressReport = Callable[[str, int, int | None], object]
+"""Called with the current stage, the number of items done, and their total if it is known."""
 
 
 @door("reducing patterns")
@@ -76,7 +76,7 @@ def reduced(
     degree: float | None = None,
     steps_max: int | None = None,
     engine: CoverEngine = "auto",
-    tell: Tell = lambda *_: None,
+    report: ProgressReport = lambda *_: None,
 ) -> Reduction:
     """The minimal covering set; with a ``degree`` merged, with ``steps_max`` made to fit.
 
@@ -84,17 +84,17 @@ def reduced(
     """
     if degree is not None and schema is None:
         raise UsageError("merging needs a schema, by which degrees are counted")
-    given = list(
+    originals = list(
         dict.fromkeys(
             one if isinstance(one, Pattern) else Pattern.parse(one) for one in drawn(patterns)
         )
     )
 
-    def asking(what: str, done: int, total: int | None) -> None:
-        asked(tell, what, done, total)
+    def report_progress(stage: str, done: int, total: int | None) -> None:
+        asked(report, stage, done, total)
 
-    asking("sorting patterns in", 0, len(given))
-    work = _Work(given, engine, asking)
+    report_progress("sorting patterns in", 0, len(originals))
+    work = _Reducer(originals, engine, report_progress)
     minimal = len(work.parts)
     if degree is not None and schema is not None:
         work.merge(schema, degree)
@@ -103,51 +103,53 @@ def reduced(
     return Reduction(
         work.kept(),
         engine=work.engine,
-        given=len(given),
+        given=len(originals),
         minimal=minimal,
-        steps_given=sum(map(steps_of, given)),
+        steps_given=sum(map(steps_of, originals)),
         steps=sum(map(steps_of, work.parts)),
         within_budget=work.within_budget,
     )
 
 
-class _Work:
-    """Patterns, with those of the minimal set that each stands for."""
+class _Reducer:
+    """Patterns, with those of the minimal set that each represents."""
 
-    def __init__(self, given: Sequence[Pattern], engine: CoverEngine, tell: Tell) -> None:
+    def __init__(
+        self, originals: Sequence[Pattern], engine: CoverEngine, report: ProgressReport
+    ) -> None:
         self.within_budget = True
         self.engine = ""
         self._choice: CoverEngine = engine
-        self._tell = tell
-        self._order = {pattern: number for number, pattern in enumerate(given)}
-        roots = self._without_covered({pattern: [pattern] for pattern in given}, hand_on=False)
+        self._report = report
+        self._order = {pattern: number for number, pattern in enumerate(originals)}
+        roots = self._without_covered({pattern: [pattern] for pattern in originals}, inherit=False)
         self.parts: dict[Pattern, list[Pattern]] = {pattern: [pattern] for pattern in roots}
         self._degrees: dict[Pattern, Fraction | None] = {}
 
     def merge(self, schema: Schema | SchemaPaths, degree: float) -> None:
-        self._tell("merging", 0, None)
+        self._report("merging", 0, None)
         merged = merge(self.parts, schema=schema, degree=degree)
         self.within_budget = merged.within_budget
         self._degrees = {one.pattern: one.degree for one in merged.mergers}
-        self._put({one.pattern: one.parts for one in merged.mergers})
+        self._replace({one.pattern: one.parts for one in merged.mergers})
 
     def fit(self, steps_max: int, schema: Schema | SchemaPaths | None) -> None:
-        """Make patterns wider until they fit: half of the way first, which may do.
+        """Make patterns wider until they fit: first half of the way, which may suffice.
 
-        What became wider covers others, and how many steps go with these is known only then.
+        Wider patterns cover others, and only then is it known how many steps that saves.
         """
         now = sum(map(steps_of, self.parts))
         for goal in ((now + steps_max) // 2, steps_max):
             if sum(map(steps_of, self.parts)) <= steps_max:
                 return
-            self._tell("making patterns wider", 0, None)
+            self._report("making patterns wider", 0, None)
             found = aggregate(self.parts, steps_max=goal, schema=schema)
             wider = [one.pattern for one in found.aggregates if one.parts != (one.pattern,)]
             self._degrees.update(dict.fromkeys(wider))
-            self._put({one.pattern: one.parts for one in found.aggregates})
+            self._replace({one.pattern: one.parts for one in found.aggregates})
 
     def kept(self) -> tuple[Kept, ...]:
-        """What there is, in the order of the first parts."""
+        """The remaining patterns, in the order of their first parts."""
         found = [
             (
                 sorted(self._order[part] for part in parts),
@@ -156,35 +158,36 @@ class _Work:
             for whole, parts in self.parts.items()
         ]
         found.sort(key=lambda one: one[0])
-        given = list(self._order)
+        originals = list(self._order)
         return tuple(
-            one._replace(parts=tuple(given[number] for number in numbers)) for numbers, one in found
+            one._replace(parts=tuple(originals[number] for number in numbers))
+            for numbers, one in found
         )
 
-    def _put(self, wholes: Mapping[Pattern, Sequence[Pattern]]) -> None:
-        """Put wholes in the place of those they stand for."""
+    def _replace(self, wholes: Mapping[Pattern, Sequence[Pattern]]) -> None:
+        """Replace patterns by those that represent them."""
         if wholes.keys() == self.parts.keys():
             return
         together = {
             whole: [first for part in parts for first in self.parts[part]]
             for whole, parts in wholes.items()
         }
-        self.parts = self._without_covered(together, hand_on=True)
+        self.parts = self._without_covered(together, inherit=True)
 
     def _without_covered(
-        self, together: dict[Pattern, list[Pattern]], *, hand_on: bool
+        self, together: dict[Pattern, list[Pattern]], *, inherit: bool
     ) -> dict[Pattern, list[Pattern]]:
-        """Only those that no other covers; with ``hand_on``, with the parts of those they cover."""
+        """Patterns that no other covers; with ``inherit``, with the parts of covered ones."""
         patterns = list(together)
         index = CoverIndex(self._choice)
         self.engine = index.engine
         for number, pattern in enumerate(patterns):
             index.add(number, pattern)
-            self._tell("sorting patterns in", number + 1, len(patterns))
-        self._tell("finding what covers what", 0, None)
+            self._report("sorting patterns in", number + 1, len(patterns))
+        self._report("finding what covers what", 0, None)
         roots = index.roots()
         kept = {patterns[number]: together[patterns[number]] for number in roots}
-        if hand_on:
+        if inherit:
             known = set(roots)
             for pattern in patterns:
                 if pattern not in kept:
@@ -194,7 +197,7 @@ class _Work:
 
 
 def _root_above(pattern: Pattern, index: CoverIndex, roots: set[int]) -> int:
-    """A root that covers a pattern, though it may take several coverings to see that."""
+    """A root that covers a pattern, directly or through other patterns."""
     waiting = index.covering(pattern)
     for number in waiting:
         if number in roots:

@@ -1,16 +1,16 @@
-"""The rules by which several patterns become one that covers them (Dissemination, section 1.5.3).
+"""The merging rules: several patterns become one that covers them (Dissemination, section 1.5.3).
 
     1   they differ in one element                    /a/b/d    /a/c/d      →   /a/*/d
     2   they differ in one element and one operator   /a/b/d    /a/c//d     →   /a/*//d
     3   they differ in a longer part                  /a/b/c/d  /a/e/f/g/d  →   /a//d
 
-The rules are for paths. Here they are for all patterns with the same branches at the steps that
-stay (:mod:`~twigcast.covering.merging.spine`); where a part is replaced by ``//``, its branches go
-with it. An attribute is an element in this sense: ``/a/@x`` and ``/a/@y`` make ``/a/@*``.
+The rules are for paths. Here they apply to all patterns with the same branches at the steps that
+stay (:mod:`~twigcast.covering.merging.spine`); where a part is replaced by ``//``, its branches are
+dropped. Attributes are treated like elements: ``/a/@x`` and ``/a/@y`` make ``/a/@*``.
 
-Rule 3 needs something behind the differing part for the ``//`` to lead to. In the paper it needs
-something before it, too; ``/a/b/z`` and ``/c/d/z`` make ``//z`` here. One of the parts may be
-empty: ``/a/z`` and ``/a/b/z`` make ``/a//z``.
+Rule 3 needs a step behind the differing part for the ``//`` to lead to. In the paper it needs a
+step before it, too; ``/a/b/z`` and ``/c/d/z`` make ``//z`` here. One of the parts may be empty:
+``/a/z`` and ``/a/b/z`` make ``/a//z``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from twigcast.covering.merging.spine import Trunk, TrunkStep, pattern_of, trunk_of
+from twigcast.covering.merging.spine import Spine, SpineStep, pattern_of, spine_of
 from twigcast.language import Pattern
 from twigcast.language.condition.model import Kind, Label, Reach
 
@@ -26,7 +26,7 @@ __all__ = ["Rule", "RuledMerger", "is_open", "merger_of", "opened", "shortened"]
 
 
 class Rule(IntEnum):
-    """Which of the three rules."""
+    """The three rules."""
 
     ELEMENT = 1
     ELEMENT_AND_OPERATOR = 2
@@ -34,14 +34,14 @@ class Rule(IntEnum):
 
 
 class RuledMerger(NamedTuple):
-    """What two patterns become, and by which rule."""
+    """The merger of two patterns, with its rule."""
 
     pattern: Pattern
     rule: Rule
 
 
 def merger_of(one: Pattern, other: Pattern) -> RuledMerger | None:
-    """What two different patterns are merged into, by the first rule that fits; None if none does.
+    """The merger of two different patterns by the first rule that fits; None if none does.
 
     >>> p = Pattern.parse
     >>> merger_of(p("/a/*/c/d"), p("/a/*/c/e")).pattern.text
@@ -53,35 +53,35 @@ def merger_of(one: Pattern, other: Pattern) -> RuledMerger | None:
     >>> merger_of(p("/a/b/c"), p("/d/e/f")) is None
     True
     """
-    first, second = trunk_of(one), trunk_of(other)
+    first, second = spine_of(one), spine_of(other)
     if first is None or second is None or first == second:
         return None
     found = _by_element(first, second) if len(first) == len(second) else None
     found = found or _by_part(first, second)
-    # What has no path any more says that nothing matches, and so that no part does.
-    return found if found is not None and trunk_of(found.pattern) is not None else None
+    # Without a spine, the merger matches nothing, and so do the parts.
+    return found if found is not None and spine_of(found.pattern) is not None else None
 
 
 def is_open(label: Label) -> bool:
-    """Whether a label is ``*`` or ``@*``, or leaves nothing else to be made more general."""
+    """Whether a label cannot be more general, like ``*`` and ``@*``."""
     return label == Label(label.kind)
 
 
-def opened(trunk: Trunk, place: int) -> Trunk:
-    """The trunk with a ``*`` at this place."""
-    step = trunk[place]
-    wider = TrunkStep(step.reach, Label(step.label.kind), step.branches)
-    return (*trunk[:place], wider, *trunk[place + 1 :])
+def opened(spine: Spine, place: int) -> Spine:
+    """The spine with a ``*`` at this place."""
+    step = spine[place]
+    wider = SpineStep(step.reach, Label(step.label.kind), step.branches)
+    return (*spine[:place], wider, *spine[place + 1 :])
 
 
-def shortened(trunk: Trunk, *, kept_before: int, kept_behind: int) -> Trunk:
-    """The trunk with ``//`` in the place of all but so many steps before and behind."""
-    behind = trunk[len(trunk) - kept_behind :]
-    return (*trunk[:kept_before], behind[0]._replace(reach=Reach.DESCENDANT), *behind[1:])
+def shortened(spine: Spine, *, kept_before: int, kept_behind: int) -> Spine:
+    """The spine with ``//`` in place of all but a number of steps before and behind."""
+    behind = spine[len(spine) - kept_behind :]
+    return (*spine[:kept_before], behind[0]._replace(reach=Reach.DESCENDANT), *behind[1:])
 
 
-def _by_element(first: Trunk, second: Trunk) -> RuledMerger | None:
-    """Rules 1 and 2, for trunks of one length."""
+def _by_element(first: Spine, second: Spine) -> RuledMerger | None:
+    """Rules 1 and 2, for spines of one length."""
     pairs = list(zip(first, second, strict=True))
     if any(one.branches != other.branches for one, other in pairs):
         return None
@@ -101,8 +101,8 @@ def _by_element(first: Trunk, second: Trunk) -> RuledMerger | None:
     return RuledMerger(pattern_of(merged), rule)
 
 
-def _by_part(first: Trunk, second: Trunk) -> RuledMerger | None:
-    """Rule 3: as much as is equal before and behind stays."""
+def _by_part(first: Spine, second: Spine) -> RuledMerger | None:
+    """Rule 3: the longest equal parts before and behind stay."""
     most = min(len(first), len(second))
     behind = 0
     while behind < most and _same_end(first[-behind - 1], second[-behind - 1]):
@@ -119,6 +119,6 @@ def _by_part(first: Trunk, second: Trunk) -> RuledMerger | None:
     )
 
 
-def _same_end(one: TrunkStep, other: TrunkStep) -> bool:
-    """Whether two steps are one, but for how far they are below what is before them."""
+def _same_end(one: SpineStep, other: SpineStep) -> bool:
+    """Whether two steps are equal except for their reach."""
     return one.label == other.label and one.branches == other.branches

@@ -1,8 +1,8 @@
-"""Patterns as trunks: the row of steps that is generalised when patterns are merged.
+"""Spines of patterns: the rows of steps that merging generalises.
 
-A pattern is a path with conditions at its steps. Its *trunk* is its longest path, the last one in
-the canonical text if there are several; what else is asked of a node, branches, values and all,
-stays with its step as it is, and is never looked into:
+A pattern is a path with conditions at its steps. Its *spine* is its longest path, the last one in
+the canonical text if there are several; all other conditions on a node, branches and values, stay
+with its step as they are, and are only compared:
 
     /news[@lang = 'en']/body//price[. > 10]
 
@@ -10,13 +10,13 @@ stays with its step as it is, and is never looked into:
     label       news       body   price
     branches    @lang …           . > 10
 
-Whoever makes a label or a reach of a trunk more general makes a wider pattern: a document with
-nodes for the narrower trunk has the same nodes for the wider one.
+A more general label or reach in the spine makes a wider pattern: a document with nodes for the
+narrower spine has the same nodes for the wider one.
 
-What is not of this form at the document node (``or``, ``not``, two paths joined by ``and``, what
-only libxml2 decides) has no trunk and is never merged. Whoever only aggregates can take the longest
-of several paths joined by ``and`` for the trunk: what stands beside it is asked for at its last
-step, since the document node is the same from everywhere (:func:`joined_trunk_of`).
+A pattern that has not this form at the document node (``or``, ``not``, two paths joined by ``and``,
+what only libxml2 decides) has no spine and is never merged. For aggregation alone, the longest of
+several paths joined by ``and`` can serve as the spine: the other paths become conditions of its
+last step, since the document node is the same from everywhere (:func:`joined_spine_of`).
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ from twigcast.language.condition.model import (
 from twigcast.language.condition.normal_form import all_of, exists
 
 __all__ = [
-    "Trunk",
-    "TrunkStep",
-    "joined_trunk_of",
+    "Spine",
+    "SpineStep",
+    "joined_spine_of",
     "pattern_of",
     "plain_steps",
+    "spine_of",
+    "spine_steps",
     "steps_of",
-    "trunk_of",
-    "trunk_steps",
 ]
 
 
-class TrunkStep(NamedTuple):
-    """One step of a trunk, with what else is asked of its node."""
+class SpineStep(NamedTuple):
+    """One step of a spine, with the other conditions on its node."""
 
     reach: Reach
     label: Label
     branches: tuple[Condition, ...] = ()
 
 
-Trunk: TypeAlias = tuple[TrunkStep, ...]
+Spine: TypeAlias = tuple[SpineStep, ...]
 
 
-def trunk_of(pattern: Pattern) -> Trunk | None:
-    """The trunk of a pattern, or None if it is more than one path from the document node.
+def spine_of(pattern: Pattern) -> Spine | None:
+    """The spine of a pattern, or None if it is more than one path from the document node.
 
-    >>> trunk = trunk_of(Pattern.parse("/a[b]//c[@x]"))
-    >>> [(step.label.local, len(step.branches)) for step in trunk]
+    >>> spine = spine_of(Pattern.parse("/a[b]//c[@x]"))
+    >>> [(step.label.local, len(step.branches)) for step in spine]
     [('a', 1), ('c', 0), ('x', 0)]
     """
-    steps: list[TrunkStep] = []
+    steps: list[SpineStep] = []
     condition = pattern.condition
     if not isinstance(condition, Exists):
         return None
@@ -78,63 +78,63 @@ def trunk_of(pattern: Pattern) -> Trunk | None:
         parts = parts_of(condition.where)
         place = _longest(parts)
         if place is None:
-            steps.append(TrunkStep(condition.reach, condition.label, parts))
+            steps.append(SpineStep(condition.reach, condition.label, parts))
             return tuple(steps)
         others = (*parts[:place], *parts[place + 1 :])
-        steps.append(TrunkStep(condition.reach, condition.label, others))
+        steps.append(SpineStep(condition.reach, condition.label, others))
         following = parts[place]
         assert isinstance(following, Exists)
         condition = following
 
 
-def joined_trunk_of(pattern: Pattern) -> Trunk | None:
-    """The same with all that stands beside its longest path as conditions of the last step.
+def joined_spine_of(pattern: Pattern) -> Spine | None:
+    """The longest path, with the paths joined to it as conditions of the last step.
 
-    None if no path is asked for, or one of several only.
+    None if there is no path, or only a choice of several.
 
-    >>> trunk = joined_trunk_of(Pattern.parse("/a/b and //test"))
-    >>> [(step.label.local, len(step.branches)) for step in trunk], pattern_of(trunk)
+    >>> spine = joined_spine_of(Pattern.parse("/a/b and //test"))
+    >>> [(step.label.local, len(step.branches)) for step in spine], pattern_of(spine)
     ([('a', 0), ('b', 1)], Pattern('//test and /a/b'))
     """
     parts = parts_of(pattern.condition)
     place = _longest(parts)
-    trunk = None if place is None else trunk_of(Pattern(parts[place]))
-    if place is None or trunk is None:
+    spine = None if place is None else spine_of(Pattern(parts[place]))
+    if place is None or spine is None:
         return None
     beside = map(AtDocument, (*parts[:place], *parts[place + 1 :]))
-    last = trunk[-1]
-    return (*trunk[:-1], last._replace(branches=(*last.branches, *beside)))
+    last = spine[-1]
+    return (*spine[:-1], last._replace(branches=(*last.branches, *beside)))
 
 
-def pattern_of(trunk: Sequence[TrunkStep]) -> Pattern:
-    """The pattern of a trunk, which must have a step."""
+def pattern_of(spine: Sequence[SpineStep]) -> Pattern:
+    """The pattern of a spine, which has at least one step."""
     beside = [
         branch.condition
-        for step in trunk
+        for step in spine
         for branch in step.branches
         if isinstance(branch, AtDocument)
     ]
     if beside:
         alone = [
             step._replace(branches=tuple(b for b in step.branches if type(b) is not AtDocument))
-            for step in trunk
+            for step in spine
         ]
         return Pattern(all_of((*beside, pattern_of(alone).condition)))
     condition: Condition | None = None
-    for reach, label, branches in reversed(trunk):
+    for reach, label, branches in reversed(spine):
         where = all_of(branches if condition is None else (*branches, condition))
         condition = exists(reach, label, where)
     assert condition is not None
     return Pattern(condition)
 
 
-def plain_steps(trunk: Sequence[TrunkStep]) -> LinearPath:
-    """The trunk alone, as a linear pattern: no branches, no values."""
-    return tuple(PathStep(step.reach, step.label) for step in trunk)
+def plain_steps(spine: Sequence[SpineStep]) -> LinearPath:
+    """The spine alone, as a linear pattern: no branches, no values."""
+    return tuple(PathStep(step.reach, step.label) for step in spine)
 
 
 def steps_of(pattern: Pattern) -> int:
-    """How many steps a pattern has, branches included: the space it takes (Piggyback, section 2).
+    """The number of steps of a pattern, branches included: its space (Piggyback, section 2).
 
     An expression without any step counts as one.
 
@@ -144,13 +144,13 @@ def steps_of(pattern: Pattern) -> int:
     return max(1, _steps(pattern.condition))
 
 
-def trunk_steps(trunk: Trunk) -> int:
-    """The same of a trunk: its pattern has so many steps, or fewer if some say nothing new."""
-    return len(trunk) + sum(_steps(branch) for step in trunk for branch in step.branches)
+def spine_steps(spine: Spine) -> int:
+    """The same for a spine: its pattern has so many steps, or fewer if some are redundant."""
+    return len(spine) + sum(_steps(branch) for step in spine for branch in step.branches)
 
 
 def _longest(parts: tuple[Condition, ...]) -> int | None:
-    """Where the longest path of a node's parts stands, the last of several; None without any."""
+    """The position of the longest path among a node's parts, the last of several, or None."""
     if len(parts) == 1:
         return 0 if isinstance(parts[0], Exists) else None
     found = [(_length(part), place) for place, part in enumerate(parts) if type(part) is Exists]
@@ -158,7 +158,7 @@ def _longest(parts: tuple[Condition, ...]) -> int | None:
 
 
 def _length(condition: Condition) -> int:
-    """How long the longest path is that a condition asks for."""
+    """The length of the longest path of a condition."""
     found = 0
     while isinstance(condition, Exists):
         found += 1

@@ -1,17 +1,17 @@
-"""How a part is got back from its aggregate: by putting names in the place of wildcards.
+"""Substitutions: the names to put in place of wildcards to get a part back from its aggregate.
 
 An aggregate is a *simple* one of a part if it becomes the part when some of its wildcards are
 replaced, ``*`` by a name and ``//`` by a row of names, possibly empty (Piggyback, section 2):
 
     /a/*/c//d     1: b, 2: e       →   /a/b/c/e/d
     //a/*/c       2: x             →   //a/x/c       (the first wildcard stays as it is)
-    /a/*/c//d     nothing          →   /a/b/c/e/d/m  (what is more than names cannot come back)
+    /a/*/c//d     nothing          →   /a/b/c/e/d/m  (more than names cannot be restored)
 
-Wildcards are counted from 1, from left to right in the canonical text; so they are where a match
-tells what they stood for. A broker that is told by which names an aggregate was matched sees, from
-these bindings alone, which of its parts are matched, too (Piggyback, sections 4.1 and 5.1).
+Wildcards are numbered from 1, from left to right in the canonical text, as in the bindings of a
+match. A broker that receives the names by which an aggregate was matched can infer, from these
+bindings alone, which of its parts are matched, too (Piggyback, sections 4.1 and 5.1).
 
-What is below a node is compared part by part. All but one must be equal on both sides, for an
+The conditions on a node are compared part by part. All but one must be equal on both sides, for an
 aggregate differs from a part along one path only.
 """
 
@@ -39,7 +39,7 @@ __all__ = ["Bound", "simple_bindings"]
 
 
 class Bound(NamedTuple):
-    """What one wildcard of an aggregate is in a part."""
+    """The path that one wildcard of an aggregate stands for in a part."""
 
     wildcard: int
     """Its number in the canonical text, from 1."""
@@ -47,13 +47,13 @@ class Bound(NamedTuple):
     """For ``*`` the one name, for ``//`` the names between; ``{uri}local`` in a namespace."""
 
 
-_Found: TypeAlias = tuple[Bound, ...] | None
-_Known: TypeAlias = dict[tuple[Condition, Condition], _Found]
+_Bindings: TypeAlias = tuple[Bound, ...] | None
+_BindingCache: TypeAlias = dict[tuple[Condition, Condition], _Bindings]
 
 
 @door("finding nodes")
 def simple_bindings(*, aggregate: Pattern, part: Pattern) -> tuple[Bound, ...] | None:
-    """What the wildcards of the aggregate are in the part; None if it is no simple one of it.
+    """The bindings of the aggregate's wildcards in the part; None if it is not a simple one of it.
 
     Wildcards that the part has, too, are left out.
 
@@ -66,29 +66,29 @@ def simple_bindings(*, aggregate: Pattern, part: Pattern) -> tuple[Bound, ...] |
     return _bound(aggregate.condition, part.condition, {})
 
 
-def _bound(wide: Condition, narrow: Condition, known: _Known) -> _Found:
+def _bound(wide: Condition, narrow: Condition, cache: _BindingCache) -> _Bindings:
     """The bindings of one condition, its wildcards counted from 1."""
     if wide is narrow:
         return ()
     key = (wide, narrow)
-    if key not in known:
-        found: _Found = None
+    if key not in cache:
+        found: _Bindings = None
         if isinstance(wide, Exists) and isinstance(narrow, Exists):
-            found = _bound_path(wide, narrow, known)
+            found = _bound_path(wide, narrow, cache)
         elif isinstance(wide, AllOf) and isinstance(narrow, AllOf):
-            found = _bound_parts(wide.parts, narrow.parts, known)
-        known[key] = found
-    return known[key]
+            found = _bound_parts(wide.parts, narrow.parts, cache)
+        cache[key] = found
+    return cache[key]
 
 
-def _bound_path(wide: Exists, narrow: Exists, known: _Known) -> _Found:
-    """The bindings of a path, its first step laid onto one of the other's steps after another."""
+def _bound_path(wide: Exists, narrow: Exists, cache: _BindingCache) -> _Bindings:
+    """The bindings of a path, its first step tried on each step of the other."""
     if wide.reach is Reach.CHILD:
-        return None if narrow.reach is not Reach.CHILD else _bound_node(wide, narrow, known, 0)
+        return None if narrow.reach is not Reach.CHILD else _bound_node(wide, narrow, cache, 0)
     between: list[str] = []
     here: Condition = narrow
     while isinstance(here, Exists):
-        found = _bound_node(wide, here, known, 1)
+        found = _bound_node(wide, here, cache, 1)
         if here.reach is Reach.DESCENDANT:
             # The // of the part can only be that of the aggregate.
             return None if between else found
@@ -101,27 +101,27 @@ def _bound_path(wide: Exists, narrow: Exists, known: _Known) -> _Found:
     return None
 
 
-def _bound_node(wide: Exists, narrow: Exists, known: _Known, before: int) -> _Found:
-    """The bindings of a node's label and of what is below it, so many wildcards being before."""
+def _bound_node(wide: Exists, narrow: Exists, cache: _BindingCache, before: int) -> _Bindings:
+    """The bindings of a node's label and the nodes below it; ``before`` wildcards precede it."""
     own: tuple[Bound, ...] = ()
     is_wildcard = _is_wildcard(wide.label)
     if wide.label != narrow.label:
         if not is_wildcard or None in narrow.label or not wide.label.includes(narrow.label):
             return None
         own = (Bound(before + 1, (_name(narrow.label),)),)
-    below = _bound(wide.where, narrow.where, known)
+    below = _bound(wide.where, narrow.where, cache)
     return None if below is None else own + _shifted(below, before + is_wildcard)
 
 
 def _bound_parts(
-    wide: tuple[Condition, ...], narrow: tuple[Condition, ...], known: _Known
-) -> _Found:
+    wide: tuple[Condition, ...], narrow: tuple[Condition, ...], cache: _BindingCache
+) -> _Bindings:
     """The bindings of the one part that is not on both sides."""
     own = [place for place, part in enumerate(wide) if part not in narrow]
     others = [part for part in narrow if part not in wide]
     if len(own) != 1 or len(others) != 1:
         return None
-    found = _bound(wide[own[0]], others[0], known)
+    found = _bound(wide[own[0]], others[0], cache)
     return None if found is None else _shifted(found, sum(map(_count, wide[: own[0]])))
 
 
@@ -130,7 +130,7 @@ def _shifted(bounds: tuple[Bound, ...], number: int) -> tuple[Bound, ...]:
 
 
 def _count(condition: Condition) -> int:
-    """How many wildcards there are in a condition."""
+    """The number of wildcards in a condition."""
     found = 0
     while isinstance(condition, Exists):
         found += _count_step(condition.reach, condition.label)

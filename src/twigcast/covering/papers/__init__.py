@@ -1,1 +1,1 @@
-"""Data structures of the papers, kept for comparison: XNET's and Dissemination's trees."""
+"""Data structures of the papers, for comparison: XNET's and Dissemination's trees."""

@@ -1,4 +1,4 @@
-"""XNET's factorization tree: a set of tree patterns as one tree, searched in one walk.
+"""XNET's factorization tree: a set of tree patterns in one tree with shared nodes.
 
 Patterns that begin alike share nodes (XNET, Algorithm 1). Each node ``t`` has a label and the set
 ``sub(t)`` of the patterns that go through it:
@@ -8,12 +8,12 @@ Patterns that begin alike share nodes (XNET, Algorithm 1). Each node ``t`` has a
     /a[c]    3                     └  c {3}
 
 Two branches of *one* pattern never share a node, so where a pattern goes through ``t`` and through
-a child of ``t``, that is a step of the pattern. What covers what is read off the tree by
-:mod:`~twigcast.covering.papers.xsearch`, with the label order and the normal form of
-:mod:`~twigcast.covering.papers.tree_pattern`, and equals homomorphism pair by pair.
+a child of ``t``, that is a step of the pattern. :mod:`~twigcast.covering.papers.xsearch` finds
+coverings in one walk of the tree, with the label order and the normal form of
+:mod:`~twigcast.covering.papers.tree_pattern`; the result equals homomorphism pair by pair.
 
-Beyond XNET's label and ``sub(t)`` a node knows which patterns end at it and which have several
-children there, and which names are below it, as bits: these tell where a search is in vain.
+Beyond XNET's label and ``sub(t)`` a node records which patterns end at it, which have several
+children there, and which names are below it, as bits: these prune searches.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["FactorizationTree", "FactorizationTreeStatistics"]
 
 
 class FactorizationTreeStatistics(NamedTuple):
-    """XNET, Table 2: how much is shared."""
+    """The sizes of XNET, Table 2."""
 
     patterns: int
     pattern_nodes: int
@@ -46,45 +46,56 @@ class FactorizationNode:
     """A node of the factorization tree."""
 
     __slots__ = (
-        "branching", "children", "ending", "far", "label", "levels", "name_bit", "names_asked",
-        "names_below", "parent", "sub", "tests", "wider",
+        "branching",
+        "children",
+        "ending",
+        "far",
+        "label",
+        "levels",
+        "name_bit",
+        "names_below",
+        "names_required",
+        "parent",
+        "sub",
+        "tests",
+        "wider",
     )  # fmt: skip
 
     def __init__(self, part: TreePart, parent: FactorizationNode | None) -> None:
         self.parent = parent
         self.label, self.wider, self.name_bit = part.label, part.wider, name_bit(part)
         self.levels = part.far
-        """Of a ``//``, how many levels it goes down at least."""
+        """For a ``//``, the least number of levels it goes down."""
         self.sub: set[int] = set()
         """The patterns that go through it."""
         self.ending: set[int] = set()
-        """Those of which nothing is below."""
+        """The patterns that end at it."""
         self.branching: dict[int, int] = {}
-        """Those that have several children here, and how many."""
+        """The patterns that have several children here, with their number."""
         self.children: dict[PartLabel, list[FactorizationNode]] = {}
         self.far: list[FactorizationNode] = []
         """The children that are ``//``."""
         self.tests: list[FactorizationNode] = []
         """The children that are tests."""
         self.names_below = 0
-        self.names_asked = -1
-        """The names that all patterns have below, as far as is known: some may have left since."""
+        self.names_required = -1
+        """Names that all patterns have below; possibly too few after removals."""
 
     def child_for(self, pattern: int, part: TreePart) -> FactorizationNode:
-        """A child with the label that the pattern does not go through; a new one if need be."""
+        """A child with the label that the pattern does not go through yet, new if necessary."""
         alike = self.children.setdefault(part.label, [])
         for child in alike:
             if pattern not in child.sub:
                 return child
         child = FactorizationNode(part, self)
-        for kin in self._lists_with(child):
-            kin.append(child)
+        for siblings in self._lists_with(child):
+            siblings.append(child)
         return child
 
     def drop(self, child: FactorizationNode) -> None:
-        """Forget a child that no pattern goes through any more."""
-        for kin in self._lists_with(child):
-            kin.remove(child)
+        """Remove a child that no pattern goes through any more."""
+        for siblings in self._lists_with(child):
+            siblings.remove(child)
         if not self.children[child.label]:
             del self.children[child.label]
         self.names_below = 0
@@ -101,7 +112,7 @@ class FactorizationNode:
         return lists
 
     def levels_below(self, other: FactorizationNode) -> int:
-        """How many levels, at least, the node is below another; 0 if it is elsewhere."""
+        """The least number of levels between another node and this; 0 if it is elsewhere."""
         node: FactorizationNode | None = self
         levels = 0
         while node is not None and node is not other:
@@ -111,7 +122,7 @@ class FactorizationNode:
 
     @property
     def weight(self) -> int:
-        """The levels that it adds to those of its parent: a ``//`` is none, its child is one."""
+        """The levels it adds to those of its parent: none for a ``//``, one for its child."""
         return self.levels - 1 if self.levels else 1
 
 
@@ -133,8 +144,8 @@ class FactorizationTree(Copied):
     def __init__(self) -> None:
         self._root = FactorizationNode(tree_pattern("true()"), None)
         self._by_label: ByLabel = {}
-        self._ways: dict[int, list[FactorizationNode]] = {}
-        """Of each pattern its nodes, parents first."""
+        self._nodes_by_id: dict[int, list[FactorizationNode]] = {}
+        """The nodes of each pattern, parents first."""
         self._patterns: dict[int, Pattern] = {}
         self._tree_nodes = self._pattern_nodes = 0
 
@@ -144,16 +155,16 @@ class FactorizationTree(Copied):
 
         Raises UsageError if the id is taken, or if the pattern is no tree (``or``, ``not`` …).
         """
-        if id in self._ways:
+        if id in self._nodes_by_id:
             raise UsageError(f"id {shown(id)} is taken; remove it first")
         pattern = Pattern(pattern)
-        way = [self._root]
+        nodes = [self._root]
         left = [(self._root, tree_pattern(pattern))]
         while left:
             node, part = left.pop()
             node.sub.add(id)
             node.names_below |= part.names_below
-            node.names_asked &= part.names_below
+            node.names_required &= part.names_below
             if not part.children:
                 node.ending.add(id)
             elif len(part.children) > 1:
@@ -163,21 +174,21 @@ class FactorizationTree(Copied):
                 if not child.sub:
                     self._count(child)
                 child.sub.add(id)
-                way.append(child)
+                nodes.append(child)
                 left.append((child, below))
-        self._ways[id] = way
+        self._nodes_by_id[id] = nodes
         self._patterns[id] = pattern
-        self._pattern_nodes += len(way) - 1
+        self._pattern_nodes += len(nodes) - 1
 
     @door("removing a pattern")
     def remove(self, id: int) -> None:
         """XNET, Algorithm 2. Raises UsageError if there is no such id."""
-        way = self._ways.pop(id, None)
-        if way is None:
+        nodes = self._nodes_by_id.pop(id, None)
+        if nodes is None:
             raise UsageError(f"no pattern with id {shown(id)}, so nothing to remove")
         del self._patterns[id]
-        self._pattern_nodes -= len(way) - 1
-        for node in reversed(way):
+        self._pattern_nodes -= len(nodes) - 1
+        for node in reversed(nodes):
             node.sub.discard(id)
             node.ending.discard(id)
             node.branching.pop(id, None)
@@ -212,20 +223,22 @@ class FactorizationTree(Copied):
         return _restored, (type(self), dict(self._patterns)), others
 
     def __len__(self) -> int:
-        return len(self._ways)
+        return len(self._nodes_by_id)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._ways
+        return id in self._nodes_by_id
 
     @door("counting")
     def statistics(self) -> FactorizationTreeStatistics:
         """The sizes of XNET, Table 2; document nodes are not counted."""
-        return FactorizationTreeStatistics(len(self._ways), self._pattern_nodes, self._tree_nodes)
+        return FactorizationTreeStatistics(
+            len(self._nodes_by_id), self._pattern_nodes, self._tree_nodes
+        )
 
 
 def _restored(kind: type[FactorizationTree], patterns: dict[int, Pattern]) -> FactorizationTree:
     """A copy of a tree, but for what a subclass keeps beside the patterns."""
-    made = FactorizationTree()
-    for one, pattern in patterns.items():
-        made.add(one, pattern)
-    return as_kind(kind, made)
+    copy = FactorizationTree()
+    for number, pattern in patterns.items():
+        copy.add(number, pattern)
+    return as_kind(kind, copy)

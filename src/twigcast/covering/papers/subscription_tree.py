@@ -1,8 +1,8 @@
-"""The covering order of subscriptions as a tree: what to forward after each change.
+"""Dissemination's subscription tree: the covering order, and what to forward after each change.
 
 Dissemination, section 1.5.1: a broker forwards only subscriptions that nothing else covers. When
-one comes, those that it covers are withdrawn; when one goes, those that it alone was covering are
-forwarded after all:
+one is added, those that it covers are withdrawn; when one is removed, those that it alone was
+covering are forwarded:
 
     >>> tree = SubscriptionTree()
     >>> tree.subscribe(1, "/a/b")
@@ -13,12 +13,12 @@ forwarded after all:
     Difference(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))
 
 The tree itself is :class:`~twigcast.covering.index.incremental_cover.IncrementalCover`, which keeps
-it for any number of links; this is its plainest use, with ids for subscriptions and one neighbour.
-The paper searches the tree from its root, which takes as long as the tree is large, and keeps
-*super pointers* to find other parents; here an index finds them. The paper does not say what
-becomes of equivalent patterns; if each counted as covered by the other, both would be withdrawn and
-deliveries lost. What is forwarded is always what :meth:`CoverIndex.roots` says, and in patterns,
-not ids: an equal pattern under another id changes nothing.
+it for any number of links; this is the simplest case, with ids for subscriptions and one neighbour.
+The paper searches the tree from its root, in time linear in its size, and keeps *super pointers* to
+find other parents; here an index finds them. The paper does not define the treatment of equivalent
+patterns; if each counted as covered by the other, both would be withdrawn and deliveries lost. The
+forwarded patterns are always those of :meth:`CoverIndex.roots`, and they are patterns, not ids: an
+equal pattern under another id changes nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["SubscriptionTree", "SubscriptionTreeStatistics"]
 
 
 class SubscriptionTreeStatistics(NamedTuple):
-    """How large a subscription tree is."""
+    """Sizes of a subscription tree."""
 
     ids: int
     patterns: int
@@ -59,9 +59,9 @@ class SubscriptionTree(Copied):
 
     @door("adding a pattern")
     def subscribe(self, id: int, pattern: Pattern | str) -> Difference:
-        """Put in a subscription; what is to be forwarded now, and then what to be withdrawn.
+        """Add a subscription; returns what to forward, and then what to withdraw.
 
-        Raises UsageError if the id is taken, PatternError for a text that is no pattern.
+        Raises UsageError if the id is taken, PatternError for a text that is not a pattern.
         """
         if id in self._by_id:
             raise UsageError(
@@ -75,7 +75,7 @@ class SubscriptionTree(Copied):
 
     @door("removing a pattern")
     def unsubscribe(self, id: int) -> Difference:
-        """Take out a subscription; UsageError if it is not there."""
+        """Remove a subscription; UsageError if it is not there."""
         pattern = self._by_id.pop(id, None)
         if pattern is None:
             raise UsageError(f"no subscription with id {shown(id)}, so nothing to unsubscribe")
@@ -87,7 +87,7 @@ class SubscriptionTree(Copied):
 
     @door("listing patterns")
     def forwarded(self) -> list[Pattern]:
-        """What is forwarded, in the order of texts."""
+        """The forwarded patterns, in the order of texts."""
         return list(self._order.forwarded(None))
 
     @door("copying a tree of subscriptions")
@@ -105,7 +105,7 @@ class SubscriptionTree(Copied):
 
     @door("counting")
     def statistics(self) -> SubscriptionTreeStatistics:
-        """How large it is."""
+        """The sizes of the tree."""
         return SubscriptionTreeStatistics(
             ids=len(self._by_id),
             patterns=len(self._order),

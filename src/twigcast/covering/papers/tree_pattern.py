@@ -1,4 +1,4 @@
-"""Tree patterns as XNET draws them: names, ``//`` and value tests are nodes.
+"""XNET's tree patterns: names, ``//`` and value tests are nodes.
 
 XNET, section 3 and Figure 1: ``//Stock[Symbol = "GHI"][Price > 15]`` is the tree
 
@@ -6,16 +6,16 @@ XNET, section 3 and Figure 1: ``//Stock[Symbol = "GHI"][Price > 15]`` is the tre
                   └  Price   ─  > 15
 
 Labels are ordered: a name is below ``*``, and of tests the stronger is below the weaker, ``> 15``
-below ``> 10``. One tree covers another by *homomorphism* if it can be laid onto it with each label
+below ``> 10``. One tree covers another by *homomorphism* if it can be mapped to it with each label
 on one that is not above it, where ``//`` stands for a path of any length.
 
 Trees are *normalised* first: the canonical form of patterns has ordered their branches and removed
-idle ones, and a row of bare ``*`` with some ``//`` is one ``//`` that knows how many levels it goes
-down at least (:func:`~twigcast.covering.containment.twig.condensed`):
+redundant ones, and a row of bare ``*`` with some ``//`` is one ``//`` with the least number of
+levels that it goes down (:func:`~twigcast.covering.containment.twig.condensed`):
 
     /a/*//b,  /a//*/b     →    a  ─  //2  ─  b
 
-So equivalent rows are equal, and no homomorphism fails for the place of a ``//``.
+So equivalent rows are equal, and no homomorphism fails because of the position of a ``//``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TreePart(NamedTuple):
     names_below: int
     """The names of the nodes below, as bits that several names may share."""
     far: int = 0
-    """Of a ``//``, how many levels its child is below its parent at least."""
+    """For a ``//``, the least number of levels between its parent and its child."""
 
 
 def tree_pattern(pattern: Pattern | str) -> TreePart:
@@ -85,11 +85,11 @@ def _part_of(pattern: Pattern, twig: Twig) -> TreePart:
     for node in range(twig.size - 1, 0, -1):
         label = twig.labels[node]
         assert label is not None
-        part = _made(label, twig.tests[node], below[node])
+        part = _part(label, twig.tests[node], below[node])
         if twig.reaches[node]:
             part = _far_above(part, twig.reaches[node])
         below[twig.parents[node]].append(part)
-    return _made(ANY_ELEMENT, twig.tests[0], below[0])
+    return _part(ANY_ELEMENT, twig.tests[0], below[0])
 
 
 def _far_above(part: TreePart, levels: int) -> TreePart:
@@ -98,7 +98,7 @@ def _far_above(part: TreePart, levels: int) -> TreePart:
     return TreePart(label, (), is_name=False, children=(part,), names_below=names, far=levels)
 
 
-def _made(label: Label, tests: Sequence[Condition], below: Sequence[TreePart]) -> TreePart:
+def _part(label: Label, tests: Sequence[Condition], below: Sequence[TreePart]) -> TreePart:
     """A node with tests and, last first, what else is below it."""
     values = [
         TreePart(test, (), is_name=False, children=(), names_below=0)
@@ -128,11 +128,11 @@ def _names_around(label: Label) -> tuple[str, ...]:
     """The names of all labels that include one, its own first."""
     kind, namespace, local = label
     wider = {Label(kind, each, name): None for each in (namespace, None) for name in (local, None)}
-    return tuple(map(_written, wider))
+    return tuple(map(_label_text, wider))
 
 
-def _written(label: Label) -> str:
-    """One text for each label: ``a``, ``{urn:p}a``, ``*:a``, ``{urn:p}*``, ``@x``, ``text()``."""
+def _label_text(label: Label) -> str:
+    """The text of a label: ``a``, ``{urn:p}a``, ``*:a``, ``{urn:p}*``, ``@x``, ``text()``."""
     if label.kind is Kind.TEXT:
         return "text()"
     sign = "@" if label.kind is Kind.ATTRIBUTE else ""

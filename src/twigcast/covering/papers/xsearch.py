@@ -1,23 +1,24 @@
-"""XSEARCH: what a tree pattern covers of a factorization tree, and what of it covers the pattern.
+"""XSEARCH: XNET's searches of a factorization tree for covered and for covering patterns.
 
 XNET, Algorithms 3 to 5, with the corrections that its scans need. With ``t`` a node of the tree and
 ``u`` one of the pattern searched for:
 
-- *Covered mode* (Algorithm 3) lays the pattern onto the tree. The patterns that have an image of
+- *Covered mode* (Algorithm 3) maps the pattern to the tree. The patterns that have an image of
   ``u`` below ``t`` are, over all children ``t'`` whose label ``u`` includes, those that have images
   of every child of ``u`` below ``t'``. A ``//`` tries the children of ``t`` too, and theirs.
-- *Cover mode* (Algorithms 4 and 5) lays the tree onto the pattern. XNET collects what does *not*
+- *Cover mode* (Algorithms 4 and 5) maps the tree to the pattern. XNET collects what does *not*
   cover, which is nearly everything; we collect the complement in the same walk: of the patterns
-  through ``t``, laid on ``u``, those that end at ``t``, and those of which every branch below
-  ``t`` can be laid below ``u``.
+  through ``t``, placed on ``u``, those that end at ``t``, and those of which every branch below
+  ``t`` can be placed below ``u``.
 
-A node of the tree can be the end of one pattern and the inside of another. XNET's algorithms are
-right about that, read closely: XSEARCH(t, u) is about what is *below* ``t`` (or ``u``), so a leaf
-``t`` has no image of ``u`` for any pattern, and a pattern that ends at ``t`` is in no ``sub(t')``.
+A node of the tree can be the end of one pattern and an inner node of another. XNET's algorithms
+handle that correctly, read closely: XSEARCH(t, u) is about the nodes *below* ``t`` (or ``u``), so a
+leaf ``t`` has no image of ``u`` for any pattern, and a pattern that ends at ``t`` is in no
+``sub(t')``.
 
-What a ``//`` has found at a node is remembered, so XNET's bound of O(|T(R)| · |s|) holds, times the
-levels of rows of ``*``. In covered mode, where a name stands behind a ``//``, the nodes with that
-name are looked up instead of all that is below.
+Results for a ``//`` at a node are cached, so XNET's bound of O(|T(R)| · |s|) holds, times the
+levels of rows of ``*``. In covered mode, where a name follows a ``//``, the nodes with that name
+are looked up instead of visiting all below.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["CoveredSearch", "covering_search"]
 
 _NODES_PER_PATTERN: Final = 4
-"""So many nodes of the tree, or so, are below a node for each pattern through it."""
+"""About so many nodes of the tree are below a node for each pattern through it."""
 
 _NONE: Final[frozenset[int]] = frozenset()
 
@@ -102,7 +103,7 @@ class CoveredSearch:
 
 
 def _children_in(node: FactorizationNode, part: TreePart) -> Iterator[FactorizationNode]:
-    """The children whose labels that of the part includes."""
+    """The children with labels that the part's label includes."""
     label = part.label
     if isinstance(label, ValueTest):
         for child in node.tests:
@@ -118,7 +119,7 @@ def _children_in(node: FactorizationNode, part: TreePart) -> Iterator[Factorizat
 
 
 def _union(found: list[AbstractSet[int]]) -> AbstractSet[int]:
-    """All of all; none is changed, and nothing is copied where there is one."""
+    """The union; a single set is returned without copying."""
     return found[0] if len(found) == 1 else set().union(*found)
 
 
@@ -126,11 +127,11 @@ def covering_search(
     labels: AbstractSet[PartLabel], root: FactorizationNode, pattern: TreePart
 ) -> AbstractSet[int]:
     """The search in cover mode: XNET, Algorithm 5; ``labels`` are those in the tree."""
-    return _CoveringSearch().on(root, _Laying(pattern, labels))
+    return _CoveringSearch().on(root, _PatternNode(pattern, labels))
 
 
-class _Laying:
-    """A part of the pattern in cover mode, with those below it by the labels they can carry."""
+class _PatternNode:
+    """A node of the pattern in cover mode, with those below it by the labels they can carry."""
 
     __slots__ = ("anywhere", "depth", "names_missing", "near", "tests")
 
@@ -138,12 +139,12 @@ class _Laying:
         self.depth = depth
         self.names_missing = ~part.names_below
         self.tests = [each.label for each in part.children if isinstance(each.label, ValueTest)]
-        self.near: dict[PartLabel, list[_Laying]] = {}
+        self.near: dict[PartLabel, list[_PatternNode]] = {}
         """Its children, by each of the labels in the tree that includes theirs."""
-        self.anywhere: dict[PartLabel, list[_Laying]] = {}
-        """All that is below it, the same way."""
+        self.anywhere: dict[PartLabel, list[_PatternNode]] = {}
+        """All nodes below it, the same way."""
         for child in part.children:
-            below = _Laying(child, labels, depth + (child.far - 1 if child.far else 1))
+            below = _PatternNode(child, labels, depth + (child.far - 1 if child.far else 1))
             for label in labels & set(child.wider):
                 self.near.setdefault(label, []).append(below)
                 self.anywhere.setdefault(label, []).append(below)
@@ -152,44 +153,45 @@ class _Laying:
 
 
 class _CoveringSearch:
-    """One search in cover mode: XNET, Algorithm 4, by what covers."""
+    """One search in cover mode: XNET, Algorithm 4, for what covers."""
 
     def __init__(self) -> None:
         self._far: dict[tuple[int, int], set[int]] = {}
 
-    def on(self, node: FactorizationNode, part: _Laying) -> AbstractSet[int]:
-        """The patterns through a node of which all that is below it can be laid below a part."""
-        laid = [
+    def on(self, node: FactorizationNode, part: _PatternNode) -> AbstractSet[int]:
+        """The patterns through a node whose nodes below it can be placed below a part."""
+        placed = [
             each
             for label in node.children.keys() & part.near.keys()
             for child in node.children[label]
             if (each := self._on_some(child, part.near[label]))
         ]
-        laid += [
+        placed += [
             each
             for child in node.far
-            if not child.names_asked & part.names_missing and (each := self._far_below(child, part))
+            if not child.names_required & part.names_missing
+            and (each := self._far_below(child, part))
         ]
         if node.tests and part.tests:
-            laid += _tests_laid(node, part)
-        if not laid:
+            placed += _tests_placed(node, part)
+        if not placed:
             return node.ending
-        found = node.ending.union(*laid)
+        found = node.ending.union(*placed)
         if node.branching:
-            found.difference_update(_lacking(node.branching, laid))
+            found.difference_update(_lacking(node.branching, placed))
         return found
 
-    def _on_some(self, node: FactorizationNode, parts: list[_Laying]) -> AbstractSet[int]:
-        """Those that can be laid on one of the parts."""
+    def _on_some(self, node: FactorizationNode, parts: list[_PatternNode]) -> AbstractSet[int]:
+        """The patterns that can be placed on one of the parts."""
         if not node.children:
             return node.ending
-        asked = node.names_asked
+        required = node.names_required
         if len(parts) == 1:
-            return _NONE if asked & parts[0].names_missing else self.on(node, parts[0])
-        return _union([self.on(node, part) for part in parts if not asked & part.names_missing])
+            return _NONE if required & parts[0].names_missing else self.on(node, parts[0])
+        return _union([self.on(node, part) for part in parts if not required & part.names_missing])
 
-    def _far_below(self, node: FactorizationNode, part: _Laying) -> AbstractSet[int]:
-        """Of the patterns through a ``//``, those of which the rest can be laid below a part."""
+    def _far_below(self, node: FactorizationNode, part: _PatternNode) -> AbstractSet[int]:
+        """The patterns through a ``//`` whose rest can be placed below a part."""
         key = id(node), id(part)
         found = self._far.get(key)
         if found is None:
@@ -204,10 +206,10 @@ class _CoveringSearch:
         return found
 
 
-def _lacking(branching: dict[int, int], laid: list[AbstractSet[int]]) -> Iterator[int]:
-    """The patterns with several branches of which some, and not all, can be laid."""
+def _lacking(branching: dict[int, int], placed: list[AbstractSet[int]]) -> Iterator[int]:
+    """The patterns with several branches of which some, but not all, can be placed."""
     counts: dict[int, int] = {}
-    for each in laid:
+    for each in placed:
         for pattern in each:
             if pattern in branching:
                 counts[pattern] = counts.get(pattern, 0) + 1
@@ -216,8 +218,8 @@ def _lacking(branching: dict[int, int], laid: list[AbstractSet[int]]) -> Iterato
             yield pattern
 
 
-def _tests_laid(node: FactorizationNode, part: _Laying) -> Iterator[AbstractSet[int]]:
-    """The tests at a node that follow from one at a part, by their patterns."""
+def _tests_placed(node: FactorizationNode, part: _PatternNode) -> Iterator[AbstractSet[int]]:
+    """The patterns of tests at a node that follow from one at a part."""
     for child in node.tests:
         wanted = child.label
         assert isinstance(wanted, ValueTest)

@@ -42,7 +42,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Final, assert_never
 
-from twigcast.covering.merging.spine import Trunk, TrunkStep, pattern_of
+from twigcast.covering.merging.spine import Spine, SpineStep, pattern_of
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     ANY_ELEMENT,
@@ -98,7 +98,7 @@ def linear_parts(pattern: Pattern) -> tuple[Pattern, ...]:
     return tuple(sorted(map(Pattern, kept), key=lambda part: part.text))
 
 
-def _parts(condition: Condition, way: Trunk) -> Iterator[Trunk]:
+def _parts(condition: Condition, way: Spine) -> Iterator[Spine]:
     """The ways to all that a condition on the node at the end of a way has to do with.
 
     A way without steps stands for every path.
@@ -110,7 +110,7 @@ def _parts(condition: Condition, way: Trunk) -> Iterator[Trunk]:
         rest = tuple(part for part in rest if part not in own and part not in at_leaf)
         way = _with_tests(way, own)
         if at_leaf:
-            yield (*way, TrunkStep(Reach.CHILD, ANY_ELEMENT))
+            yield (*way, SpineStep(Reach.CHILD, ANY_ELEMENT))
             way = _with_tests(way, at_leaf) if not rest else way
     if not rest:
         yield way
@@ -118,13 +118,13 @@ def _parts(condition: Condition, way: Trunk) -> Iterator[Trunk]:
         yield from _further(part, way)
 
 
-def _further(part: Condition, way: Trunk) -> Iterator[Trunk]:
+def _further(part: Condition, way: Spine) -> Iterator[Spine]:
     """The same for one condition that has to do with more than its node."""
     match part:
         case Exists(reach, label, where) if label.kind is Kind.ELEMENT:
-            yield from _parts(where, (*way, TrunkStep(reach, label)))
+            yield from _parts(where, (*way, SpineStep(reach, label)))
         case Exists(reach, label, where):
-            yield (*way, TrunkStep(reach, label, parts_of(where))) if _is_of_value(where) else ()
+            yield (*way, SpineStep(reach, label, parts_of(where))) if _is_of_value(where) else ()
         case FirstValue(steps):
             yield from _reached(steps, way)
         case AnyOf(parts) | AllOf(parts):
@@ -144,21 +144,21 @@ def _further(part: Condition, way: Trunk) -> Iterator[Trunk]:
             assert_never(part)
 
 
-def _reached(steps: Sequence[FirstStep], way: Trunk) -> Iterator[Trunk]:
+def _reached(steps: Sequence[FirstStep], way: Spine) -> Iterator[Spine]:
     """The ways to all nodes that some steps lead to, and to what decides whether they do."""
     for reach, label, where in steps:
         if label.kind is not Kind.ELEMENT:
             yield from _further(Exists(reach, label, where), way)
             return
-        way = (*way, TrunkStep(reach, label))
+        way = (*way, SpineStep(reach, label))
         if where is not TRUE:
             yield from _parts(where, way)
     yield way
 
 
-def _with_tests(way: Trunk, tests: tuple[Condition, ...]) -> Trunk:
+def _with_tests(way: Spine, tests: tuple[Condition, ...]) -> Spine:
     reach, label, before = way[-1]
-    return (*way[:-1], TrunkStep(reach, label, (*before, *tests)))
+    return (*way[:-1], SpineStep(reach, label, (*before, *tests)))
 
 
 class _Reads(IntEnum):
