@@ -69,11 +69,11 @@ def condition_of(twig: Twig) -> Condition:
 
 _VALUES = ("1", "2", "5", "x", "xy", "")
 _STEPS = ("a", "b", "*", "@x", "@*", "text()", "p:a", "*:a", "p:*", "@p:x")
-JUDGED = {"*:a": "*[local-name()='a']"}
+ORACLE_NAMES = {"*:a": "*[local-name()='a']"}
 """How a step reads in plain XPath 1.0, where it is not the same."""
 
 
-def drawn_pattern(rng: Random, *, judged: bool, depth: int = 2) -> str:  # noqa: C901
+def drawn_pattern(rng: Random, *, for_oracle: bool, depth: int = 2) -> str:  # noqa: C901
     """An expression with values, connectives, namespaces and residual parts.
 
     The same ``rng`` draws the same one as a subscriber writes it and as libxml2 reads it.
@@ -81,7 +81,7 @@ def drawn_pattern(rng: Random, *, judged: bool, depth: int = 2) -> str:  # noqa:
 
     def step(*, last: bool) -> str:
         name = rng.choice(_STEPS if last else ("a", "b", "*", "p:a", "*:a"))
-        return JUDGED.get(name, name) if judged else name
+        return ORACLE_NAMES.get(name, name) if for_oracle else name
 
     def path(levels: int) -> str:
         count = rng.choice((1, 1, 2))

@@ -1,4 +1,4 @@
-"""The judge of covering: canonical models as real documents, and libxml2 to match them.
+"""The oracle of covering: canonical models as real documents, and libxml2 to match them.
 
 Nothing of the room ``covering`` is used here. A pattern is a text; the narrower one is read by a
 few lines of our own, which know branches, ``/``, ``//`` and ``*`` and nothing else. Every ``*`` is

@@ -18,7 +18,7 @@ def drawn_mixed(rng: Random) -> Pattern:
         case 1:
             return Pattern.parse(drawn_tree(rng, nodes_max=5))
         case _:
-            return Pattern.parse(drawn_pattern(rng, judged=False, depth=1), NAMESPACES)
+            return Pattern.parse(drawn_pattern(rng, for_oracle=False, depth=1), NAMESPACES)
 
 
 class Listed:

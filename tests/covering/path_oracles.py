@@ -146,7 +146,7 @@ def label_paths(paths: PathAutomaton, depth: int) -> list[tuple[str, ...]]:
 
 
 def loosened(paths: PathAutomaton) -> PathAutomaton:
-    """The same labels with any values, and white space everywhere: what expressions can say."""
+    """The same labels with any values, and white space everywhere, as in expressions."""
     sketch = Sketch()
     sketch.include(paths)
     sketch.texts = [max(text, TextKind.BLANK) for text in sketch.texts]

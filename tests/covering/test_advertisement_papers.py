@@ -119,10 +119,10 @@ def _thrice(inner: list[str]) -> list[str]:
 
 
 def test_covering_of_non_recursive_advertisements_is_that_of_absolute_subscriptions() -> None:
-    """Section 1.5.2, last remark, and where we differ: an advertisement promises, it does not ask.
+    """Section 1.5.2, last remark, and where we differ: advertisements guarantee, not request.
 
     ``/a/*`` as a subscription covers ``/a/b/c``, since a document with the longer path has the
-    shorter one. As an advertisement it does not: ``/a/b/c`` would be a path that was not promised.
+    shorter one. As an advertisement it does not: ``/a/b/c`` would be a path not advertised.
     """
 
     def covers(wider: str, narrower: str) -> bool:

@@ -1,4 +1,4 @@
-"""Covering against its judge: canonical models as documents, matched by libxml2.
+"""Covering against its oracle: canonical models as documents, matched by libxml2.
 
 The runs with a fixed seed count what was found; those by Hypothesis look for a smallest mistake.
 """
@@ -30,7 +30,7 @@ from twigcast.covering import Tally, covers, decide
 from twigcast.language import Pattern
 
 MODELS_MAX = 5_000
-"""Pairs with more canonical models than that are left out: the judge is slow, and they are rare."""
+"""Pairs with more canonical models than that are left out: the oracle is slow, they are rare."""
 
 
 def outcomes(draw: Callable[[Random], str], seed: int, pairs: int) -> Counter[str]:
@@ -136,8 +136,8 @@ def wrong_among(seed: int, patterns: int, documents: int) -> tuple[list[tuple[st
     drawn = []
     for number in range(patterns):
         own, depth = rng.random(), number % 3
-        pattern = Pattern.parse(drawn_pattern(Random(own), judged=False, depth=depth), prefixes)
-        text = drawn_pattern(Random(own), judged=True, depth=depth)
+        pattern = Pattern.parse(drawn_pattern(Random(own), for_oracle=False, depth=depth), prefixes)
+        text = drawn_pattern(Random(own), for_oracle=True, depth=depth)
         matches = etree.XPath(
             f"boolean(/self::node()[boolean({text})])", namespaces=prefixes, regexp=False
         )

@@ -1,4 +1,4 @@
-"""Path expressions say nothing that the advertisement does not, and all of it if they say so."""
+"""Path expressions of advertisements: all included, and complete if they are marked so."""
 
 from __future__ import annotations
 

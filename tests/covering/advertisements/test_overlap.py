@@ -1,6 +1,6 @@
-"""``overlaps`` never says no to a pattern that some document of the advertisement matches.
+"""Overlap: never a no for a pattern that some document of the advertisement matches.
 
-For patterns that are paths it never says yes in vain, either.
+For patterns that are paths there is never a wrong yes, either.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from twigcast.matching import Matcher
 from twigcast.workload import generate_documents, generate_patterns
 
 
-def promise(dtd: str, *roots: str) -> Advertisement:
+def advertisement_of(dtd: str, *roots: str) -> Advertisement:
     return Advertisement.of_schema(Schema.parse(dtd.encode()), roots=roots or None)
 
 
@@ -238,19 +238,19 @@ def test_what_documents_of_real_schemas_match_overlaps(
 
 
 def test_siblings_that_a_content_model_forbids_are_taken_to_be_possible() -> None:
-    either = promise("<!ELEMENT a (b | c)><!ELEMENT b EMPTY><!ELEMENT c EMPTY>")
+    either = advertisement_of("<!ELEMENT a (b | c)><!ELEMENT b EMPTY><!ELEMENT c EMPTY>")
     assert overlap(either, "/a[b][c]", "/a[b][d]") == [True, False]
 
 
 def test_negation_may_always_hold_but_of_a_label() -> None:
-    always = promise("<!ELEMENT a (b)><!ELEMENT b EMPTY>")
+    always = advertisement_of("<!ELEMENT a (b)><!ELEMENT b EMPTY>")
     assert overlap(always, "/a[not(b)]", "/a[not(b[c])]") == [True, True]
     assert overlap(always, "/a/*[not(self::b)]", "/a/*[not(self::c)]") == [False, True]
     assert overlap(always, "/*[not(self::a or self::b)]", "//*[not(self::*)]") == [False, False]
 
 
 def test_one_alternative_is_enough() -> None:
-    only = promise("<!ELEMENT a (b)><!ELEMENT b EMPTY>")
+    only = advertisement_of("<!ELEMENT a (b)><!ELEMENT b EMPTY>")
     assert overlap(only, "/a[x or b]", "/a[x or y]", "/x | /a", "/x | /y") == [
         True,
         False,
@@ -260,7 +260,7 @@ def test_one_alternative_is_enough() -> None:
 
 
 def test_of_what_libxml2_would_decide_the_necessary_condition_counts() -> None:
-    only = promise("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
+    only = advertisement_of("<!ELEMENT a (b*)><!ELEMENT b EMPTY>")
     assert overlap(only, "/a/b[2]", "/a[count(c) > 1]", "/a/b/following::c") == [
         True,
         False,
@@ -269,12 +269,12 @@ def test_of_what_libxml2_would_decide_the_necessary_condition_counts() -> None:
 
 
 def test_absolute_paths_inside_are_decided_at_the_document() -> None:
-    only = promise("<!ELEMENT a (b*)><!ELEMENT b EMPTY>", "a")
+    only = advertisement_of("<!ELEMENT a (b*)><!ELEMENT b EMPTY>", "a")
     assert overlap(only, "//b[/a]", "//b[/b]", "//b[not(/a)]") == [True, False, True]
 
 
 def test_enumerated_and_fixed_values_can_rule_a_pattern_out() -> None:
-    order = promise(
+    order = advertisement_of(
         "<!ELEMENT order EMPTY><!ATTLIST order state (open | paid) #REQUIRED"
         " version CDATA #FIXED '1.0' note CDATA #IMPLIED>"
     )
@@ -295,7 +295,7 @@ def test_enumerated_and_fixed_values_can_rule_a_pattern_out() -> None:
 
 
 def test_spaces_around_a_value_are_seen_by_readers_without_the_schema() -> None:
-    order = promise("<!ELEMENT order EMPTY><!ATTLIST order state (open | paid) #REQUIRED>")
+    order = advertisement_of("<!ELEMENT order EMPTY><!ATTLIST order state (open | paid) #REQUIRED>")
     spaced = b"<order state=' paid  '/>"
     assert order.includes(Document.parse(spaced))
     for text in (
@@ -310,7 +310,7 @@ def test_spaces_around_a_value_are_seen_by_readers_without_the_schema() -> None:
 
 
 def test_elements_without_text_have_white_space_at_most() -> None:
-    book = promise("<!ELEMENT book (page)><!ELEMENT page EMPTY>", "book")
+    book = advertisement_of("<!ELEMENT book (page)><!ELEMENT page EMPTY>", "book")
     assert overlap(book, "/book[. = 'x']", "/book[text() = 'x']", "/book[. > 3]") == [False] * 3
     assert overlap(book, "/book[. = ' ']", "/book/text()", "/book[. != 3]") == [True] * 3
     assert overlap(book, "//page[. = ' ']", "//page/text()", "//page[. = '']") == [
@@ -324,7 +324,7 @@ def test_elements_without_text_have_white_space_at_most() -> None:
 
 
 def test_text_further_below_counts_for_the_value_of_an_element() -> None:
-    deep = promise("<!ELEMENT a (b)><!ELEMENT b (#PCDATA)>", "a")
+    deep = advertisement_of("<!ELEMENT a (b)><!ELEMENT b (#PCDATA)>", "a")
     assert overlap(deep, "/a[. = 'x']", "/a[text() = 'x']", "/a//text()[. = 'x']") == [
         True,
         False,
@@ -333,7 +333,7 @@ def test_text_further_below_counts_for_the_value_of_an_element() -> None:
 
 
 def test_a_prefix_that_is_not_fixed_may_be_bound_to_anything() -> None:
-    free = promise("<!ELEMENT p:a EMPTY><!ATTLIST p:a q:x CDATA #IMPLIED>")
+    free = advertisement_of("<!ELEMENT p:a EMPTY><!ATTLIST p:a q:x CDATA #IMPLIED>")
     assert overlap(free, "/p:a", "//{urn:else}a", "//p:b", "//@{urn:q}x", "//a") == [
         True,
         True,
@@ -344,13 +344,13 @@ def test_a_prefix_that_is_not_fixed_may_be_bound_to_anything() -> None:
 
 
 def test_a_fixed_prefix_stands_for_its_namespace() -> None:
-    fixed = promise("<!ELEMENT p:a EMPTY><!ATTLIST p:a xmlns:p CDATA #FIXED 'urn:p'>")
+    fixed = advertisement_of("<!ELEMENT p:a EMPTY><!ATTLIST p:a xmlns:p CDATA #FIXED 'urn:p'>")
     assert overlap(fixed, "/p:a", "/*:a", "/a", "//{urn:else}a") == [True, True, False, False]
     assert overlap(fixed, "//@*") == [False]
 
 
 def test_a_fixed_default_namespace_is_there_if_the_document_writes_it() -> None:
-    page = promise(
+    page = advertisement_of(
         "<!ELEMENT html (body)><!ATTLIST html xmlns CDATA #FIXED 'urn:p'><!ELEMENT body EMPTY>",
         "html",
     )
@@ -363,29 +363,33 @@ def test_a_fixed_default_namespace_is_there_if_the_document_writes_it() -> None:
 
 
 def test_without_declarations_of_namespaces_names_are_in_none() -> None:
-    plain = promise("<!ELEMENT a EMPTY><!ATTLIST a xml:lang CDATA #IMPLIED>")
+    plain = advertisement_of("<!ELEMENT a EMPTY><!ATTLIST a xml:lang CDATA #IMPLIED>")
     assert overlap(plain, "/a", "/p:a", "//@xml:lang", "//@lang") == [True, False, True, False]
 
 
 def test_any_element_may_be_the_root_unless_one_is_named() -> None:
     dtd = "<!ELEMENT a (b?)><!ELEMENT b (a?)>"
-    assert overlap(promise(dtd), "/a", "/b") == [True, True]
-    assert overlap(promise(dtd, "b"), "/a", "/b", "/b/a/b") == [False, True, True]
+    assert overlap(advertisement_of(dtd), "/a", "/b") == [True, True]
+    assert overlap(advertisement_of(dtd, "b"), "/a", "/b", "/b/a/b") == [False, True, True]
     with pytest.raises(UsageError, match="declares no element 'c'"):
-        promise(dtd, "c")
+        advertisement_of(dtd, "c")
 
 
 def test_paths_beside_elements_that_never_end_are_none() -> None:
     dtd = "<!ELEMENT a ((b, endless) | c)><!ELEMENT b EMPTY><!ELEMENT c EMPTY>"
     dtd += "<!ELEMENT endless (endless)>"
-    assert overlap(promise(dtd, "a"), "/a/c", "/a/b", "//endless") == [True, False, False]
+    assert overlap(advertisement_of(dtd, "a"), "/a/c", "/a/b", "//endless") == [True, False, False]
     with pytest.raises(SchemaError, match="no document can begin with endless"):
-        promise(dtd, "endless")
+        advertisement_of(dtd, "endless")
 
 
 def test_always_and_never_are_what_they_are() -> None:
-    any_promise = promise("<!ELEMENT a EMPTY>")
-    assert overlap(any_promise, "true()", "false()", "/self::node()[a]") == [True, False, True]
+    any_advertisement = advertisement_of("<!ELEMENT a EMPTY>")
+    assert overlap(any_advertisement, "true()", "false()", "/self::node()[a]") == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_what_is_remembered_is_bounded() -> None:
@@ -402,7 +406,7 @@ def test_a_deep_pattern_needs_no_deep_stack() -> None:
     name = Label(Kind.ELEMENT, "", "a")
     for _ in range(5_000):
         condition = Exists(Reach.CHILD, name, AllOf((condition, Exists(Reach.CHILD, name, TRUE))))
-    recursive = promise("<!ELEMENT a (a*)>")
+    recursive = advertisement_of("<!ELEMENT a (a*)>")
     assert overlaps(recursive, Pattern(condition))
 
 
@@ -410,10 +414,10 @@ def test_attributes_that_differ_in_their_prefix_alone_may_have_the_values_of_eit
     declared = "<!ELEMENT e EMPTY> <!ATTLIST e xmlns:p CDATA {0} xmlns:q CDATA {0} {1} {2}>"
     listed, others, any_value = (f"{it} #IMPLIED" for it in ("p:x (a|b)", "q:x (c|d)", "q:x CDATA"))
     for first, second in ((listed, others), (others, listed)):
-        fixed = promise(declared.format("#FIXED 'u'", first, second))
+        fixed = advertisement_of(declared.format("#FIXED 'u'", first, second))
         assert overlap(fixed, "//@{u}x[. = 'a']", "//@{u}x[. = 'c']") == [True, True]
         assert overlap(fixed, "//@{u}x[. = 'e']") == [False]
         assert fixed.includes(Document.parse(b'<e xmlns:q="u" q:x="c"/>'))
     for first, second in ((listed, any_value), (any_value, listed)):
-        free = promise(declared.format("#IMPLIED", first, second))
+        free = advertisement_of(declared.format("#IMPLIED", first, second))
         assert overlap(free, "//@*:x[. = 'zzz']", "//@{v}x[. = 'zzz']") == [True, True]

@@ -1,4 +1,4 @@
-"""What covers what: examples of the papers, of the language, and laws that always hold."""
+"""Covering: examples of the papers, of the language, and laws that always hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twigs say what their conditions say, in every form."""
+"""Twigs: every form means what its condition means."""
 
 from __future__ import annotations
 

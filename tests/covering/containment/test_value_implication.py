@@ -1,4 +1,4 @@
-"""Value tests imply each other only where every value says so, and libxml2 reads the values."""
+"""Implications between value tests: none that libxml2 refutes with a value."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ def implies(stronger: ValueTest, weaker: ValueTest) -> bool:
     return value_implies(stronger=stronger, weaker=weaker)
 
 
-def judged(fact: Fact, value: str) -> bool:
-    """What libxml2 says of an element with that value."""
+def passes_in_libxml2(fact: Fact, value: str) -> bool:
+    """Whether libxml2 finds the fact at an element with that value."""
     if isinstance(fact, Not):
         assert isinstance(fact.part, ValueTest)
-        return not judged(fact.part, value)
+        return not passes_in_libxml2(fact.part, value)
     element = etree.Element("a")
     element.text = value
     constant = fact.constant
@@ -72,9 +72,9 @@ def judged(fact: Fact, value: str) -> bool:
 
 @given(st.lists(facts, max_size=3).map(tuple), facts)
 def test_what_is_implied_holds_for_every_value(known: tuple[Fact, ...], wanted: Fact) -> None:
-    passing = [value for value in VALUES if all(judged(fact, value) for fact in known)]
+    passing = [value for value in VALUES if all(passes_in_libxml2(fact, value) for fact in known)]
     if facts_imply(known, wanted):
-        assert all(judged(wanted, value) for value in passing)
+        assert all(passes_in_libxml2(wanted, value) for value in passing)
     if contradictory(known):
         assert not passing
 
@@ -94,13 +94,15 @@ def test_numbers_are_decided_exactly(stronger: ValueTest, weaker: ValueTest) -> 
         "-1e999",
         "7777",
     ]
-    counterexample = any(judged(stronger, v) and not judged(weaker, v) for v in values)
+    counterexample = any(
+        passes_in_libxml2(stronger, v) and not passes_in_libxml2(weaker, v) for v in values
+    )
     assert implies(stronger, weaker) is not counterexample
 
 
 @given(tests, st.sampled_from(VALUES))
 def test_the_opposite_holds_where_the_test_does_not(test: ValueTest, value: str) -> None:
-    assert judged(opposite(test), value) is not judged(test, value)
+    assert passes_in_libxml2(opposite(test), value) is not passes_in_libxml2(test, value)
 
 
 def compared(text: str) -> ValueTest:

@@ -1,6 +1,6 @@
 """Forwarded sets: whatever has happened, the least text of each class that nothing covers.
 
-The judge is the definition: coverings among the patterns that came from elsewhere, closed under
+The oracle is the definition: coverings among the patterns that came from elsewhere, closed under
 "and so on", one speaker for each class at the top.
 """
 

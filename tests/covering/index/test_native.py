@@ -1,4 +1,4 @@
-"""The engine ``native`` of the cover index: sure where ``covers`` says yes, silent where no.
+"""The engine ``native`` of the cover index: sure only of coverings, and open about all others.
 
 What it leaves open is nobody's mistake, so the tests also see to it that this is little, and none
 of what is made of paths, branches and value tests alone.
@@ -52,14 +52,14 @@ def drawn_valued(rng: Random) -> str:
 
 
 def drawn_anything(rng: Random) -> str:
-    return drawn_pattern(rng, judged=False, depth=rng.choice((1, 2)))
+    return drawn_pattern(rng, for_oracle=False, depth=rng.choice((1, 2)))
 
 
 class Outcome(NamedTuple):
     """What came of searches."""
 
     wrong: list[tuple[Condition, Condition]]
-    """Pairs, the wider first, of which the engine says something else than ``covers``."""
+    """Pairs, the wider first, on which the engine and ``covers`` differ."""
     left_open: int
 
     def __add__(self, other: Outcome) -> Outcome:  # type: ignore[override]  # no mere tuple

@@ -1,4 +1,4 @@
-"""Sets of aggregated patterns under change: what stands for what, and that it fits its space."""
+"""Sets of aggregated patterns under change: what represents what, and that it fits its space."""
 
 from __future__ import annotations
 

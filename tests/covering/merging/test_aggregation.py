@@ -154,7 +154,7 @@ def test_aggregates_cover_their_parts_within_the_budget(texts: list[str], steps_
 
 @given(st.lists(st.randoms(use_true_random=False), max_size=6), st.integers(1, 20))
 def test_any_pattern_can_be_aggregated(rngs: list[Random], steps_max: int) -> None:
-    patterns = [Pattern.parse(drawn_pattern(rng, judged=False), {"p": "urn:p"}) for rng in rngs]
+    patterns = [Pattern.parse(drawn_pattern(rng, for_oracle=False), {"p": "urn:p"}) for rng in rngs]
     found = aggregate(patterns, steps_max=steps_max)
     assert found.steps <= steps_max
     for one in found.aggregates:

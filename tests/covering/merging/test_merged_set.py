@@ -1,4 +1,4 @@
-"""Sets of merged patterns under change: what stands for what, and what a change says."""
+"""Sets of merged patterns under change: what represents what, and the changes returned."""
 
 from __future__ import annotations
 

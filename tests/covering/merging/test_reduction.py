@@ -1,4 +1,4 @@
-"""A set of patterns as small as it gets: covering, merging and widening together."""
+"""Reduction of a set of patterns: covering, merging and aggregation together."""
 
 from __future__ import annotations
 

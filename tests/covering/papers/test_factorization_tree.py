@@ -27,7 +27,7 @@ def drawn(rng: Random) -> Pattern:
     if rng.random() < 0.5:
         return Pattern.parse(rng.choice((drawn_path, drawn_tree))(rng, stars=0.3))
     while True:
-        pattern = Pattern.parse(drawn_pattern(rng, judged=False), NAMESPACES)
+        pattern = Pattern.parse(drawn_pattern(rng, for_oracle=False), NAMESPACES)
         if twig_of(pattern.condition) is not None:
             return pattern
 

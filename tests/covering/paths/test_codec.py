@@ -1,4 +1,4 @@
-"""The canonical text of an advertisement reads back as the same advertisement."""
+"""The canonical text of an advertisement: it reads back as the same advertisement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can stand at a place of a path: labels and rows of labels, by the DTD."""
+"""Labels and label sequences that can stand at a position of a path, by the DTD."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _chains(
     sequences = _sequences(schema, begin & inside, inside, ends, most=most)
     if sequences is not None:
         return [Chain(sequence, is_open=False) for sequence in sequences]
-    first = _common_beginning(schema, begin, inside, ends)
+    first = _shared_beginning(schema, begin, inside, ends)
     return [Chain(first, is_open=True)] if first else None
 
 
@@ -135,7 +135,7 @@ def _sequences(
     return list(found)
 
 
-def _common_beginning(
+def _shared_beginning(
     schema: SchemaPaths, begin: set[int], inside: set[int], ends: set[int]
 ) -> tuple[Label, ...]:
     """The labels with which all sequences begin."""
