@@ -95,7 +95,7 @@ def pattern_sets(draw: st.DrawFn, *, size_max: int = 6) -> list[Pattern]:
             [
                 lambda: drawn_path(rng, steps_max=5, names="abc", stars=0.2),
                 lambda: drawn_tree(rng, nodes_max=5, names="abc", stars=0.2),
-                lambda: drawn_pattern(rng, judged=False),
+                lambda: drawn_pattern(rng, for_oracle=False),
                 lambda: draw(subscriptions()).text,
                 lambda: drawn_path(Random(rng.random()), steps_max=4, stars=0) + "[@x]/c",
             ]

@@ -179,7 +179,7 @@ QUALIFIED = (
 @cache
 def _drawn(seed: int) -> Asked:
     return Asked(
-        drawn_pattern(Random(seed), judged=False), drawn_pattern(Random(seed), judged=True)
+        drawn_pattern(Random(seed), for_oracle=False), drawn_pattern(Random(seed), for_oracle=True)
     )
 
 
