@@ -1,4 +1,4 @@
-"""The kind ``simulation``: one story, played to networks of brokers under every strategy.
+"""The kind ``simulation``: one schedule, played to networks of brokers under every strategy.
 
 The set-up is that of Dissemination, section 1.6: brokers form a complete binary tree; there is a
 subscriber at each leaf, with as many distinct paths as each other; one publisher at a random broker
@@ -67,11 +67,11 @@ def measured(definition: Definition, engine: str) -> Measurement:
     row = ROWS.get(engine)
     chosen = strategy(engine) if row is None else row.strategy
     scenario = scenario_of(definition)
-    story = story_of(definition, scenario)
-    results = simulate(scenario, chosen, story=story)
+    schedule = story_of(definition, scenario)
+    results = simulate(scenario, chosen, schedule=schedule)
     seconds = time.perf_counter() - begun
     cpu_s = time.process_time() - begun_cpu
-    messages = received(story, results, chosen)
+    messages = received(schedule, results, chosen)
     figures = {
         **{f"{kind}_messages": results.total(kind) for kind in KINDS},
         "messages": messages,
@@ -121,10 +121,10 @@ def scenario_of(definition: Definition) -> Scenario:
 
 def story_of(definition: Definition, scenario: Scenario) -> Schedule:
     """Each subscriber draws patterns of its own, or chooses from those that there are in all."""
-    story = generate_schedule(scenario).story
+    schedule = generate_schedule(scenario).schedule
     if not definition.distinct:
-        return story
-    network = story.network
+        return schedule
+    network = schedule.network
     leaves = [broker for broker in network.brokers if len(network.neighbours(broker)) == 1]
     source, _, shape = definition.workload.partition("/")
     texts = drawn(source, shape, seed=definition.seed, count=definition.distinct)
@@ -140,18 +140,18 @@ def story_of(definition: Definition, scenario: Scenario) -> Schedule:
             ClientEvent(0.0, BrokerId(leaf), Subscribe(SubscriptionId(number), leaf, pattern))
             for number, pattern in enumerate(mine)
         )
-    return replace(story, stage=(story.stage[0], tuple(asked)))
+    return replace(schedule, stage=(schedule.stage[0], tuple(asked)))
 
 
-def received(story: Schedule, results: Results, chosen: Strategy) -> int:
+def received(schedule: Schedule, results: Results, chosen: Strategy) -> int:
     """The messages that brokers receive: over links, and from clients."""
     documents = [
         happening.event.publication.content
-        for happening in story.then
+        for happening in schedule.then
         if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish)
     ]
     published = sum(map(path_count, documents)) if chosen.unit == "path" else len(documents)
-    handed_in = sum(map(len, story.stage)) + published
+    handed_in = sum(map(len, schedule.stage)) + published
     return handed_in + sum(results.total(kind) for kind in KINDS)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulator.stories import asks, publishes, story
+from tests.simulator.schedules import asks, publishes, schedule
 from tests.test_doors import CALLED_BY_US, ROOMS, entrances
 from twigcast import Document, Matcher, Network, Pattern, Schema
 from twigcast.covering import (
@@ -244,8 +244,8 @@ def merged_set() -> MergedSet:
     return made
 
 
-def a_story() -> Schedule:
-    return story([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
+def a_schedule() -> Schedule:
+    return schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
 
 
 def scenario() -> Scenario:
@@ -253,7 +253,7 @@ def scenario() -> Scenario:
 
 
 def results() -> Results:
-    return Simulation(a_story()).run()
+    return Simulation(a_schedule()).run()
 
 
 def same(_: object) -> None:
@@ -294,7 +294,7 @@ RECEIVERS: dict[str, tuple[list[Callable[[], Any]], Callable[[Any], object]]] = 
     "Assembler": ([wire.Assembler], lambda made: (made.held_bytes, made.held_routes)),
     "Schema": ([lambda: Schema.parse(DTD)], same),
     "Results": ([results], same),
-    "Simulation": ([lambda: Simulation(a_story())], same),
+    "Simulation": ([lambda: Simulation(a_schedule())], same),
     "Pattern": ([lambda: Pattern("//b")], same),
 }
 """How to make an object of each class, and what tells whether it is what it was."""
@@ -399,14 +399,14 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "refusal": lambda: {"event": LinkUp(BrokerId("n"))},
     "Results.total": lambda: {"kind": "publish"},
     "Scenario.of": lambda: {"given": SCENARIO, "name": "s", "folder": Path()},
-    "Simulation.__init__": lambda: {"story": a_story()},
+    "Simulation.__init__": lambda: {"schedule": a_schedule()},
     "Simulation.play": lambda: {"then": ()},
     "Simulation.router": lambda: {"broker": "a"},
-    "drawn_network": lambda: {"network": a_story().network, "results": results(), "title": "t"},
+    "drawn_network": lambda: {"network": a_schedule().network, "results": results(), "title": "t"},
     "options_text": lambda: {"options": {"a": 1}},
     "read_scenario": lambda: {"path": "s.toml"},
     "simulate": lambda: {"scenario": scenario()},
-    "tell": lambda: {"scenario": scenario()},
+    "generate_schedule": lambda: {"scenario": scenario()},
     "read_documents": lambda: {"paths": ["."]},
     "read_subscriptions": lambda: {"path": "rules.txt"},
     "compile_subscriptions": lambda: {

@@ -91,7 +91,7 @@ def test_the_same_stage_gives_the_same_figures(figures: dict[str, Figures]) -> N
 
 
 def test_patterns_are_all_different_and_ask_for_the_marker() -> None:
-    _, subscriptions = SMALL.story().stage
+    _, subscriptions = SMALL.schedule().stage
     events = [each.event for each in subscriptions if isinstance(each, ClientEvent)]
     patterns = [event.pattern for event in events if isinstance(event, Subscribe)]
     assert len(patterns) == 7 * SMALL.patterns

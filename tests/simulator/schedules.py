@@ -1,4 +1,4 @@
-"""Small stories, told by hand, for tests of the simulator."""
+"""Small schedules, told by hand, for tests of the simulator."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def returns(one: str, other: str, at: float) -> LinkReturns:
     return LinkReturns(at, (BrokerId(one), BrokerId(other)))
 
 
-def story(
+def schedule(
     links: list[object],
     subscriptions: Iterable[Happening] = (),
     then: Iterable[Happening] = (),
     start: float | None = None,
 ) -> Schedule:
-    """A story with one scene before it."""
+    """A schedule with one scene before it."""
     network = Topology.of({"links": links}).tree()
     return Schedule(network, stage=(tuple(subscriptions),), then=tuple(then), start=start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from tests.simulator.stories import asks, publishes, story
+from tests.simulator.schedules import asks, publishes, schedule
 from twigcast.routing.strategy import Strategy, piggyback
 from twigcast.simulator import CostModel, Measured, Results, Simulation
 
@@ -21,7 +21,7 @@ def play(
 ) -> Results:
     """A document of four elements is published at a."""
     clients = [asks(broker, place, text) for place, (broker, text) in enumerate(subscriptions)]
-    told = story(LINKS, clients, [publishes("a", "d", content=FOUR)])
+    told = schedule(LINKS, clients, [publishes("a", "d", content=FOUR)])
     results = Simulation(told, strategy, costs=costs, engine=engine).run()
     assert (results.missed, results.unexpected, results.repeated) == (0, 0, 0)
     return results
@@ -96,7 +96,7 @@ def test_a_stage_that_is_set_once_serves_several_protocols() -> None:
     clients = [asks("b", 1, "//x"), asks("a", 2, "//missing")]
     whole = piggyback("lazy", "+sd-sd", on="identity")
     simulation = Simulation(
-        story(LINKS, clients), whole, costs=SECONDS_PER_CHECK, engine="streaming"
+        schedule(LINKS, clients), whole, costs=SECONDS_PER_CHECK, engine="streaming"
     )
     simulation.set_stage()
     for protocol, kinds in (("lazy", "-s"), ("eager", ""), ("lazy", "")):

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from lxml import etree
 
-from tests.simulator.stories import asks, publishes, story
+from tests.simulator.schedules import asks, publishes, schedule
 from twigcast.routing.topology.model import Topology
 from twigcast.simulator import Schedule, Simulation, drawn_network
 
@@ -34,20 +34,20 @@ def discs(drawing: etree._Element) -> dict[str, tuple[float, float]]:
 
 def test_no_two_brokers_stand_too_near_to_each_other() -> None:
     links: list[object] = [["a", "b"], ["a", "c"], ["c", "d"], ["c", "e"], ["c", "f"], ["f", "g"]]
-    places = discs(picture(story(links)))
+    places = discs(picture(schedule(links)))
     assert places.keys() == set("abcdefg")
     for one, other in combinations(places.values(), 2):
         assert abs(one[0] - other[0]) >= 100 or abs(one[1] - other[1]) >= 20
 
 
 def test_the_middle_of_the_tree_is_at_the_left() -> None:
-    places = discs(picture(story([["a", "b"], ["b", "c"], ["c", "d"], ["d", "e"]])))
+    places = discs(picture(schedule([["a", "b"], ["b", "c"], ["c", "d"], ["d", "e"]])))
     assert min(places, key=lambda name: places[name]) == "c"
     assert places["a"][0] == places["e"][0]
 
 
 def test_lines_show_documents_and_needless_ones() -> None:
-    told = story([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
     lines = [
         line for line in picture(told).iter(f"{SVG}path") if line.find(f"{SVG}title") is not None
     ]
@@ -62,7 +62,7 @@ def test_lines_show_documents_and_needless_ones() -> None:
 
 def test_names_are_escaped() -> None:
     wild = '<b> & "c"'
-    drawing = picture(story([["a", wild]]), title="<script>\x01 & more")
+    drawing = picture(schedule([["a", wild]]), title="<script>\x01 & more")
     texts = [text.text for text in drawing.iter(f"{SVG}text")]
     assert wild in texts
     assert "<script>\N{REPLACEMENT CHARACTER} & more" in texts

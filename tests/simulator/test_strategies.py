@@ -78,11 +78,11 @@ def late(results: Results) -> set[tuple[object, ...]]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_after_all_troubles_every_strategy_delivers_what_flooding_does(seed: int) -> None:
     read = scenario(TROUBLED, seed)
-    story = generate_schedule(read).story
-    flooding = late(simulate(read, "flooding", story=story))
+    schedule = generate_schedule(read).schedule
+    flooding = late(simulate(read, "flooding", schedule=schedule))
     assert flooding
     for strategy in STRATEGIES:
-        results = simulate(read, strategy, story=story)
+        results = simulate(read, strategy, schedule=schedule)
         assert late(results) == flooding, strategy
         assert (results.repeated, results.refusals) == (0, ()), strategy
 
@@ -92,7 +92,7 @@ def test_in_a_quiet_network_nothing_is_missed_and_perfect_strategies_waste_nothi
     strategy: str,
 ) -> None:
     read = scenario(TROUBLED.partition("[churn]")[0], 3)
-    simulation = Simulation(generate_schedule(read).story, strategy)
+    simulation = Simulation(generate_schedule(read).schedule, strategy)
     results = simulation.run()
     assert (results.missed, results.unexpected, results.repeated) == (0, 0, 0)
     assert results.delivered > 0
@@ -103,9 +103,9 @@ def test_in_a_quiet_network_nothing_is_missed_and_perfect_strategies_waste_nothi
 @pytest.mark.parametrize("strategy", ANNOTATED)
 def test_answers_in_parts_deliver_what_flooding_does(strategy: str) -> None:
     read = scenario(TROUBLED + '[run]\nengine = "streaming"\n', 6)
-    story = generate_schedule(read).story
-    results = simulate(read, strategy, story=story)
-    assert late(results) == late(simulate(read, "flooding", story=story))
+    schedule = generate_schedule(read).schedule
+    results = simulate(read, strategy, schedule=schedule)
+    assert late(results) == late(simulate(read, "flooding", schedule=schedule))
     assert (results.repeated, results.refusals, results.dead_letters) == (0, (), ())
     assert results.carried is not None
     assert results.carried.bytes > 0

@@ -199,7 +199,7 @@ class _AnswersMeasured(Measured):
 
 def _set(stage: Stage, chosen: Strategy, costs: Costs, engine: str) -> Simulation:
     simulation = Simulation(
-        stage.story(), chosen, costs=costs, router_limits=stage.router_limits, engine=engine
+        stage.schedule(), chosen, costs=costs, router_limits=stage.router_limits, engine=engine
     )
     simulation.set_stage()
     return simulation

@@ -99,7 +99,7 @@ class Stage:
         """Where documents are published."""
         return BrokerId(self.network.brokers[0])
 
-    def story(self) -> Schedule:
+    def schedule(self) -> Schedule:
         """The promise of the publisher, then all subscriptions; documents come later."""
         promise = Advertise(AdvertisementId(1), _PUBLISHER, Advertisement.of_expressions(["/*"]))
         promises = (ClientEvent(0.0, self.root, promise),)

@@ -1,7 +1,7 @@
 """What came of a run: who received what, what crossed the links, what stands in the tables.
 
-Results are values; two runs of one story under one strategy have equal ones, but for the real time
-they took. :meth:`Results.to_json` is what ``twigcast simulate --json`` prints.
+Results are values; two runs of one schedule under one strategy have equal ones, but for the real
+time they took. :meth:`Results.to_json` is what ``twigcast simulate --json`` prints.
 """
 
 from __future__ import annotations

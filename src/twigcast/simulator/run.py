@@ -19,15 +19,15 @@ __all__ = ["simulate"]
 
 @door("simulating a scenario")
 def simulate(
-    scenario: Scenario, strategy: Strategy | str | None = None, *, story: Schedule | None = None
+    scenario: Scenario, strategy: Strategy | str | None = None, *, schedule: Schedule | None = None
 ) -> Results:
     """Play a scenario to its end, under its own strategy or another.
 
-    Whoever compares strategies tells the ``story`` once, and hands it in each time. UsageError if
-    the scenario names what is not there.
+    Whoever compares strategies tells the ``schedule`` once, and hands it in each time. UsageError
+    if the scenario names what is not there.
     """
     simulation = Simulation(
-        generate_schedule(scenario).story if story is None else story,
+        generate_schedule(scenario).schedule if schedule is None else schedule,
         scenario.strategy if strategy is None else strategy,
         costs=Measured() if scenario.cost is None else scenario.cost,
         limits=scenario.limits,

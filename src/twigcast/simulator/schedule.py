@@ -1,12 +1,12 @@
 """What happens to a network, told before anything has happened.
 
-A story is a network of brokers and links, and what is done to it from outside: publishers advertise
-and hand in documents, clients subscribe and leave, links are lost and return. It begins with
-*scenes* that set the stage: each is played until the network is quiet again, then the next begins.
-The last scene is the story itself, and its times are counted from its beginning.
+A schedule is a network of brokers and links, and what is done to it from outside: publishers
+advertise and hand in documents, clients subscribe and leave, links are lost and return. It begins
+with *scenes* that set the stage: each is played until the network is quiet again, then the next
+begins. The last scene is the schedule itself, and its times are counted from its beginning.
 
-Everything in a story is decided when it is made, so each strategy can be played the same story, and
-each time it goes the same way.
+Everything in a schedule is decided when it is made, so each strategy can be played the same
+schedule, and each time it goes the same way.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ class Schedule:
     stage: tuple[Phase, ...] = ()
     then: Phase = ()
     start: float | None = None
-    """When the story itself begins; None for when the stage is set and all is quiet."""
+    """When the schedule itself begins; None for when the stage is set and all is quiet."""
 
 
-def unadvertised_publishers(story: Schedule) -> tuple[tuple[BrokerId, str], ...]:
+def unadvertised_publishers(schedule: Schedule) -> tuple[tuple[BrokerId, str], ...]:
     """Who publishes, at which broker, without an advertisement that stands at that time."""
     standing: dict[tuple[BrokerId, AdvertisementId], str] = {}
     found: dict[tuple[BrokerId, str], None] = {}
-    then = sorted(story.then, key=lambda happening: happening.at)
-    for happening in chain(*story.stage, then):
+    then = sorted(schedule.then, key=lambda happening: happening.at)
+    for happening in chain(*schedule.stage, then):
         if not isinstance(happening, ClientEvent):
             continue
         broker, event = happening.broker, happening.event

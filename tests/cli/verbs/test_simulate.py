@@ -66,7 +66,7 @@ def test_all_options_are_said_first_and_repeat_the_run(twigcast: Twigcast, place
 
 
 def test_a_scenario_fits_on_a_screen_unless_details_are_asked_for(twigcast: Twigcast) -> None:
-    newsroom = str(Path(__file__).parents[2] / "examples" / "newsroom.toml")
+    newsroom = str(Path(__file__).parents[3] / "examples" / "newsroom.toml")
     for more in ((), ("--strategy", "flooding", "--strategy", "covering", "--strategy", "prefix")):
         result = twigcast("simulate", newsroom, *more)
         lines = (result.stdout + result.stderr).splitlines()

@@ -18,25 +18,25 @@ TREE = '[topology]\ngenerate = "binary-tree"\nlevels = 3\n'
 def told(text: str, folder: Path = Path(), seed: int | None = None) -> Schedule:
     return generate_schedule(
         Scenario.of(tomllib.loads(text), name="t", folder=folder, seed=seed)
-    ).story
+    ).schedule
 
 
 def brokers(scene: tuple[Happening, ...]) -> list[str]:
     return [happening.broker for happening in scene if isinstance(happening, ClientEvent)]
 
 
-def subscribed(story: Schedule) -> list[tuple[str, Subscribe]]:
+def subscribed(schedule: Schedule) -> list[tuple[str, Subscribe]]:
     return [
         (happening.broker, happening.event)
-        for happening in story.stage[1]
+        for happening in schedule.stage[1]
         if isinstance(happening, ClientEvent) and isinstance(happening.event, Subscribe)
     ]
 
 
-def published(story: Schedule) -> list[tuple[float, str, Publish]]:
+def published(schedule: Schedule) -> list[tuple[float, str, Publish]]:
     return [
         (happening.at, happening.broker, happening.event)
-        for happening in story.then
+        for happening in schedule.then
         if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish)
     ]
 
@@ -82,9 +82,9 @@ def test_clients_of_a_topology_subscribe_at_their_broker() -> None:
         "transit_domains = 2\ntransit_nodes = 2\nstubs = 2\nstub_nodes = 3\n"
         '[workload]\nper = "client"\nsubscriptions = 4\n'
     )
-    story = told(text)
-    at = {client.name: client.broker for client in story.network.clients}
-    asked = subscribed(story)
+    schedule = told(text)
+    at = {client.name: client.broker for client in schedule.network.clients}
+    asked = subscribed(schedule)
     assert len(asked) == 24
     assert all(at[event.subscriber] == broker for broker, event in asked)
 
@@ -99,14 +99,16 @@ def test_subscriptions_and_documents_come_from_files(tmp_path: Path) -> None:
         '[workload]\nsubscriptions_file = "subs.csv"\ndocuments_from = "feed"\n'
         'publishers_at = "b7"\n[[change]]\nat = 5\ndo = "unsubscribe"\nname = "x"\n'
     )
-    story = told(text, tmp_path)
-    assert [(broker, event.subscriber) for broker, event in subscribed(story)] == [
+    schedule = told(text, tmp_path)
+    assert [(broker, event.subscriber) for broker, event in subscribed(schedule)] == [
         ("b3", "ann"),
         ("b1", "y"),
     ]
-    names = [Path(event.publication.id).name for _, _, event in published(story)]
+    names = [Path(event.publication.id).name for _, _, event in published(schedule)]
     assert names == ["one.xml", "two.xml"]
-    results = simulate(Scenario.of(tomllib.loads(text), name="t", folder=tmp_path), story=story)
+    results = simulate(
+        Scenario.of(tomllib.loads(text), name="t", folder=tmp_path), schedule=schedule
+    )
     assert sorted(each.subscriber for each in results.deliveries) == ["ann", "y"]
     assert [each.event for each in results.refusals] == ["Publish"]
 
@@ -119,11 +121,11 @@ def test_a_bad_line_of_a_subscriptions_file_is_named(tmp_path: Path) -> None:
 
 def test_publishers_are_where_they_are_said_to_be_and_advertise_first() -> None:
     at = '[workload]\npublishers_at = ["b2", "b3"]\ndocuments = 4\ndtds = ["news", "parts"]\n'
-    story = told(TREE + at)
-    assert [broker for _, broker, _ in published(story)] == ["b2", "b3", "b2", "b3"]
+    schedule = told(TREE + at)
+    assert [broker for _, broker, _ in published(schedule)] == ["b2", "b3", "b2", "b3"]
     promised = [
         (happening.broker, happening.event)
-        for happening in story.stage[0]
+        for happening in schedule.stage[0]
         if isinstance(happening, ClientEvent)
     ]
     assert [broker for broker, _ in promised] == ["b2", "b2", "b3", "b3"]
@@ -163,10 +165,10 @@ def test_changes_happen_in_the_order_of_their_times() -> None:
         '[[change]]\nat = 6\ndo = "link_up"\nbetween = ["b1", "b2"]\n'
         '[[change]]\nat = 7\ndo = "publish"\nbroker = "b3"\ndocument = "<a/>"\n'
     )
-    story = told(TREE + "[workload]\ndocuments = 0\nsubscriptions = 0\n" + changes)
+    schedule = told(TREE + "[workload]\ndocuments = 0\nsubscriptions = 0\n" + changes)
     kinds = [
         type(happening.event) if isinstance(happening, ClientEvent) else type(happening)
-        for happening in story.then
+        for happening in schedule.then
     ]
     assert kinds == [
         Subscribe,
@@ -184,17 +186,19 @@ def test_churn_goes_on_as_long_as_it_is_said_to() -> None:
         "[workload]\ndocuments = 0\nsubscriptions = 1\n"
         "[churn]\nseconds = 50\nsubscribe = 2\nunsubscribe = 4\nlink_loss = 1\ndown_seconds = 3\n"
     )
-    story = told(text)
+    schedule = told(text)
     came = sum(
-        isinstance(each, ClientEvent) and isinstance(each.event, Subscribe) for each in story.then
+        isinstance(each, ClientEvent) and isinstance(each.event, Subscribe)
+        for each in schedule.then
     )
     went = sum(
-        isinstance(each, ClientEvent) and isinstance(each.event, Unsubscribe) for each in story.then
+        isinstance(each, ClientEvent) and isinstance(each.event, Unsubscribe)
+        for each in schedule.then
     )
     assert 60 < came < 140
     assert came < went <= came + 7  # there were seven, and nobody leaves who is not there
     down: set[frozenset[str]] = set()
-    for happening in story.then:
+    for happening in schedule.then:
         match happening:
             case LinkLost(between=between):
                 assert frozenset(between) not in down
@@ -204,7 +208,7 @@ def test_churn_goes_on_as_long_as_it_is_said_to() -> None:
             case _:
                 assert happening.at < 50
     assert not down
-    results = simulate(Scenario.of(tomllib.loads(text), name="t", folder=Path()), story=story)
+    results = simulate(Scenario.of(tomllib.loads(text), name="t", folder=Path()), schedule=schedule)
     assert results.refusals == ()
 
 

@@ -1,9 +1,10 @@
 """``twigcast simulate``: a network in simulated time, and what came of it.
 
 The scenario says what there is and what happens. What is printed fits a screen: the figures, and
-the busiest links; several strategies are played the same story, and make one table. ``--details``
-adds all options, given or not, as a scenario that repeats the run (on standard error, first), and
-the tables of links and brokers. ``--json`` is an object for each strategy, with all of it.
+the busiest links; several strategies are played the same schedule, and make one table.
+``--details`` adds all options, given or not, as a scenario that repeats the run (on standard error,
+first), and the tables of links and brokers. ``--json`` is an object for each strategy, with all of
+it.
 """
 
 from __future__ import annotations
@@ -95,17 +96,17 @@ def simulate(
             for line in options_text(read.options).split("\n"):
                 say(line)
             _say_drawn(told.drawn)
-        _say_flooding(told.story, strategies)
+        _say_flooding(told.schedule, strategies)
         runs = []
         for number, chosen in enumerate(strategies):
             bar.show(f"simulating {chosen}", number, len(strategies))
-            runs.append(_run(read, chosen, told.story))
+            runs.append(_run(read, chosen, told.schedule))
     for results, path in zip(runs, pictures, strict=True):
         if as_json:
             options = {**read.options, "strategy": results.strategy}
             write_json({**results.to_json(), "options": options, "drawn": told.drawn})
         if path is not None:
-            _draw(path, read, told.story, results)
+            _draw(path, read, told.schedule, results)
     if not as_json:
         _write_tables(runs, details=details)
         _say_seconds(runs, details=details)
@@ -113,10 +114,10 @@ def simulate(
         raise typer.Exit(REFUSED)
 
 
-def _run(scenario: Scenario, strategy: Strategy, story: Schedule) -> Results:
+def _run(scenario: Scenario, strategy: Strategy, schedule: Schedule) -> Results:
     from twigcast.simulator import simulate as simulated
 
-    return simulated(scenario, strategy, story=story)
+    return simulated(scenario, strategy, schedule=schedule)
 
 
 # Beside the output.
@@ -136,13 +137,13 @@ def _say_drawn(drawn: object) -> None:
     say()
 
 
-def _say_flooding(story: Schedule, strategies: Sequence[Strategy]) -> None:
+def _say_flooding(schedule: Schedule, strategies: Sequence[Strategy]) -> None:
     """Tell on one line whose documents go everywhere for want of an advertisement."""
     from twigcast.routing.strategy import flooding_notice
     from twigcast.simulator.schedule import unadvertised_publishers
 
     needing = [chosen for chosen in strategies if chosen.needs_advertisements]
-    without = unadvertised_publishers(story) if needing and story.network.links else ()
+    without = unadvertised_publishers(schedule) if needing and schedule.network.links else ()
     if without:
         (broker, publisher), more = without[0], len(without) - 1
         rest = f", like {counted(more, 'other')}," if more else ""
@@ -398,10 +399,10 @@ def _picture_paths(draw: str | None, strategies: Sequence[Strategy]) -> list[Pat
     return [path.with_name(f"{path.stem}-{name}{path.suffix}") for name in names]
 
 
-def _draw(path: Path, scenario: Scenario, story: Schedule, results: Results) -> None:
+def _draw(path: Path, scenario: Scenario, schedule: Schedule, results: Results) -> None:
     from twigcast.files.writing.new_files import new_file
     from twigcast.simulator import drawn_network
 
     with new_file(path) as file:
-        file.write(drawn_network(story.network, results, title=one_line(scenario.name)).encode())
+        file.write(drawn_network(schedule.network, results, title=one_line(scenario.name)).encode())
     say(f"the network is drawn in {path}")

@@ -1,4 +1,4 @@
-"""What is noted down while a story is played, and made :class:`Results` of in the end."""
+"""What is noted down while a schedule is played, and made :class:`Results` of in the end."""
 
 from __future__ import annotations
 

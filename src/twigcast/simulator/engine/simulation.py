@@ -1,4 +1,4 @@
-"""A network of routers in simulated time: a story is played, and what came of it is recorded.
+"""A network of routers in simulated time: a schedule is played, and what came of it is recorded.
 
 Each broker is a :class:`~twigcast.routing.Router` with a queue in front of it, and does one thing
 after the other. What comes in waits for its turn, takes as long as the costs say, and only then
@@ -127,8 +127,8 @@ class _Broker:
         return self.router.name
 
 
-class Simulation(Uncopied, instead="make another of the same story"):
-    """One run of a story under one strategy.
+class Simulation(Uncopied, instead="make another of the same schedule"):
+    """One run of a schedule under one strategy.
 
     ``clock`` tells how much real time the run took; it has no influence on anything else.
     """
@@ -136,7 +136,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
     @door("making a simulation")
     def __init__(
         self,
-        story: Schedule,
+        schedule: Schedule,
         strategy_or_name: Strategy | str = "best",
         *,
         costs: Costs = _DEFAULT_COSTS,
@@ -145,7 +145,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
         engine: str = "auto",
         clock: Callable[[], float] = perf_counter,
     ) -> None:
-        self.story = story
+        self.schedule = schedule
         self.strategy = strategy(strategy_or_name)
         self.limits = limits
         self._costs = costs
@@ -161,12 +161,12 @@ class Simulation(Uncopied, instead="make another of the same story"):
                     report=partial(self._failed, name),
                 )
             )
-            for name in map(BrokerId, story.network.brokers)
+            for name in map(BrokerId, schedule.network.brokers)
         }
-        self._wires = {frozenset(link.between): Wire.of(link) for link in story.network.links}
+        self._wires = {frozenset(link.between): Wire.of(link) for link in schedule.network.links}
         # What reads in order is slow, and the judge need not know when something was certain.
         self._judge = DeliveryOracle(self._brokers, "auto" if engine == "streaming" else engine)
-        self._record = Record(story.network, floods=self.strategy.floods)
+        self._record = Record(schedule.network, floods=self.strategy.floods)
         self._stopped: str | None = None
         self._is_torn = False
         """Whether it was interrupted, so that brokers and wires may be in any state."""
@@ -174,24 +174,24 @@ class Simulation(Uncopied, instead="make another of the same story"):
         """How many failures nobody foresaw were reported so far."""
         self._remedies = Remedies()
 
-    @door("simulating a story")
+    @door("simulating a schedule")
     def run(self) -> Results:
-        """Play the story to its end; may be called once."""
+        """Play the schedule to its end; may be called once."""
         begun = asked(self._clock)
         self.set_stage()
-        return self._results(self._play_story(self.story.then), asked(self._clock) - begun)
+        return self._results(self._play_schedule(self.schedule.then), asked(self._clock) - begun)
 
-    @door("setting the stage of a story")
+    @door("setting the stage of a schedule")
     def set_stage(self) -> None:
-        """Play all that comes before the story itself; whoever does not call :meth:`run` does."""
-        story = self.story
+        """Play all that comes before the schedule; for those who do not call :meth:`run`."""
+        schedule = self.schedule
         links_up = tuple(
             LinkReturns(0.0, (BrokerId(one), BrokerId(other)))
-            for one, other in (link.between for link in story.network.links)
+            for one, other in (link.between for link in schedule.network.links)
         )
-        for scene in (links_up, *story.stage):
+        for scene in (links_up, *schedule.stage):
             self._put(scene)
-            self._play(until=story.start)
+            self._play(until=schedule.start)
 
     @door("playing a scene")
     def play(self, then: Phase, strategy_or_name: Strategy | str | None = None) -> Results:
@@ -206,12 +206,12 @@ class Simulation(Uncopied, instead="make another of the same story"):
             for broker in self._brokers.values():
                 broker.router.turn_to(self.strategy)
         self._record = self._record.anew()
-        return self._results(self._play_story(then), asked(self._clock) - begun)
+        return self._results(self._play_schedule(then), asked(self._clock) - begun)
 
-    def _play_story(self, then: Phase) -> float:
+    def _play_schedule(self, then: Phase) -> float:
         """Play a scene to its end; when the stage was set."""
         set_up_at = self._agenda.now
-        self._agenda.now = max(self._agenda.now, self.story.start or 0.0)
+        self._agenda.now = max(self._agenda.now, self.schedule.start or 0.0)
         self._put(then)
         self._play()
         return set_up_at
@@ -220,7 +220,7 @@ class Simulation(Uncopied, instead="make another of the same story"):
     def router(self, broker: str) -> Router:
         """The router of a broker, to be looked at; UsageError if there is none."""
         if broker not in self._brokers:
-            raise UsageError(f"there is no broker {shown(broker)} in the story")
+            raise UsageError(f"there is no broker {shown(broker)} in the schedule")
         return self._brokers[BrokerId(broker)].router
 
     # Time.

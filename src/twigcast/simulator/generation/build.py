@@ -1,4 +1,4 @@
-"""The whole story of a scenario: the stage, the documents, the changes, and what comes and goes.
+"""The whole schedule of a scenario: the stage, the documents, the changes, and what comes and goes.
 
 Changes are tables of the scenario, each with its time and what it does::
 
@@ -65,28 +65,28 @@ _DOINGS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedSchedule:
-    """A story, and what of it was drawn from the seed, for people to read."""
+    """A schedule, and what of it was drawn from the seed, for people to read."""
 
-    story: Schedule
+    schedule: Schedule
     drawn: Mapping[str, object]
 
 
 @door("telling a scenario")
 def generate_schedule(scenario: Scenario) -> GeneratedSchedule:
-    """The story of a scenario; UsageError if it names what is not there."""
+    """The schedule of a scenario; UsageError if it names what is not there."""
     workshop = ScheduleGenerator(scenario)
     advertisements, subscriptions = workshop.advertisements(), workshop.subscriptions()
     then: list[Happening] = list(workshop.publications())
     then += _changes(workshop)
     _check_names(then)
     then += _churn(workshop, subscriptions)
-    story = Schedule(
+    schedule = Schedule(
         workshop.network,
         stage=(advertisements, subscriptions),
         then=tuple(sorted(then, key=lambda happening: happening.at)),
         start=scenario.start,
     )
-    return GeneratedSchedule(story, _drawn(workshop, story))
+    return GeneratedSchedule(schedule, _drawn(workshop, schedule))
 
 
 def _check_names(happenings: Iterable[Happening]) -> None:
@@ -100,15 +100,15 @@ def _check_names(happenings: Iterable[Happening]) -> None:
             seen.add(name)
 
 
-def _drawn(workshop: ScheduleGenerator, story: Schedule) -> dict[str, object]:
-    network, workload = story.network, workshop.scenario.workload
+def _drawn(workshop: ScheduleGenerator, schedule: Schedule) -> dict[str, object]:
+    network, workload = schedule.network, workshop.scenario.workload
     drawn: dict[str, object] = {
         "brokers": len(network.brokers),
         "links": len(network.links),
         "links_left_out": len(network.left_out),
-        "subscriptions": len(story.stage[1]),
+        "subscriptions": len(schedule.stage[1]),
         "publishers": {each.name: each.broker for each in workshop.publishers},
-        "happenings": len(story.then),
+        "happenings": len(schedule.then),
     }
     if workload.interests is not None and workload.subscriptions_file is None:
         drawn["interests"] = {where: list(kinds) for where, kinds in workshop.interests.items()}

@@ -1,8 +1,8 @@
-"""Where a story is made: who asks for what, who publishes what, where and when.
+"""Where a schedule is made: who asks for what, who publishes what, where and when.
 
 All that a scenario leaves open is drawn here, each matter from a die of its own, made of the seed
 and the name of the matter. So a change to the documents does not change the subscriptions, and the
-story is the same for each strategy and on each machine.
+schedule is the same for each strategy and on each machine.
 """
 
 from __future__ import annotations
@@ -340,7 +340,7 @@ class ScheduleGenerator:
             yield publisher, f"document {number:0{digits}}", next(drawing[kind])
 
     def _times(self, number: int) -> list[float]:
-        """When the documents are handed in, counted from the beginning of the story."""
+        """When the documents are handed in, counted from the beginning of the schedule."""
         workload = self.scenario.workload
         if workload.publish_times is not None:
             if len(workload.publish_times) != number:
