@@ -1,4 +1,4 @@
-"""What is refused is refused with advice: what it is, and how to ask the same in XPath 1.0."""
+"""Advice on refused expressions: the construct, and an equivalent in XPath 1.0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mistake_in(text: str) -> PatternError | None:
 
 
 def rewritten(text: str) -> str:
-    """What the error says to write; it must be an expression."""
+    """The expression that the error advises; it must be one."""
     hint = refused(text).hint
     assert hint is not None, text
     for start, end in (("write ", ""), ("did you mean ", "?")):
@@ -178,8 +178,8 @@ def test_later_xpath_is_called_that_and_rewritten(text: str, column: int, rewrit
         ("//a/(b | c)[1]", 5, "XPath 2.0", "write the paths in full"),
         ("sort(//a)", 1, "XPath 3.1", "nothing like it"),
         ("//a[matches(b, 'É', 'i')]", 5, "XPath 2.0", "no regular expressions"),
-        ("//a[tokenize(b, 'ab+') = 'x']", 5, "XPath 2.0", "to ask for a word"),
-        ("//a[tokenize(b, 'aa') = 'x']", 5, "XPath 2.0", "to ask for a word"),
+        ("//a[tokenize(b, 'ab+') = 'x']", 5, "XPath 2.0", "to test for a word"),
+        ("//a[tokenize(b, 'aa') = 'x']", 5, "XPath 2.0", "to test for a word"),
         ("//a[replace(b, '\\s', '') = 'x']", 5, "XPath 2.0", "single letters"),
         ("//a[head((b, c)) = 'x']", 5, "XPath 3.0", "(p)[1]"),
         ("//a[(b, c)[1] = 'x']", 5, "XPath 2.0", "one comparison for each value"),
@@ -307,7 +307,7 @@ def test_a_limit_that_is_overstepped_brings_no_rewrite() -> None:
     assert caught.value.hint is None
 
 
-# The answers of a rewrite are those of the original, which libxml2 cannot be asked.
+# A rewrite has the results of the original, which libxml2 cannot evaluate.
 
 SHOP = b"""<shop>
 <item id='A-1' class='new  sale'><name>Storm Lamp</name><price>9.5</price><on>2024-02-01</on></item>
@@ -440,8 +440,8 @@ WORDS = [
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=16))
-def test_any_words_of_later_xpath_are_an_expression_or_a_pattern_error(words: list[str]) -> None:
-    text = " ".join(words)
+def test_any_words_of_later_xpath_are_an_expression_or_a_pattern_error(tokens: list[str]) -> None:
+    text = " ".join(tokens)
     error = mistake_in(text)
     assert error is None or 1 <= error.column <= len(text) + 1
     hint = (error.hint if error else None) or ""

@@ -1,6 +1,6 @@
-"""What is not an expression is refused with a column, and nothing else is.
+"""The parser: texts that are not expressions are refused with a column, and no others.
 
-libxml2 is asked as well: what it refuses, at compile time or on a document, must be a PatternError
+libxml2 parses them too: what it refuses, at compile time or on a document, must be a PatternError
 here. The other way round our parser keeps closer to the recommendation in a few places, each of
 them listed in :data:`LENIENT` with its reason.
 """
@@ -92,7 +92,7 @@ MISTAKES = [
     ("//a[ends-with(., 'x')]", 5, "XPath 1.0, but ends-with() is a function of XPath 2.0"),
     ("document('x')", 1, "XPath 1.0, but document() is a function of XSLT"),
     ("re:test(a, 'x')", 1, "XPath 1.0, but re:test() is a function of EXSLT"),
-    ("//a[$x]", 5, "no variable: nobody gives $x a value"),
+    ("//a[$x]", 5, "no variable: nothing gives $x a value"),
     (
         "//a/@z:b",
         6,
@@ -127,7 +127,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "column", "expected"), MISTAKES)
-def test_a_mistake_is_told_with_its_column_and_what_was_expected(
+def test_a_mistake_is_reported_with_its_column_and_what_was_expected(
     text: str, column: int, expected: str
 ) -> None:
     with pytest.raises(PatternError) as caught:
@@ -216,7 +216,7 @@ LENIENT = {
     "three slashes are two: '///a', '/ /a'": r"/\s*/\s*/|/\s+/",
     "spaces may stand around the colon of a name: 'p :a'": r"\s:(?!:)|[^:]:\s",
 }
-"""Where libxml2 departs from the grammar of XPath 1.0 (3.7): a reason, and how to tell."""
+"""Where libxml2 departs from the grammar of XPath 1.0 (3.7): a reason, and a test."""
 
 NOT_REACHED = (
     "XPath 1.0, but ",

@@ -1,1 +1,1 @@
-"""XPath 1.0 as written: tokens, syntax trees, and advice where an expression is refused."""
+"""XPath 1.0 expressions: tokens, syntax trees, and advice where one is refused."""

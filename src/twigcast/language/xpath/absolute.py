@@ -1,11 +1,11 @@
-"""Expressions that do not depend on the context node.
+"""Absolute expressions: rewriting that removes the dependence on the context node.
 
-A subscription is evaluated at the document node. Writing that into the expression itself makes it
-mean the same wherever an engine happens to evaluate it:
+A subscription is evaluated at the document node. Writing that into the expression itself gives it
+the same meaning at every node where an engine may evaluate it:
 
     a/b, @x           →   //a/b, //@x       a path at top level may begin anywhere in the document
     a | b             →   //a | //b         so may each branch of a union
-    (a | b)[c]/d      →   (//a | //b)[c]/d  and what stands in parentheses before '[' or '/'
+    (a | b)[c]/d      →   (//a | //b)[c]/d  and a parenthesis before '[' or '/'
     count(a) > 1      →   count(/a) > 1     other relative paths begin at the document node
     (a) = 'x'         →   (/a) = 'x'        in parentheses, too
     string()          →   string(/)
@@ -38,11 +38,11 @@ _DOCUMENT: Final = Path.rooted(())
 _ABOUT_CONTEXT: Final = frozenset(
     {"string", "number", "name", "local-name", "namespace-uri", "string-length", "normalize-space"}
 )
-"""The functions that speak of the context node where they are given no argument."""
+"""The functions that apply to the context node if they have no argument."""
 
 
 def rooted(expression: Expression) -> Expression:
-    """The expression as a subscription means it, independent of any context node."""
+    """The meaning of the expression as a subscription, independent of any context node."""
     match expression:
         case Path(False, steps):
             return Path.rooted(tidy((ANYWHERE_BELOW, *steps)))
@@ -78,9 +78,9 @@ def is_rooted(expression: Expression) -> bool:
 
 
 def from_document(expression: Expression) -> Expression:  # noqa: PLR0911
-    """The expression as it reads at the document node, independent of any context node.
+    """The meaning of the expression at the document node, independent of any context node.
 
-    So is a predicate on the document node itself: ``/self::node()[name()]/a`` asks ``name(/)``.
+    This also applies to predicates on the document node: ``/self::node()[name()]`` has ``name(/)``.
     """
     match expression:
         case Path(False, steps):
@@ -88,7 +88,7 @@ def from_document(expression: Expression) -> Expression:  # noqa: PLR0911
         case Call("position" | "last"):
             return Number("1")
         case Call("lang"):
-            # The language comes from an attribute of an element around; the document has none.
+            # The language comes from an attribute of an enclosing element; the document has none.
             return Call("false", ())
         case Call(name, ()) if name in _ABOUT_CONTEXT:
             return Call(name, (_DOCUMENT,))

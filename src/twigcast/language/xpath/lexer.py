@@ -1,11 +1,11 @@
-"""An expression cut into tokens (XPath 1.0, section 3.7).
+"""The lexer: tokens of an expression (XPath 1.0, section 3.7).
 
-One regular expression does the cutting. Whether ``*``, ``and``, ``div`` … are operators or names
-is not decided here: the parser knows, since it knows whether it waits for an operand or for an
-operator, which is the recommendation's rule turned round.
+One regular expression matches all tokens. Whether ``*``, ``and``, ``div`` … are operators or names
+is decided by the parser, which expects either an operand or an operator; that is equivalent to the
+recommendation's rule.
 
-Beyond the recommendation: ``*:name`` and ``{uri}name`` (any or a spelled-out namespace), and, as
-libxml2 has it, exponents in numbers (``1e3``).
+Beyond the recommendation: ``*:name`` and ``{uri}name`` (any namespace, or a given one), and, as in
+libxml2, exponents in numbers (``1e3``).
 """
 
 from __future__ import annotations

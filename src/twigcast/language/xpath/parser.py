@@ -1,15 +1,15 @@
-"""From text to syntax tree: a recursive-descent parser for XPath 1.0.
+"""The parser: recursive descent from text to the syntax tree of XPath 1.0.
 
-One method per production that matters, binary operators by precedence climbing:
+There is one method for each important production, and precedence climbing for binary operators:
 
     or < and < = != < <  <= > >= < + - < * div mod < unary - < | < path
 
-Everything that libxml2 would only find out on a document is refused here, with a column: unknown
-functions, wrong numbers of arguments, a string where a node-set is needed, variables, prefixes
-that nobody bound. So whatever parses can be evaluated on every document.
+Everything that libxml2 would only detect on a document is refused here, with a column: unknown
+functions, wrong numbers of arguments, a string where a node-set is needed, variables, unbound
+prefixes. So an expression that parses can be evaluated on every document.
 
-Costs one pass; the limits bound length, steps, predicates, operators and nesting, hence also the
-recursion.
+The cost is one pass; the limits bound length, steps, predicates, operators and nesting, hence also
+the recursion.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ _KINDS: Final = frozenset({"node", "text", "comment", "processing-instruction"})
 _FOREIGN: Final = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _PARENT: Final = Step(Axis.PARENT, KindTest("node"))
 UNBOUND_PREFIX: Final = "a prefix with a namespace"
-"""What is expected instead of a prefix that nobody bound."""
+"""The expectation in errors about unbound prefixes."""
 
 _NAME_COMPARED_MAX = 40
-"""So much of a name is compared with those that there are."""
+"""Characters of a name that are compared with the known names."""
 
 _DIGITS_EXACT_MAX = 15
-"""Up to so many digits a decimal fraction is read without rounding surprises."""
+"""Digits up to which a decimal fraction is read exactly enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class PatternLimits:
     """How large an expression may be.
 
     The defaults hold the longest rules seen in real rule sets for invoices and articles, and keep
-    any single expression cheap to hold and to check.
+    any single expression cheap to store and to check.
     """
 
     characters_max: int = 4096
@@ -84,7 +84,7 @@ class PatternLimits:
     nesting_max: int = 32
     """Parentheses, calls and predicates inside each other, and signs in a row."""
     operators_max: int = 128
-    """Operators between two operands, ``|`` among them; a chain of them is a tree as deep."""
+    """Operators between two operands, ``|`` included; a chain of them is a tree of that depth."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -138,16 +138,16 @@ class _EveryPrefix(dict[str, str]):
 
 
 def first_foreign_character(text: str) -> int | None:
-    """Where the first character stands that XML has no place for (XML 1.0, 2.2); None for none.
+    """The position of the first character that XML does not allow (XML 1.0, 2.2), or None.
 
-    libxml2 takes no string with such a character, and none can be equal to it.
+    libxml2 accepts no string with such a character, and none can be equal to it.
     """
     found = _FOREIGN.search(text)
     return found.start() if found else None
 
 
 class _Parser:
-    """The state of one parse: where we are, how deep, how much so far."""
+    """The state of one parse: position, depth and counts."""
 
     def __init__(self, text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> None:
         self._text = text
@@ -225,7 +225,7 @@ class _Parser:
         if self._begins_step():
             return Path.rooted(tidy(self._relative_steps()))
         if self._peek().kind == "name":
-            # Behind a slash no name is an operator (3.7), so this is a call: '/ and (a)'.
+            # After a slash no name is an operator (3.7), so this is a call: '/ and (a)'.
             self._fail("a step after '/', not a call; a lone '/' before an operator is (/)")
         self._steps = self._within("steps_max", self._steps + 1)
         return Path.rooted(())
@@ -246,7 +246,7 @@ class _Parser:
         return expression
 
     def _relative_steps(self, after: str = "") -> list[Step]:
-        """The steps as they are written, without ``.``: it is no step to libxml2, either."""
+        """The steps as written, except ``.``, which libxml2 drops, too."""
         steps = [self._step(after)]
         while True:
             if steps[-1] is CONTEXT_NODE:
@@ -281,7 +281,7 @@ class _Parser:
         return Step(axis, test, self._predicate_list())
 
     def _abbreviated(self, step: Step) -> Step:
-        # The grammar has no predicates here (2.5), and libxml2 takes it at its word.
+        # The grammar has no predicates here (2.5), and libxml2 follows it.
         if self._looking_at("["):
             name = "self" if step is CONTEXT_NODE else "parent"
             self._fail(f"'{name}::node()' in full before a predicate")
@@ -408,7 +408,7 @@ class _Parser:
             self._must_be_nodes(argument, column, f"{function}()")
         return argument
 
-    # Small tools.
+    # Tokens and limits.
 
     def _must_be_nodes(self, expression: Expression, column: int, who: str) -> None:
         kind = type_of(expression)
@@ -465,7 +465,7 @@ def _arity(least: int, most: int | None) -> str:
 
 
 def plain_number(text: str) -> str:
-    """One spelling for one number, where libxml2 is sure to read the same: ``05.0`` is ``5``."""
+    """A canonical spelling of a number that libxml2 reads as the same: ``05.0`` is ``5``."""
     whole, point, fraction = text.partition(".")
     if "e" in text.lower() or len(text) > _DIGITS_EXACT_MAX:
         return text

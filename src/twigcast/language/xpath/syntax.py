@@ -1,4 +1,4 @@
-"""What was written: the syntax tree of an XPath 1.0 expression.
+"""Syntax trees of XPath 1.0 expressions.
 
 The tree follows the grammar of the recommendation (section numbers below are its own), with
 names already resolved to namespace URIs, so that no prefix map is needed afterwards. Nothing is
@@ -8,7 +8,7 @@ interpreted here; :mod:`twigcast.language.translate.translate` does that.
                                         child::a [ =(Path(attribute::x), '1') ],
                                         child::b))
 
-Two spellings are ironed out, since they select the same nodes: a step ``.`` without predicates is
+Two spellings are normalised, since they select the same nodes: a step ``.`` without predicates is
 dropped, and ``//`` following ``//`` is one ``//``.
 """
 
@@ -93,7 +93,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number, kept as it was written: libxml2 is to read it, and its rounding is its own."""
+    """A number, kept as written, since libxml2 reads and rounds it in its own way."""
 
     text: str
 
@@ -109,7 +109,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A location path (2): from the document node if absolute, else from the context node."""
+    """A location path (2): from the document node if absolute, otherwise from the context node."""
 
     absolute: bool
     steps: tuple[Step, ...]
@@ -151,7 +151,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An operator between two operands (3.4, 3.5), unions apart."""
+    """An operator between two operands (3.4, 3.5), except union."""
 
     operator: str
     left: Expression
@@ -175,7 +175,7 @@ class Union:
 Expression: TypeAlias = Path | Filter | Chain | Union | Binary | Negative | Call | Literal | Number
 
 XML_NAMESPACE: Final = "http://www.w3.org/XML/1998/namespace"
-"""What the prefix ``xml`` always stands for."""
+"""The namespace of the prefix ``xml``."""
 
 ANYWHERE_BELOW: Final = Step(Axis.DESCENDANT_OR_SELF, KindTest("node"))
 """The step that ``//`` stands for."""
@@ -193,10 +193,10 @@ def filtered(base: Expression, predicates: tuple[Expression, ...]) -> Filter:
 
 
 def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """Without the steps that change nothing: ``self::node()``, and ``//`` right after ``//``.
+    """The steps without redundant ones: ``self::node()``, and ``//`` right after ``//``.
 
-    The first changes something in ``//self::node()/comment()``: an internal subset is no node, so
-    libxml2 does not find its comments, as it does by ``//comment()`` (:func:`may_be_declared`).
+    The first is not redundant in ``//self::node()/comment()``: an internal subset is no node, so
+    libxml2 does not find its comments, unlike with ``//comment()`` (:func:`may_be_declared`).
     """
     kept: list[Step] = []
     only_nodes = False  # whether self::node() was left out right behind //
@@ -216,11 +216,11 @@ def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def direct(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """With ``//a`` as one step ``descendant::a``, where no position makes a difference.
+    """The steps with ``//a`` as one step ``descendant::a``, where positions do not matter.
 
-    The nodes are the same, found in one go and in document order. Not so those that an internal
-    subset can hold as well (:func:`may_be_declared`): libxml2 finds them there by ``descendant``,
-    and by ``//`` only where no predicate follows.
+    The nodes are the same, found in one pass and in document order. The exception are nodes that an
+    internal subset can contain (:func:`may_be_declared`): libxml2 finds them there by
+    ``descendant``, and by ``//`` only where no predicate follows.
     """
     kept: list[Step] = []
     for step in steps:
@@ -235,12 +235,12 @@ def direct(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 
 def may_be_declared(step: Step) -> bool:
-    """Whether a step can lead to what stands in an internal subset: a comment or instruction."""
+    """Whether a step can select nodes of an internal subset: comments or instructions."""
     return isinstance(step.test, KindTest) and step.test.kind != "text"
 
 
 class Type(StrEnum):
-    """The four types of XPath 1.0 (1). Without variables each expression has one beforehand."""
+    """The four types of XPath 1.0 (1). Without variables the type of each expression is static."""
 
     NODES = "node-set"
     STRING = "string"
@@ -249,9 +249,9 @@ class Type(StrEnum):
 
 
 class Function(NamedTuple):
-    """A core function: how many arguments, whether the first must be a node-set, what it gives.
+    """A core function: its arity, its result, and whether the first argument is a node-set.
 
-    The signature names the arguments for people.
+    The signature has names of the arguments for messages.
     """
 
     least: int
@@ -316,8 +316,7 @@ def type_of(expression: Expression) -> Type:
 def operands(chain: Binary) -> list[Expression]:
     """The operands of a chain of operators, from left to right: ``a or b = c or d``.
 
-    A chain leans to the left and may be long; whoever asks of all its operands need not go down
-    step by step.
+    A chain leans to the left and may be long; with this list callers need not recurse.
     """
     found: list[Expression] = []
     left: Expression = chain
@@ -328,9 +327,9 @@ def operands(chain: Binary) -> list[Expression]:
 
 
 def like_operands(chain: Binary) -> list[Expression]:
-    """The operands of a chain of one operator, like ``a or b or c``, all at once.
+    """The operands of a chain of one operator, like ``a or b or c``, in one list.
 
-    Joining them two by two would compare everything so far once more for each.
+    Joining them in pairs would compare the result so far again for each.
     """
     found: list[Expression] = []
     left: Expression = chain
@@ -341,7 +340,7 @@ def like_operands(chain: Binary) -> list[Expression]:
 
 
 def is_positional(predicate: Expression) -> bool:
-    """Whether the predicate depends on *which* of the nodes it is asked about (2.4).
+    """Whether the predicate depends on the position of the node it is applied to (2.4).
 
     A number stands for ``position() = number``; ``position()`` and ``last()`` count wherever they
     stand, except inside a predicate of their own.

@@ -1,4 +1,4 @@
-"""Calls of functions, by whatever name: what to say of the name, and the call in XPath 1.0."""
+"""Calls of functions of any name, with advice on the name, and the call in XPath 1.0."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _CONSTRUCTORS: Final = ("xs:", "xsd:")
 
 
 def function_departure(token: Token) -> Departure | None:
-    """What to say of a function; None for one of XPath 1.0.
+    """The departure of a function; None for one of XPath 1.0.
 
-    Raises :class:`UnreadableError` if the name says nothing to anybody.
+    Raises :class:`UnreadableError` if the name is unknown.
     """
     name, column = token.text, token.column
     if name in FUNCTIONS:

@@ -1,4 +1,4 @@
-"""Comparisons of what only later versions of XPath have, in the words of XPath 1.0.
+"""Comparisons of values that only later versions of XPath have, rewritten in XPath 1.0.
 
 x = ('a', 'b')             x = 'a' or x = 'b'
 x = 1 to 3                 x = 1 or x = 2 or x = 3
@@ -21,9 +21,9 @@ from twigcast.language.xpath.hints.pieces import (
     OR,
     PRIMARY,
     RELATION,
-    Kind,
     NoRewriteError,
     Piece,
+    PieceKind,
     all_true,
     any_true,
     as_boolean,
@@ -38,26 +38,26 @@ from twigcast.language.xpath.hints.pieces import (
 )
 from twigcast.language.xpath.hints.regular import plain_text
 
-__all__ = ["compare", "has_token", "moment"]
+__all__ = ["compare", "has_token", "time_number"]
 
 _MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _SPELT_OUT_MAX = 8
-"""A range of so many numbers is written as alternatives."""
+"""Ranges of up to so many numbers are written as alternatives."""
 
 _WHOLE: Final = re.compile(r"(?:position|last|count|string-length|floor|ceiling|round)\(.*\)")
-"""What can only be a whole number."""
+"""Calls whose result is always a whole number."""
 
 _TIMES: Final = {
     "date": ("-", r"\d{4}-\d\d-\d\d"),
     "dateTime": ("-:TZ", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ?"),
     "time": (":Z", r"\d\d:\d\d:\d\dZ?"),
 }
-"""For each type of time what to take out so that a number is left, and how its values look."""
+"""By type of time, the characters to remove to get a number, and the form of its values."""
 
 
 def compare(operator: str, left: Piece, right: Piece, *, by_text: bool = False) -> Piece:
-    """What a comparison says; ``by_text`` where strings were to be compared by their order."""
+    """The rewritten comparison; with ``by_text``, strings were to be compared by their order."""
     special = _SPECIAL.get(left.kind)
     if special is not None:
         return special(operator, left, right)
@@ -69,8 +69,8 @@ def compare(operator: str, left: Piece, right: Piece, *, by_text: bool = False) 
     return _plain(operator, left, right)
 
 
-def moment(kind: str, source: Piece) -> Piece:
-    """A date or time as a number that grows with it."""
+def time_number(kind: str, source: Piece) -> Piece:
+    """A date or time as a number in the same order."""
     dropped, shape = _TIMES[kind]
     if source.value is not None:
         if not _looks(source, shape):
@@ -80,11 +80,11 @@ def moment(kind: str, source: Piece) -> Piece:
     else:
         source = as_value(source)
         text = call("translate", source, literal(dropped), literal("")).text
-    return piece(text, Kind.MOMENT, PRIMARY, fixed=source.fixed, parts=(source,))
+    return piece(text, PieceKind.TIME, PRIMARY, fixed=source.fixed, parts=(source,))
 
 
 def has_token(text: Piece, separator: str, token: Piece) -> Piece:
-    """Whether the text, cut at a separator, has the token among its parts."""
+    """The condition that the text, split at a separator, has the token among its parts."""
     if token.value is None:
         raise NoRewriteError
     if separator in {r"\s+", r"\s"}:
@@ -96,17 +96,17 @@ def has_token(text: Piece, separator: str, token: Piece) -> Piece:
     edge = literal(separator)
     around = call("concat", edge, text, edge)
     wanted = literal(f"{separator}{token.value}{separator}")
-    return call("contains", around, wanted, kind=Kind.BOOLEAN)
+    return call("contains", around, wanted, kind=PieceKind.BOOLEAN)
 
 
 def _separator(pattern: str) -> str:
-    """The text that a pattern cuts at, one or several times a single letter included."""
+    """The text that a pattern splits at; a single letter may be repeated."""
     repeated = pattern.removesuffix("+")
     text = plain_text(repeated)
     if repeated != pattern and len(text) > 1:
         raise NoRewriteError
     if any(text.startswith(text[start:]) for start in range(1, len(text))):
-        # Of two that share letters, only the first would cut.
+        # Of two separators that overlap, only the first would split.
         raise NoRewriteError
     return text
 
@@ -115,23 +115,23 @@ def _plain(operator: str, left: Piece, right: Piece) -> Piece:
     left, right = as_value(left), as_value(right)
     level = EQUAL if operator in {"=", "!="} else RELATION
     text = f"{closed(left, level + 1)} {operator} {closed(right, level + 1)}"
-    return piece(text, Kind.BOOLEAN, level, fixed=left.fixed and right.fixed)
+    return piece(text, PieceKind.BOOLEAN, level, fixed=left.fixed and right.fixed)
 
 
 def _ordered(left: Piece, right: Piece) -> tuple[Piece, Piece]:
-    """Two texts whose order is asked: XPath 1.0 only knows that of numbers, so dates will do."""
+    """Two texts to compare by order: XPath 1.0 only orders numbers, so dates are converted."""
     sides = (left, right)
-    if not any(side.value is not None or side.kind is Kind.STRING for side in sides):
+    if not any(side.value is not None or side.kind is PieceKind.STRING for side in sides):
         return sides
     for kind, (_, shape) in _TIMES.items():
         if any(_looks(side, shape) for side in sides):
-            made = [moment(kind, side) for side in sides]
+            made = [time_number(kind, side) for side in sides]
             return _as_number(made[0]), _as_number(made[1])
     raise NoRewriteError
 
 
 def _as_number(part: Piece) -> Piece:
-    return Piece(part.text, Kind.NUMBER, part.level, part.fixed)
+    return Piece(part.text, PieceKind.NUMBER, part.level, part.fixed)
 
 
 def _sequence(operator: str, sequence: Piece, other: Piece) -> Piece:
@@ -151,13 +151,13 @@ def _range(operator: str, span: Piece, other: Piece) -> Piece:
             numbers = (number(str(one)) for one in range(first, last + 1))
             return any_true(*(compare("=", other, one) for one in numbers))
     other = as_value(other)
-    if other.kind is Kind.NODES and other.text != ".":
+    if other.kind is PieceKind.NODES and other.text != ".":
         if not low.fixed or not high.fixed:
             raise NoRewriteError
         return filtered(other, _range("=", span, CONTEXT_NODE))
     bounds = [compare(">=", other, low), compare("<=", other, high)]
     if other.level != PRIMARY or not _WHOLE.fullmatch(other.text):
-        bounds.append(compare("=", other, call("floor", other, kind=Kind.NUMBER)))
+        bounds.append(compare("=", other, call("floor", other, kind=PieceKind.NUMBER)))
     return all_true(*bounds)
 
 
@@ -170,12 +170,12 @@ def _mapped(operator: str, mapped: Piece, other: Piece) -> Piece:
     return filtered(base, compare(operator, inner, other))
 
 
-def _moments(operator: str, one: Piece, other: Piece) -> Piece:
-    if other.kind is not Kind.MOMENT:
+def _compare_times(operator: str, one: Piece, other: Piece) -> Piece:
+    if other.kind is not PieceKind.TIME:
         kinds = [kind for kind, (_, shape) in _TIMES.items() if _looks(other, shape)]
         if not kinds:
             raise NoRewriteError
-        other = moment(kinds[0], other)
+        other = time_number(kinds[0], other)
     return _plain(operator, _as_number(one), _as_number(other))
 
 
@@ -186,7 +186,7 @@ def _looks(part: Piece, shape: str) -> bool:
 def _tokens(operator: str, tokens: Piece, other: Piece) -> Piece:
     if operator != "=" or tokens.value is None:
         raise NoRewriteError
-    if other.kind is Kind.SEQUENCE:
+    if other.kind is PieceKind.SEQUENCE:
         return _sequence("=", other, tokens)
     return has_token(tokens.parts[0], tokens.value, other)
 
@@ -200,7 +200,7 @@ def _greatest(operator: str, greatest: Piece, other: Piece) -> Piece:
 
 
 def _extreme(outwards: str, operator: str, nodes: Piece, other: Piece) -> Piece:
-    """The least or greatest of some nodes: some node is beyond, or none is."""
+    """A comparison with the least or greatest of some nodes: some node is beyond, or none is."""
     other = as_value(other)
     if operator == "!=":
         raise NoRewriteError
@@ -217,16 +217,16 @@ def _choice(operator: str, choice: Piece, other: Piece) -> Piece:
     no = as_boolean(compare(operator, otherwise, other))
     first, second = all_true(condition, yes), all_true(negated(condition), no)
     text = f"({first.text}) or ({second.text})"
-    return piece(text, Kind.BOOLEAN, OR, fixed=first.fixed and second.fixed)
+    return piece(text, PieceKind.BOOLEAN, OR, fixed=first.fixed and second.fixed)
 
 
-_SPECIAL: Final[dict[Kind, Callable[[str, Piece, Piece], Piece]]] = {
-    Kind.TOKENS: _tokens,
-    Kind.SEQUENCE: _sequence,
-    Kind.RANGE: _range,
-    Kind.MAPPED: _mapped,
-    Kind.MOMENT: _moments,
-    Kind.LEAST: _least,
-    Kind.GREATEST: _greatest,
-    Kind.CHOICE: _choice,
+_SPECIAL: Final[dict[PieceKind, Callable[[str, Piece, Piece], Piece]]] = {
+    PieceKind.TOKENS: _tokens,
+    PieceKind.SEQUENCE: _sequence,
+    PieceKind.RANGE: _range,
+    PieceKind.MAPPED: _mapped,
+    PieceKind.TIME: _compare_times,
+    PieceKind.LEAST: _least,
+    PieceKind.GREATEST: _greatest,
+    PieceKind.CHOICE: _choice,
 }

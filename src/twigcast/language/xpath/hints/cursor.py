@@ -1,4 +1,4 @@
-"""A place in a list of tokens, and the questions a parser asks about it."""
+"""A cursor in a list of tokens, with lookahead."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from twigcast.language.xpath.lexer import Token
 __all__ = ["Cursor"]
 
 _TOKENS_READ_MAX = 20_000
-"""The body of a quantifier is read once for each of the values it is asked of."""
+"""The body of a quantifier is read once for each of its values."""
 
 
 class Cursor:
-    """Goes forward token by token; the last one, of kind ``end``, is never passed."""
+    """A position among tokens; the last one, of kind ``end``, is never passed."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
@@ -20,11 +20,11 @@ class Cursor:
         self._read = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        """The next token, or one behind it."""
+        """The next token, or one after it."""
         return self._tokens[min(self._at + ahead, len(self._tokens) - 1)]
 
     def advance(self) -> Token:
-        """The next token, which is then passed."""
+        """Pass the next token and return it."""
         token = self._tokens[self._at]
         self._read += 1
         if token.kind == "end" or self._read > _TOKENS_READ_MAX:
@@ -38,7 +38,7 @@ class Cursor:
         return token.kind == "symbol" and token.text in symbols
 
     def next_is(self, symbol: str) -> bool:
-        """Whether the token behind the next is that symbol."""
+        """Whether the token after the next is that symbol."""
         token = self.peek(1)
         return token.kind == "symbol" and token.text == symbol
 
@@ -50,16 +50,16 @@ class Cursor:
         return False
 
     def expect(self, text: str) -> None:
-        """Pass a symbol or word that must be there."""
+        """Pass a required symbol or keyword."""
         token = self.advance()
         if token.text != text or token.kind == "literal":
             raise UnreadableError
 
     @property
     def place(self) -> int:
-        """Where it is, to come back to."""
+        """The position, for :meth:`return_to`."""
         return self._at
 
     def return_to(self, place: int) -> None:
-        """Go back."""
+        """Go back to a position."""
         self._at = place

@@ -1,4 +1,4 @@
-"""What an expression has that XPath 1.0 has not: a construct, its place, what to do about it."""
+"""Departures from XPath 1.0: constructs with their columns and advice."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ __all__ = ["Departure", "later", "slip"]
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A construct that is no XPath 1.0."""
+    """A construct that is not XPath 1.0."""
 
     column: int
     expected: str
-    """To be read behind the word "expected"."""
+    """The text after "expected" in the error."""
     advice: str | None = None
-    """What to do where the expression as a whole cannot be rewritten."""
+    """Advice where the expression as a whole cannot be rewritten."""
     is_slip: bool = False
-    """Whether it belongs to no version of XPath, so that what was meant is a guess."""
+    """Whether it belongs to no version of XPath, so that its meaning is a guess."""
 
 
 def later(column: int, what: str, version: str = "2.0", advice: str | None = None) -> Departure:
@@ -30,7 +30,7 @@ def later(column: int, what: str, version: str = "2.0", advice: str | None = Non
 
 
 def slip(column: int, right: str, wrong: str, advice: str | None = None) -> Departure:
-    """A spelling that no version of XPath has.
+    """A spelling of no version of XPath.
 
     >>> slip(3, "'and'", "'AND'").expected
     "'and' instead of 'AND'"

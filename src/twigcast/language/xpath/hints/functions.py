@@ -1,7 +1,7 @@
-"""The functions that XPath 1.0 has not: where they come from, and how 1.0 asks the same.
+"""Functions that XPath 1.0 lacks: their origins, and their counterparts in XPath 1.0.
 
-A table of functions of XPath 2.0 and later, of XSLT and of EXSLT, and of names that people expect.
-Most have no counterpart; for those the advice says what comes closest.
+A table of functions of XPath 2.0 and later, of XSLT and of EXSLT, and of names in other languages.
+Most have no counterpart; for those the advice has the closest expression.
 
 References: XPath and XQuery Functions and Operators 3.1; XSLT 1.0, 12; exslt.org.
 """
@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
-from twigcast.language.xpath.hints.comparing import compare, has_token, moment
+from twigcast.language.xpath.hints.comparing import compare, has_token, time_number
 from twigcast.language.xpath.hints.pieces import (
     CONTEXT_NODE,
     PATH,
     PRIMARY,
     PRODUCT,
     SUM,
-    Kind,
     NoRewriteError,
     Piece,
+    PieceKind,
     any_true,
     as_boolean,
     as_nodes,
@@ -41,22 +41,22 @@ from twigcast.language.xpath.syntax import FUNCTIONS, Type
 __all__ = ["Later", "castable", "converted", "known_call", "later_function", "nearest_function"]
 
 _KIND_OF: Final = {
-    Type.NODES: Kind.NODES,
-    Type.STRING: Kind.STRING,
-    Type.NUMBER: Kind.NUMBER,
-    Type.BOOLEAN: Kind.BOOLEAN,
+    Type.NODES: PieceKind.NODES,
+    Type.STRING: PieceKind.STRING,
+    Type.NUMBER: PieceKind.NUMBER,
+    Type.BOOLEAN: PieceKind.BOOLEAN,
 }
 _NONE: Final = "XPath 1.0 has nothing like it"
 _NO_CLOCK: Final = "write the date into the expression, as in translate(date, '-', '') > 20240131"
 _NO_PATTERNS: Final = (
     "XPath 1.0 has no regular expressions; contains(), starts-with() and translate() come closest"
 )
-_ONE_DOCUMENT: Final = "a subscription is asked about one document at a time"
+_ONE_DOCUMENT: Final = "a subscription is evaluated on one document at a time"
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A function that XPath 1.0 has not."""
+    """A function that XPath 1.0 lacks."""
 
     origin: str
     rewrite: Callable[..., Piece] | None = None
@@ -99,7 +99,7 @@ def later_function(name: str) -> Later | None:
 
 
 def nearest_function(name: str) -> str | None:
-    """The function that was probably meant by a name that nobody knows."""
+    """The function that was probably meant by an unknown name."""
     lower = name.lower().replace("_", "-")
     if lower in FUNCTIONS or lower in _LATER:
         return lower
@@ -114,38 +114,40 @@ def nearest_function(name: str) -> str | None:
 def converted(kind: str, source: Piece) -> Piece:
     """``xs:date(x)``, ``x cast as xs:integer``: the value as another type."""
     if kind in {"date", "dateTime", "time"}:
-        return moment(kind, source)
+        return time_number(kind, source)
     source = as_value(source)
     if kind in _NUMBERS:
-        if source.kind is Kind.NUMBER:
+        if source.kind is PieceKind.NUMBER:
             return source
-        made = call("number", source, kind=Kind.NUMBER)
+        made = call("number", source, kind=PieceKind.NUMBER)
         return Piece(made.text, made.kind, made.level, made.fixed, (source,))
     if kind in {"string", "anyURI", "token", "NCName", "untypedAtomic", "normalizedString"}:
-        return source if source.kind is Kind.STRING else call("string", source)
+        return source if source.kind is PieceKind.STRING else call("string", source)
     if kind == "boolean":
         if source.value in {"true", "1", "false", "0"}:
-            return call("true" if source.value in {"true", "1"} else "false", kind=Kind.BOOLEAN)
-        words = [compare("=", source, literal(word)) for word in ("true", "1")]
-        text = " or ".join(word.text for word in words)
-        return piece(text, Kind.BOOLEAN, 1, fixed=source.fixed)
+            return call(
+                "true" if source.value in {"true", "1"} else "false", kind=PieceKind.BOOLEAN
+            )
+        tests = [compare("=", source, literal(spelling)) for spelling in ("true", "1")]
+        text = " or ".join(test.text for test in tests)
+        return piece(text, PieceKind.BOOLEAN, 1, fixed=source.fixed)
     raise NoRewriteError
 
 
 def castable(kind: str, source: Piece) -> Piece:
-    """``x castable as xs:integer``: whether the text is one of such a type."""
+    """``x castable as xs:integer``: whether the text is a value of the type."""
     source = as_value(source)
     if kind in {"integer", "int", "long", "short"}:
-        value = call("number", source, kind=Kind.NUMBER)
-        return compare("=", value, call("floor", source, kind=Kind.NUMBER))
+        value = call("number", source, kind=PieceKind.NUMBER)
+        return compare("=", value, call("floor", source, kind=PieceKind.NUMBER))
     if kind in _NUMBERS:
-        value = call("number", source, kind=Kind.NUMBER)
+        value = call("number", source, kind=PieceKind.NUMBER)
         return compare("=", value, value)
     if kind == "date":
         return matched(source, r"^\d{4}-\d{2}-\d{2}$")
     if kind == "boolean":
-        words = ("true", "false", "1", "0")
-        return any_true(*(compare("=", source, literal(word)) for word in words))
+        spellings = ("true", "false", "1", "0")
+        return any_true(*(compare("=", source, literal(spelling)) for spelling in spellings))
     raise NoRewriteError
 
 
@@ -157,7 +159,7 @@ _NAME_COMPARED_MAX = 40
 _DIGITS_MAX = 6
 """Digits of a number that is added to another."""
 
-# How each is rewritten.
+# Rewrites.
 
 
 def _text(rewrite: Callable[[Piece], Piece]) -> Callable[..., Piece]:
@@ -183,7 +185,7 @@ def _replace(text: Piece, pattern: Piece, replacement: Piece) -> Piece:
 def _tokenize(text: Piece, separator: Piece | None = None) -> Piece:
     value = r"\s+" if separator is None else separator.value
     text = as_value(text)
-    return Piece(text.text, Kind.TOKENS, PRIMARY, text.fixed, (text,), value)
+    return Piece(text.text, PieceKind.TOKENS, PRIMARY, text.fixed, (text,), value)
 
 
 def _contains_token(text: Piece, token: Piece) -> Piece:
@@ -192,7 +194,7 @@ def _contains_token(text: Piece, token: Piece) -> Piece:
 
 def _exists(nodes: Piece) -> Piece:
     nodes = as_nodes(nodes)
-    made = call("boolean", nodes, kind=Kind.BOOLEAN)
+    made = call("boolean", nodes, kind=PieceKind.BOOLEAN)
     return Piece(made.text, made.kind, made.level, made.fixed, (nodes,))
 
 
@@ -205,25 +207,25 @@ def _same(part: Piece) -> Piece:
 
 
 def _distinct(part: Piece) -> Piece:
-    """Only whether some value is there, for which doubles do not matter."""
+    """Whether some value is there, for which duplicates do not matter."""
     base = as_nodes(part)
-    return piece(base.text, Kind.MAPPED, PATH, fixed=base.fixed, parts=(base, CONTEXT_NODE))
+    return piece(base.text, PieceKind.MAPPED, PATH, fixed=base.fixed, parts=(base, CONTEXT_NODE))
 
 
 def _absolute(value: Piece) -> Piece:
     value = as_value(value)
     operand = closed(value, PRODUCT + 1)
     text = f"{operand} * (1 - 2 * ({value.text} < 0))"
-    return piece(text, Kind.NUMBER, PRODUCT, fixed=value.fixed)
+    return piece(text, PieceKind.NUMBER, PRODUCT, fixed=value.fixed)
 
 
 def _average(nodes: Piece) -> Piece:
     nodes = as_nodes(nodes)
     text = f"sum({nodes.text}) div count({nodes.text})"
-    return piece(text, Kind.NUMBER, PRODUCT, fixed=nodes.fixed)
+    return piece(text, PieceKind.NUMBER, PRODUCT, fixed=nodes.fixed)
 
 
-def _extreme(kind: Kind) -> Callable[..., Piece]:
+def _extreme(kind: PieceKind) -> Callable[..., Piece]:
     def made(nodes: Piece) -> Piece:
         nodes = as_nodes(nodes)
         return piece(nodes.text, kind, PATH, fixed=nodes.fixed, parts=(nodes,))
@@ -234,7 +236,7 @@ def _extreme(kind: Kind) -> Callable[..., Piece]:
 def _part_of_time(start: int, length: int) -> Callable[..., Piece]:
     def made(time: Piece) -> Piece:
         cut = call("substring", as_value(time), number(str(start)), number(str(length)))
-        return call("number", cut, kind=Kind.NUMBER)
+        return call("number", cut, kind=PieceKind.NUMBER)
 
     return made
 
@@ -243,14 +245,14 @@ def _some_of(predicate: str) -> Callable[..., Piece]:
     def made(nodes: Piece) -> Piece:
         nodes = as_nodes_in_order(nodes)
         text = f"{closed(nodes, PRIMARY)}[{predicate}]"
-        return piece(text, Kind.NODES, PATH, fixed=nodes.fixed)
+        return piece(text, PieceKind.NODES, PATH, fixed=nodes.fixed)
 
     return made
 
 
 def _subsequence(nodes: Piece, start: Piece, length: Piece | None = None) -> Piece:
-    given = (start, length or start)
-    if not all(one.text.isdigit() and len(one.text) <= _DIGITS_MAX for one in given):
+    bounds = (start, length or start)
+    if not all(one.text.isdigit() and len(one.text) <= _DIGITS_MAX for one in bounds):
         raise NoRewriteError
     test = f"position() >= {start.text}"
     if length is not None:
@@ -259,9 +261,9 @@ def _subsequence(nodes: Piece, start: Piece, length: Piece | None = None) -> Pie
 
 
 def _index_of(sequence: Piece, wanted: Piece) -> Piece:
-    """Only whether there is one; which it is cannot be told."""
+    """Whether there is one; XPath 1.0 cannot compute its position."""
     found = compare("=", wanted, sequence)
-    return Piece("", Kind.TRUTH, PRIMARY, found.fixed, (found,))
+    return Piece("", PieceKind.TRUTH, PRIMARY, found.fixed, (found,))
 
 
 def _equal(one: Piece, other: Piece) -> Piece:
@@ -270,13 +272,13 @@ def _equal(one: Piece, other: Piece) -> Piece:
 
 def _children(node: Piece | None = None) -> Piece:
     if node is None or node.text == ".":
-        return piece("node()", Kind.NODES, PATH, fixed=False)
+        return piece("node()", PieceKind.NODES, PATH, fixed=False)
     node = as_nodes(node)
-    return piece(f"{closed(node, PATH)}/node()", Kind.NODES, PATH, fixed=node.fixed)
+    return piece(f"{closed(node, PATH)}/node()", PieceKind.NODES, PATH, fixed=node.fixed)
 
 
 def _root(node: Piece | None = None) -> Piece:  # noqa: ARG001  # There is one document only.
-    return Piece("/", Kind.NODES, SUM, fixed=True)
+    return Piece("/", PieceKind.NODES, SUM, fixed=True)
 
 
 def _of(origin: str, names: str, advice: str = _NONE) -> dict[str, Later]:
@@ -299,7 +301,7 @@ _LATER: Final[dict[str, Later]] = {
         _tokenize,
         1,
         2,
-        "to ask for a word, write contains(concat(' ', normalize-space(x), ' '), ' word ')",
+        "to test for a word, write contains(concat(' ', normalize-space(x), ' '), ' word ')",
     ),
     "contains-token": Later(
         "XPath 3.1",
@@ -315,7 +317,7 @@ _LATER: Final[dict[str, Later]] = {
         2,
         "write substring(x, string-length(x) - string-length(y) + 1) = y",
     ),
-    "exists": Later("XPath 2.0", _exists, 1, 1, "a path alone asks whether there is such a node"),
+    "exists": Later("XPath 2.0", _exists, 1, 1, "a path alone tests whether there is such a node"),
     "empty": Later("XPath 2.0", _empty, 1, 1, "write not(…)"),
     "data": Later("XPath 2.0", _same, 1, 1, "XPath 1.0 has string()"),
     "distinct-values": Later(
@@ -323,15 +325,19 @@ _LATER: Final[dict[str, Later]] = {
     ),
     "abs": Later("XPath 2.0", _absolute, 1, 1, "write x * (1 - 2 * (x < 0))"),
     "avg": Later("XPath 2.0", _average, 1, 1, "write sum(p) div count(p)"),
-    "min": Later("XPath 2.0", _extreme(Kind.LEAST), 1, 1, "write p[not(. > p)] with p in full"),
-    "max": Later("XPath 2.0", _extreme(Kind.GREATEST), 1, 1, "write p[not(. < p)] with p in full"),
+    "min": Later(
+        "XPath 2.0", _extreme(PieceKind.LEAST), 1, 1, "write p[not(. > p)] with p in full"
+    ),
+    "max": Later(
+        "XPath 2.0", _extreme(PieceKind.GREATEST), 1, 1, "write p[not(. < p)] with p in full"
+    ),
     "subsequence": Later("XPath 2.0", _subsequence, 2, 3, "write (p)[position() >= 2]"),
     "head": Later("XPath 3.0", _some_of("1"), 1, 1, "write (p)[1]"),
     "tail": Later("XPath 3.0", _some_of("position() > 1"), 1, 1, "write (p)[position() > 1]"),
     "zero-or-one": Later("XPath 2.0", _same, 1, 1, "leave it out"),
     "one-or-more": Later("XPath 2.0", _same, 1, 1, "leave it out"),
     "exactly-one": Later("XPath 2.0", _same, 1, 1, "leave it out"),
-    "index-of": Later("XPath 2.0", _index_of, 2, 2, "to ask whether it is there, write p = 'x'"),
+    "index-of": Later("XPath 2.0", _index_of, 2, 2, "to test whether it is there, write p = 'x'"),
     "codepoint-equal": Later("XPath 2.0", _equal, 2, 2, "write a = b"),
     "has-children": Later("XPath 3.0", _children, 0, 1, "write x/node()"),
     "root": Later("XPath 2.0", _root, 0, 1, "write /"),
@@ -430,4 +436,4 @@ _EXPECTED: Final = {
     "maximum": "max",
     "minimum": "min",
 }
-"""What functions are called elsewhere, and what they are called here."""
+"""Names of functions in other languages, with their names in XPath."""

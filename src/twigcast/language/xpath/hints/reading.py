@@ -1,14 +1,14 @@
-"""Reads an expression of XPath 2.0, 3.0 or 3.1, and writes it again in XPath 1.0.
+"""Parser of XPath 2.0, 3.0 and 3.1 that rewrites expressions in XPath 1.0.
 
 A recursive-descent parser like :mod:`twigcast.language.xpath.parser`, but for a larger language and
-with another aim: each production returns the text of the same question in XPath 1.0
+with another result: each production returns the text of an equivalent expression in XPath 1.0
 (:class:`~twigcast.language.xpath.hints.pieces.Piece`), and each construct that XPath 1.0 lacks is
-noted as a :class:`~twigcast.language.xpath.hints.departures.Departure`. It also takes the operators
+noted as a :class:`~twigcast.language.xpath.hints.departures.Departure`. It also accepts operators
 of other languages (``==``, ``&&``, ``in``), which people write by habit.
 
-Variables are replaced by what they stand for. In ``some $x in p satisfies $x/q`` that is the
-context node of a predicate, ``p[q]``; so what else is asked there must not depend on the context
-outside, or there is no rewrite.
+Variables are replaced by their values. In ``some $x in p satisfies $x/q`` the value is the context
+node of a predicate, ``p[q]``; so other expressions there must not depend on the outer context, or
+there is no rewrite.
 
 The work is bounded by the length of the text, a depth and a budget of tokens.
 """
@@ -23,15 +23,15 @@ from typing import Final
 from twigcast.language.xpath.hints.calls import function_call, function_departure
 from twigcast.language.xpath.hints.cursor import Cursor
 from twigcast.language.xpath.hints.departures import Departure, later, slip
-from twigcast.language.xpath.hints.operators import COMPARISON, Applied, Operator, operator_at
+from twigcast.language.xpath.hints.operators import COMPARISON, Applied, OperatorRule, operator_at
 from twigcast.language.xpath.hints.pieces import (
     CONTEXT_NODE,
     PATH,
     PRIMARY,
     SIGN,
-    Kind,
     NoRewriteError,
     Piece,
+    PieceKind,
     all_true,
     any_true,
     as_boolean,
@@ -62,13 +62,13 @@ _LATER_KIND_TESTS: Final = frozenset(
 _NO_SEQUENCES: Final = "write one comparison for each value, with 'or' between them"
 _POSITION: Final = re.compile(r"\b(?:position|last)\(")
 _QUANTIFIED: Final = {
-    "some": "a predicate asks the same: p[q]",
-    "every": "a predicate asks the same: not(p[not(q)])",
+    "some": "a predicate does the same: p[q]",
+    "every": "a predicate does the same: not(p[not(q)])",
 }
 
 
 class Reader(Cursor):
-    """The state of one reading: where we are, what variables stand for, what was noted."""
+    """The state of one parse: position, values of variables, departures."""
 
     def __init__(
         self, tokens: list[Token], departures: list[Departure], *, bars_mean_or: bool
@@ -78,14 +78,14 @@ class Reader(Cursor):
         self._bars_mean_or = bars_mean_or
         self._depth = 0
         self._contexts = [True]
-        """For each predicate around, whether its context is that of the rewritten text."""
+        """For each enclosing predicate, whether its context is that of the rewritten text."""
         self._variables: dict[str, tuple[int, Piece]] = {}
 
     def whole(self) -> str:
         """The expression in XPath 1.0.
 
         Raises :class:`NoRewriteError` where there is none, :class:`UnreadableError` where the
-        text follows no rules that are known here.
+        syntax is unknown here.
         """
         found = self._items()
         if self.peek().kind != "end":
@@ -95,7 +95,7 @@ class Reader(Cursor):
     # Expressions.
 
     def _items(self, opened: Token | None = None) -> Piece:
-        """One expression, or a sequence of several behind an opening parenthesis."""
+        """One expression, or a sequence of several after an opening parenthesis."""
         items = [self._single()]
         if not self.looking_at(","):
             return items[0]
@@ -109,12 +109,12 @@ class Reader(Cursor):
     def _single(self) -> Piece:
         self._go_deeper()
         token = self.peek()
-        word = token.text if token.kind == "name" else ""
-        if word in _QUANTIFIED and self.next_is("$"):
-            found = self._quantified(word)
-        elif word in {"for", "let"} and self.next_is("$"):
-            found = self._bound(word)
-        elif word == "if" and self.next_is("("):
+        keyword = token.text if token.kind == "name" else ""
+        if keyword in _QUANTIFIED and self.next_is("$"):
+            found = self._quantified(keyword)
+        elif keyword in {"for", "let"} and self.next_is("$"):
+            found = self._bound(keyword)
+        elif keyword == "if" and self.next_is("("):
             found = self._choice()
         else:
             found = self._binary(1)
@@ -130,7 +130,7 @@ class Reader(Cursor):
                 self._depth -= 1
                 return left
             column = self.peek().column
-            for _ in range(operator.words):
+            for _ in range(operator.token_count):
                 self.advance()
             departure = operator.departure(column)
             if departure is not None:
@@ -138,11 +138,11 @@ class Reader(Cursor):
             with self._blamed(departure):
                 left = self._applied(operator, left)
 
-    def _operator(self, lowest: int) -> Operator | None:
+    def _operator(self, lowest: int) -> OperatorRule | None:
         found = operator_at(self.peek(), self.peek(1), bars_mean_or=self._bars_mean_or)
         return found if found is not None and found.precedence >= lowest else None
 
-    def _applied(self, operator: Operator, left: Piece) -> Piece:
+    def _applied(self, operator: OperatorRule, left: Piece) -> Piece:
         if operator.applied is Applied.TO_TYPE:
             assert operator.with_type is not None
             return operator.with_type(left, self._type())
@@ -178,18 +178,18 @@ class Reader(Cursor):
             return self._path()
         operand = as_value(self._path())
         text = "-" * (minus % 2) + closed(operand, SIGN)
-        return piece(text, Kind.NUMBER, SIGN, fixed=operand.fixed)
+        return piece(text, PieceKind.NUMBER, SIGN, fixed=operand.fixed)
 
     def _is_bare_not(self) -> bool:
         """Whether a ``not`` stands before a path without parentheses, or a ``!``."""
         if self.looking_at("!"):
             return True
         following = self.peek(1)
-        word = self.peek().text.lower() == "not" and self.peek().kind == "name"
+        keyword = self.peek().text.lower() == "not" and self.peek().kind == "name"
         operator = operator_at(following, self.peek(2), bars_mean_or=False)
-        return word and operator is None and (following.kind == "name" or following.text == "@")
+        return keyword and operator is None and (following.kind == "name" or following.text == "@")
 
-    # What binds variables, and choices.
+    # Choices, quantifiers and variables.
 
     def _choice(self) -> Piece:
         departure = later(
@@ -210,66 +210,66 @@ class Reader(Cursor):
         with self._blamed(departure):
             parts = (as_boolean(condition), then, otherwise)
             fixed = all(part.fixed for part in parts)
-            return Piece("", Kind.CHOICE, PRIMARY, fixed, parts)
+            return Piece("", PieceKind.CHOICE, PRIMARY, fixed, parts)
 
-    def _quantified(self, word: str) -> Piece:
+    def _quantified(self, keyword: str) -> Piece:
         departure = later(
             self.advance().column,
-            f"'{word} … satisfies …' is an expression",
-            advice=_QUANTIFIED[word],
+            f"'{keyword} … satisfies …' is an expression",
+            advice=_QUANTIFIED[keyword],
         )
         self._departures.append(departure)
         with self._blamed(departure):
-            return self._quantified_rest(word)
+            return self._quantified_rest(keyword)
 
-    def _quantified_rest(self, word: str) -> Piece:
-        """From a variable on: those behind a comma are asked inside the ones before."""
+    def _quantified_rest(self, keyword: str) -> Piece:
+        """The rest from a variable on; variables after a comma are nested in those before."""
         self._go_deeper()
         name = self._variable()
         self.expect("in")
         among = self._single()
-        if among.kind is Kind.SEQUENCE and all(map(_is_value, among.parts)):
-            found = self._spelt_out(word, name, among.parts)
+        if among.kind is PieceKind.SEQUENCE and all(map(_is_value, among.parts)):
+            found = self._spelt_out(keyword, name, among.parts)
         else:
             base = as_nodes(among)
             with self._inside(own_context=False), self._bound_to(name, CONTEXT_NODE):
-                body = as_boolean(self._quantified_body(word))
-            if word == "some":
+                body = as_boolean(self._quantified_body(keyword))
+            if keyword == "some":
                 found = filtered(base, body)
             else:
                 found = negated(filtered(base, negated(body)))
         self._depth -= 1
         return found
 
-    def _quantified_body(self, word: str) -> Piece:
+    def _quantified_body(self, keyword: str) -> Piece:
         if self.take(","):
-            return self._quantified_rest(word)
+            return self._quantified_rest(keyword)
         self.expect("satisfies")
         return self._single()
 
-    def _spelt_out(self, word: str, name: str, values: tuple[Piece, ...]) -> Piece:
+    def _spelt_out(self, keyword: str, name: str, values: tuple[Piece, ...]) -> Piece:
         """The body, once for each value."""
         start = self.place
         bodies: list[Piece] = []
         for value in values:
             self.return_to(start)
             with self._bound_to(name, value):
-                bodies.append(as_boolean(self._quantified_body(word)))
+                bodies.append(as_boolean(self._quantified_body(keyword)))
         if not bodies:
             raise NoRewriteError
-        return any_true(*bodies) if word == "some" else all_true(*bodies)
+        return any_true(*bodies) if keyword == "some" else all_true(*bodies)
 
-    def _bound(self, word: str) -> Piece:
-        version = "2.0" if word == "for" else "3.0"
-        advice = "a path does the same: p/q" if word == "for" else "write the value itself"
-        what = f"'{word} … return …' is an expression"
+    def _bound(self, keyword: str) -> Piece:
+        version = "2.0" if keyword == "for" else "3.0"
+        advice = "a path does the same: p/q" if keyword == "for" else "write the value itself"
+        what = f"'{keyword} … return …' is an expression"
         departure = later(self.advance().column, what, version, advice)
         self._departures.append(departure)
         with self._blamed(departure):
-            return self._for_rest() if word == "for" else self._let_rest()
+            return self._for_rest() if keyword == "for" else self._let_rest()
 
     def _let_rest(self) -> Piece:
-        """From a variable on: those behind a comma may speak of the ones before."""
+        """The rest from a variable on; variables after a comma may refer to those before."""
         self._go_deeper()
         name = self._variable()
         self.expect(":=")
@@ -297,7 +297,7 @@ class Reader(Cursor):
         if self.looking_at("/", "//"):
             lead = self.advance().text
             if lead == "/" and not self._begins_operand():
-                return piece("/", Kind.NODES, SIGN, fixed=True)
+                return piece("/", PieceKind.NODES, SIGN, fixed=True)
             return self._steps(lead, fixed=True)
         if self._begins_step():
             self._use_context()
@@ -316,7 +316,7 @@ class Reader(Cursor):
         while self._begins_step():
             text += self._step()
             if not self.looking_at("/", "//"):
-                return piece(text, Kind.NODES, PATH, fixed=fixed)
+                return piece(text, PieceKind.NODES, PATH, fixed=fixed)
             text += self.advance().text
         if not self._begins_operand():
             raise UnreadableError
@@ -335,10 +335,10 @@ class Reader(Cursor):
             inner = self._postfix()
         with self._blamed(departure):
             base = text.removesuffix("/")
-            if inner.kind not in {Kind.NODES, Kind.SEQUENCE}:
+            if inner.kind not in {PieceKind.NODES, PieceKind.SEQUENCE}:
                 if not base or base.endswith("/") or self.looking_at("/"):
                     raise NoRewriteError
-                return mapped(piece(base, Kind.NODES, PATH, fixed=fixed), inner)
+                return mapped(piece(base, PieceKind.NODES, PATH, fixed=fixed), inner)
             found = each_below(text, as_nodes(inner), fixed=fixed)
         if self.looking_at("/", "//"):
             slash = self.advance().text
@@ -398,8 +398,8 @@ class Reader(Cursor):
         self.expect("(")
         target = ""
         if token.text == "processing-instruction" and self.peek().kind in {"literal", "name"}:
-            given = self.advance()
-            value = string_value(given.text) if given.kind == "literal" else given.text
+            argument = self.advance()
+            value = string_value(argument.text) if argument.kind == "literal" else argument.text
             target = literal(value).text
         self.expect(")")
         return f"({target})"
@@ -412,8 +412,8 @@ class Reader(Cursor):
         self.expect("(")
         name = "*"
         if self.peek().kind == "name" or self.looking_at("*"):
-            given = self.advance()
-            name = self._name(given) if given.kind == "name" else "*"
+            argument = self.advance()
+            name = self._name(argument) if argument.kind == "name" else "*"
         self.expect(")")
         if token.text == "element":
             return f"{axis}{name}"
@@ -431,16 +431,16 @@ class Reader(Cursor):
         return token.text[3:] if token.text.startswith("Q{}") else token.text[1:]
 
     def _predicates(self, *, by_position: bool = True) -> str:
-        """Predicates; without positions behind ``(p, q)``, whose order ``p | q`` has not."""
+        """Predicates; without positions after ``(p, q)``, whose order differs from ``p | q``."""
         text = ""
         while self.take("["):
             with self._inside(own_context=True):
                 condition = self._items()
             self.expect("]")
-            counts = condition.kind is Kind.NUMBER or _POSITION.search(condition.text)
+            counts = condition.kind is PieceKind.NUMBER or _POSITION.search(condition.text)
             if counts and not by_position:
                 raise NoRewriteError
-            if condition.kind is not Kind.NUMBER:
+            if condition.kind is not PieceKind.NUMBER:
                 condition = as_boolean(condition)
             text += f"[{condition.text}]"
         return text
@@ -451,12 +451,12 @@ class Reader(Cursor):
         base = self._primary()
         if not self.looking_at("["):
             return base
-        ordered = base.kind is Kind.SEQUENCE and len(base.parts) > 1
+        ordered = base.kind is PieceKind.SEQUENCE and len(base.parts) > 1
         base = as_nodes(base)
         if base == CONTEXT_NODE:
-            return piece("self::node()" + self._predicates(), Kind.NODES, PATH, fixed=False)
+            return piece("self::node()" + self._predicates(), PieceKind.NODES, PATH, fixed=False)
         text = closed(base, PRIMARY) + self._predicates(by_position=not ordered)
-        return piece(text, Kind.NODES, PRIMARY, fixed=base.fixed)
+        return piece(text, PieceKind.NODES, PRIMARY, fixed=base.fixed)
 
     def _primary(self) -> Piece:
         token = self.advance()
@@ -468,7 +468,7 @@ class Reader(Cursor):
             if self.take(")"):
                 what = "'()' is the empty sequence"
                 self._departures.append(
-                    later(token.column, what, advice="to ask that there is no p, write not(p)")
+                    later(token.column, what, advice="to test that there is no p, write not(p)")
                 )
                 return sequence([])
             found = self._items(token)
@@ -483,7 +483,7 @@ class Reader(Cursor):
     def _value_of(self, name: str, token: Token) -> Piece:
         found = self._variables.get(name)
         if found is None:
-            expected = f"no variable: nobody gives ${name} a value"
+            expected = f"no variable: nothing gives ${name} a value"
             advice = f"write the value itself instead of ${name}"
             departure = Departure(token.column, expected, advice)
             self._departures.append(departure)
@@ -494,7 +494,7 @@ class Reader(Cursor):
         return value
 
     def _called(self, token: Token, arguments: list[Piece]) -> Piece:
-        """A call; behind ``=>`` the first argument is there already."""
+        """A call; after ``=>`` the first argument is already in ``arguments``."""
         departure = function_departure(token)
         if departure is not None:
             self._departures.append(departure)
@@ -520,7 +520,7 @@ class Reader(Cursor):
         return token.text
 
     def _type(self) -> str:
-        """The name of a type: ``xs:integer``, ``element()``, with its mark for how often."""
+        """The name of a type: ``xs:integer``, ``element()``, with its occurrence indicator."""
         token = self.advance()
         if token.kind != "name":
             raise UnreadableError
@@ -533,7 +533,7 @@ class Reader(Cursor):
             self.advance()
         return token.text.removeprefix("xs:").removeprefix("xsd:")
 
-    # Small tools.
+    # Contexts and variables.
 
     @contextmanager
     def _inside(self, *, own_context: bool) -> Iterator[None]:
@@ -544,7 +544,7 @@ class Reader(Cursor):
 
     @contextmanager
     def _bound_to(self, name: str, value: Piece) -> Iterator[None]:
-        """Where a variable stands for a value; behind it, for what it stood for before."""
+        """The scope in which a variable has a value."""
         before = self._variables.get(name)
         self._variables[name] = len(self._contexts), value
         yield
@@ -555,7 +555,7 @@ class Reader(Cursor):
 
     @contextmanager
     def _blamed(self, departure: Departure | None) -> Iterator[None]:
-        """If there is no rewrite, it is for this construct."""
+        """Record this construct as the reason if there is no rewrite."""
         try:
             yield
         except NoRewriteError as error:
@@ -574,5 +574,5 @@ class Reader(Cursor):
 
 
 def _is_value(part: Piece) -> bool:
-    """Whether an item of a sequence is one value, the same wherever it is asked for."""
-    return part.fixed and part.kind is not Kind.NODES
+    """Whether an item of a sequence is one value that does not depend on the context."""
+    return part.fixed and part.kind is not PieceKind.NODES

@@ -1,8 +1,8 @@
-"""An expression that was refused, as XPath 1.0 could ask it.
+"""Rewriting of a refused expression in XPath 1.0.
 
-The reading happens with patience (:mod:`~twigcast.language.xpath.hints.tokens`,
-:mod:`~twigcast.language.xpath.hints.reading`); here it is decided what to try, and what is left if
-it fails.
+The lenient lexer (:mod:`~twigcast.language.xpath.hints.tokens`) and parser
+(:mod:`~twigcast.language.xpath.hints.reading`) do the work; this module decides which readings to
+try, and what to report if they fail.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 from twigcast.language.xpath.hints.departures import Departure, slip
 from twigcast.language.xpath.hints.pieces import NoRewriteError
 from twigcast.language.xpath.hints.reading import Reader
-from twigcast.language.xpath.hints.tokens import UnreadableError, patient_tokens
+from twigcast.language.xpath.hints.tokens import UnreadableError, lenient_tokens
 
 __all__ = ["Rewriting", "rewrite"]
 
@@ -24,22 +24,22 @@ _ENTITY: Final = re.compile(r"&(?:quot|apos|lt|gt|amp|#[0-9]{1,7}|#x[0-9A-Fa-f]{
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What came of the attempt."""
+    """The result of an attempt."""
 
     departures: tuple[Departure, ...]
-    """Everything that is no XPath 1.0, from left to right."""
+    """All constructs that are not XPath 1.0, from left to right."""
     text: str | None = None
-    """The expression in XPath 1.0, if there is such."""
+    """The expression in XPath 1.0, if there is one."""
     obstacle: Departure | None = None
-    """What has no counterpart in XPath 1.0, if that is known."""
+    """The construct without counterpart in XPath 1.0, if that is known."""
 
 
 def rewrite(text: str, column: int) -> Rewriting:
-    """The expression in XPath 1.0, where it was refused at a column."""
+    """The rewriting of an expression that was refused at a column."""
     departures: list[Departure] = []
     text = _without_wrapping(text, column, departures)
     try:
-        tokens = patient_tokens(text, departures)
+        tokens = lenient_tokens(text, departures)
     except UnreadableError:
         return _rewriting(departures)
     outcome = _rewriting(departures)
@@ -66,7 +66,7 @@ def _rewriting(
 
 
 def _without_wrapping(text: str, column: int, departures: list[Departure]) -> str:
-    """Without what other formats put around or into an expression."""
+    """The expression without entities or separators of other formats."""
     refused = text[column - 1 : column]
     if refused == "&" and (first := _ENTITY.match(text, column - 1)):
         character = unescape(first.group())

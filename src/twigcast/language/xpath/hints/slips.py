@@ -1,8 +1,8 @@
-"""Advice on what is no XPath of any version, by how the whole text looks.
+"""Advice on texts that are no XPath of any version, by their form.
 
 CSS selectors, JSONPath, regular expressions, plain words, XML, a slash too many. Each kind has a
-function from the error to advice, or None where it does not look so. ``accepts`` says whether a
-text is an expression; nothing is proposed that is not.
+function from the error to advice, or None where the text has another form. ``accepts`` is whether a
+text is an expression; only expressions are proposed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PROPOSED_MAX = 1000
 
 
 def advice_by_looks(error: PatternError, accepts: Accepts) -> str | None:
-    """What to say to the author of such a text; None for nothing."""
+    """Advice on a text of such a form, or None."""
     text = error.text.strip()
     for look in (_xml, _jsonpath, _css, _pattern, _words, _surplus, _quote):
         advice = look(text, error, accepts)

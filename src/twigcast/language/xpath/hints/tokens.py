@@ -1,8 +1,8 @@
-"""An expression that was refused, cut into tokens once more, with more patience.
+"""The lenient lexer: tokens of a refused expression.
 
-Takes what later versions of XPath have (comments, doubled quotes, ``Q{uri}name``, more operators)
-and what word processors and other languages leave behind (curly quotes, no-break spaces, ``==``,
-``&&``). One pass; a text that still has an unknown character gives no tokens.
+It accepts the tokens of later versions of XPath (comments, doubled quotes, ``Q{uri}name``, more
+operators) and characters from word processors and other languages (curly quotes, no-break spaces,
+``==``, ``&&``). One pass; a text that still has an unknown character has no tokens.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from twigcast.language.xpath.hints.departures import Departure, later, slip
 from twigcast.language.xpath.lexer import NAME, Token
 
-__all__ = ["UnreadableError", "patient_tokens", "string_value"]
+__all__ = ["UnreadableError", "lenient_tokens", "string_value"]
 
 _SINGLE: Final = "\u2018\u2019\u201a\u201b\u2032\u00b4`\u2039\u203a"
 _DOUBLE: Final = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
@@ -39,11 +39,11 @@ _COMMENT_EDGE: Final = re.compile(r"\(:|:\)")
 
 
 class UnreadableError(Exception):
-    """The text follows no rules that are known here."""
+    """The syntax of the text is unknown here."""
 
 
-def patient_tokens(text: str, departures: list[Departure]) -> list[Token]:
-    """The tokens, closed by one of kind ``end``; what is no XPath 1.0 joins the departures.
+def lenient_tokens(text: str, departures: list[Departure]) -> list[Token]:
+    """The tokens, closed by one of kind ``end``; adds what is not XPath 1.0 to the departures.
 
     Raises :class:`UnreadableError` where no token can begin.
     """
@@ -73,7 +73,7 @@ def patient_tokens(text: str, departures: list[Departure]) -> list[Token]:
 
 
 def string_value(spelled: str) -> str:
-    """What stands between the quotes.
+    """The value between the quotes.
 
     >>> string_value("'it''s'"), string_value("“new”")
     ("it's", 'new')
@@ -83,7 +83,7 @@ def string_value(spelled: str) -> str:
 
 
 def _end_of_comment(text: str, position: int) -> int:
-    """Where a comment ends; comments may stand inside each other."""
+    """The end of a comment; comments may be nested."""
     depth = 1
     for edge in _COMMENT_EDGE.finditer(text, position):
         depth += 1 if edge.group() == "(:" else -1
