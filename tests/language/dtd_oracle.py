@@ -1,6 +1,6 @@
-"""What libxml2 makes of a DTD, in our values: the judge of our own reader.
+"""The oracle of the DTD reader: declarations as libxml2 reads them, in our values.
 
-lxml does not tell the prefixes of names in content models, so they are dropped on both sides.
+lxml does not report the prefixes of names in content models, so they are dropped on both sides.
 libxml2 simplifies some models, ``(a? | b)*`` into ``(a | b)*``; so both sides are simplified as
 far as that goes. lxml's ``etree.DTD(file)`` opens whatever a DTD names; here a document that refers
 to the DTD is parsed with a resolver that gives out the modules it was given and nothing else.
@@ -53,7 +53,7 @@ Declared = Mapping[str, tuple[Content, frozenset[AttributeDeclaration]]]
 Module = Callable[[str], bytes | None]
 
 
-def judged(content: bytes, module: Module = lambda _: None) -> Declared | None:
+def declared_by_libxml2(content: bytes, module: Module = lambda _: None) -> Declared | None:
     """What libxml2 reads in a DTD, or None if it refuses or overlooks something in it."""
     parser = etree.XMLParser(
         load_dtd=True, no_network=True, resolve_entities=False, attribute_defaults=False
@@ -150,7 +150,7 @@ def _attribute(attribute: Any) -> AttributeDeclaration:
 
 
 def _simplified(content: Content) -> Content:
-    """A content model without prefixes, and without occurrences that say nothing."""
+    """A content model without prefixes, and without redundant occurrences."""
     match content:
         case Mixed(names):
             return Mixed(tuple(dict.fromkeys(name.rpartition(":")[2] for name in names)))

@@ -47,7 +47,7 @@ SAME = [
     ("//*[self::a][b]", "//a/b"),
     ("/", "true()"),
     ("//.", "/"),
-    # Branches: order, doubles, what a neighbour says already.
+    # Branches: order, doubles, what a neighbour implies.
     ("//a[b][c]", "//a[c]/b"),
     ("//a[b and c]", "//a[c][b]"),
     ("//a[b and (c and d)]", "//a[(d and c) and b]"),
@@ -87,7 +87,7 @@ SAME = [
     ("//a/text()[. = 'x']", "//a[text() = 'x']"),
     ("//a[@x[starts-with(., 'y')]]", "//a[starts-with(@x, 'y')]"),
     ('//a[@x = "1"]', "//a[@x = '1']"),
-    # Existence, asked in other words.
+    # Existence, written differently.
     ("//a[count(b) > 0]", "//a/b"),
     ("//a[1 <= count(b)]", "//a/b"),
     ("//a[count(b) = 0]", "//a[not(b)]"),
@@ -198,26 +198,26 @@ def test_patterns_that_are_one_match_the_same(one: Said, other: Said, content: b
 
 
 @given(subscriptions())
-def test_parentheses_around_the_whole_change_nothing(said: Said) -> None:
-    pattern = parsed(said.text)
-    assert parsed(f"({said.text})") is pattern
-    assert parsed(f"(({said.text}))") is pattern
+def test_parentheses_around_the_whole_change_nothing(expression: Said) -> None:
+    pattern = parsed(expression.text)
+    assert parsed(f"({expression.text})") is pattern
+    assert parsed(f"(({expression.text}))") is pattern
 
 
 @given(st.lists(subscriptions(exact=True), min_size=2, max_size=5), st.randoms())
-def test_the_order_of_alternatives_does_not_matter(said: list[Said], rng: object) -> None:
-    texts = [f"boolean({one.text})" for one in said]
-    for word in (" or ", " and "):
-        pattern = parsed("true() = true() and (" + word.join(texts) + ")")
-        assert parsed("true() = true() and (" + word.join(reversed(texts)) + ")") is pattern
+def test_the_order_of_alternatives_does_not_matter(expression: list[Said], rng: object) -> None:
+    texts = [f"boolean({one.text})" for one in expression]
+    for operator in (" or ", " and "):
+        pattern = parsed("true() = true() and (" + operator.join(texts) + ")")
+        assert parsed("true() = true() and (" + operator.join(reversed(texts)) + ")") is pattern
         rng.shuffle(texts)  # type: ignore[attr-defined]  # Hypothesis hands out a Random.
-        assert parsed("true() = true() and (" + word.join(texts) + ")") is pattern
+        assert parsed("true() = true() and (" + operator.join(texts) + ")") is pattern
 
 
 @given(subscriptions())
-def test_a_pattern_is_immutable_and_exists_once(said: Said) -> None:
-    pattern = parsed(said.text)
-    assert parsed(said.text) is pattern
+def test_a_pattern_is_immutable_and_exists_once(expression: Said) -> None:
+    pattern = parsed(expression.text)
+    assert parsed(expression.text) is pattern
     assert copy.deepcopy(pattern) is pattern
     assert pickle.loads(pickle.dumps(pattern)) is pattern
     assert str(pattern) == pattern.text
@@ -226,9 +226,11 @@ def test_a_pattern_is_immutable_and_exists_once(said: Said) -> None:
 
 
 @given(subscriptions(exact=True))
-def test_the_exact_fragment_is_exact_but_for_names_with_prefixes(said: Said) -> None:
-    assume(not any(word in said.text for word in ("name()", "namespace-uri()", "self::")))
-    pattern = parsed(said.text)
+def test_the_exact_fragment_is_exact_but_for_names_with_prefixes(expression: Said) -> None:
+    assume(
+        not any(operator in expression.text for operator in ("name()", "namespace-uri()", "self::"))
+    )
+    pattern = parsed(expression.text)
     assert pattern.exact
     assert pattern.necessary is pattern
 

@@ -1,4 +1,4 @@
-"""What an expression means is what libxml2 says it means."""
+"""Meanings of expressions, compared with libxml2."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ def by_libxml2(pattern: Pattern, content: bytes) -> bool:
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_the_canonical_form_matches_what_the_expression_matches(said: Said, content: bytes) -> None:
-    pattern = Pattern.parse(said.text, NAMESPACES)
-    assert by_libxml2(pattern, content) == judge(said.judge, content, NAMESPACES)
+def test_the_canonical_form_matches_what_the_expression_matches(
+    expression: Said, content: bytes
+) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
+    assert by_libxml2(pattern, content) == judge(expression.judge, content, NAMESPACES)
 
 
 @THOROUGH
 @given(subscriptions(exact=True), documents())
-def test_exact_patterns_can_be_decided_by_walking(said: Said, content: bytes) -> None:
-    pattern = Pattern.parse(said.text, NAMESPACES)
+def test_exact_patterns_can_be_decided_by_walking(expression: Said, content: bytes) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
     assume(pattern.exact)
     assert holds(pattern.condition, Document.parse(content)) == judge(
-        said.judge, content, NAMESPACES
+        expression.judge, content, NAMESPACES
     )
 
 
 @THOROUGH
 @given(subscriptions())
-def test_canonical_text_parses_to_the_same_pattern(said: Said) -> None:
-    pattern = Pattern.parse(said.text, NAMESPACES)
+def test_canonical_text_parses_to_the_same_pattern(expression: Said) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
     assert Pattern.parse(pattern.text) is pattern
 
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_the_necessary_pattern_is_necessary_and_exact(said: Said, content: bytes) -> None:
-    pattern = Pattern.parse(said.text, NAMESPACES)
+def test_the_necessary_pattern_is_necessary_and_exact(expression: Said, content: bytes) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
     assert pattern.necessary.exact
-    if judge(said.judge, content, NAMESPACES):
+    if judge(expression.judge, content, NAMESPACES):
         assert by_libxml2(pattern.necessary, content)

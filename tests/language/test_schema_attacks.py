@@ -1,4 +1,4 @@
-"""DTDs from strangers: nothing is opened, nothing explodes, and the refusal says why."""
+"""DTDs from untrusted sources: nothing is opened, nothing explodes, refusals have reasons."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ print(refused)
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_an_external_entity_is_asked_of_the_resolver_and_of_nobody_else(address: str) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
 
     def resolve(_public_id: str | None, system_id: str) -> None:
-        asked.append(system_id)
+        requested.append(system_id)
 
     dtd = f'<!ENTITY % x SYSTEM "{address}">%x;<!ELEMENT a EMPTY>'
     with pytest.raises(SchemaError, match="was not given; no other is opened"):
         Schema.parse(dtd.encode(), resolve=resolve)
-    assert len(asked) == 1
+    assert len(requested) == 1
 
 
 def test_no_file_and_no_socket_is_touched(tmp_path: Path) -> None:

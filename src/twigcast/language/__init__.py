@@ -3,11 +3,11 @@
 The lowest room: values and rules about them, no I/O, no clock, no chance. In reading order:
 
     xpath       an expression as written: tokens, syntax tree, advice where one is refused
-    condition   what an expression asks of a node, in one canonical form, and back to text
-    translate   from syntax trees to conditions, and to the exact part of what is not exact
-    pattern     all of it behind one door: what a subscriber asks for
+    condition   conditions on nodes in one canonical form, and their texts
+    translate   from syntax trees to conditions, and to exact necessary conditions
+    pattern     patterns, the public class over all of it
     document    bytes in, a checked tree out
-    dtd         schemas: what documents of one kind may look like
+    dtd         schemas: the shapes of documents of one kind
 """
 
 from twigcast.language.document.parse import LIBRARY_LIMITS, LIVE_LIMITS, Document, DocumentLimits

@@ -1,7 +1,7 @@
-"""Patterns: what a subscriber asks for.
+"""Patterns: XPath 1.0 expressions as conditions on documents.
 
-A pattern is an XPath 1.0 expression read as a yes-or-no question about a document. Patterns are
-immutable and exist once: two expressions with the same canonical meaning are the same object.
+A pattern is an XPath 1.0 expression that is true or false of a document. Patterns are immutable and
+unique: two expressions with the same canonical meaning are the same object.
 
     >>> Pattern("a[c][b]") is Pattern("//a[b and c]")
     True
@@ -32,8 +32,8 @@ from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language.condition.hash_consing import Interned, rebuilt
 from twigcast.language.condition.model import Condition, is_exact
 from twigcast.language.condition.normal_form import on_document
-from twigcast.language.condition.writer import JudgeWriter, canonical_text
-from twigcast.language.translate.fast_path import short_way
+from twigcast.language.condition.writer import Libxml2Writer, canonical_text
+from twigcast.language.translate.fast_path import fast_meaning
 from twigcast.language.translate.relaxation import weakened
 from twigcast.language.translate.translate import document_meaning
 from twigcast.language.xpath.absolute import rooted
@@ -44,17 +44,17 @@ __all__ = ["CANONICAL_LIMITS", "PATTERN_LIMITS", "Pattern", "PatternLimits"]
 PATTERN_LIMITS: Final = PatternLimits()
 
 CANONICAL_LIMITS: Final = PatternLimits(*[1 << 30] * len(fields(PatternLimits)))
-"""For canonical texts: what they say was within somebody's limits before, but written out, with
-namespaces in full, it can be longer than what it was read from."""
+"""For canonical texts: their originals were within limits before, but with namespaces in full the
+text can be longer than the original."""
 
 
 _P = TypeVar("_P")
 
 
 class _PatternType(Interned):
-    """Lets a pattern be made from its text; what it means is interned as any other value."""
+    """Makes patterns from texts, and interns them by their conditions."""
 
-    def __call__(  # type: ignore[override]  # What its parent takes as fields comes as text here.
+    def __call__(  # type: ignore[override]  # Its parent takes fields, this a text.
         cls: type[_P],  # noqa: N805  # A metaclass by its parent.
         text: str | Pattern | Condition,
         namespaces: Mapping[str, str] | None = None,
@@ -72,7 +72,7 @@ class _PatternType(Interned):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True, init=False)
 class Pattern(metaclass=_PatternType):
-    """What a subscriber asks for: a canonical condition on documents.
+    """A canonical condition on documents, made from an expression.
 
     ``Pattern(text)`` reads an expression, as :meth:`parse` does; prefixes are resolved by
     ``namespaces``. A pattern is given back as it is.
@@ -91,7 +91,7 @@ class Pattern(metaclass=_PatternType):
         namespaces: Mapping[str, str] | None = None,  # noqa: ARG002
         limits: PatternLimits = PATTERN_LIMITS,  # noqa: ARG002
     ) -> None:
-        # Texts have become conditions by now: see the metaclass.
+        # The metaclass has already replaced texts by conditions.
         object.__setattr__(self, "condition", text)
 
     __reduce__ = rebuilt
@@ -104,7 +104,7 @@ class Pattern(metaclass=_PatternType):
         namespaces: Mapping[str, str] | None = None,
         limits: PatternLimits = PATTERN_LIMITS,
     ) -> Self:
-        """The pattern that an expression stands for; prefixes are resolved by ``namespaces``.
+        """The pattern of an expression; prefixes are resolved by ``namespaces``.
 
         Raises :class:`PatternError`, with the column and what was expected there, if the text
         is not an expression of XPath 1.0 or is over a limit.
@@ -114,7 +114,7 @@ class Pattern(metaclass=_PatternType):
         bound = namespaces or {}
         if bound:
             _check_namespaces(text, bound, limits)
-        condition = short_way(text, limits) or long_way(text, bound, limits)
+        condition = fast_meaning(text, limits) or full_meaning(text, bound, limits)
         return Interned.__call__(cls, condition)
 
     @property
@@ -127,7 +127,7 @@ class Pattern(metaclass=_PatternType):
 
     @property
     def exact(self) -> bool:
-        """Whether an index can decide it without asking libxml2."""
+        """Whether an index can decide it without libxml2."""
         return is_exact(self.condition)
 
     @property
@@ -137,7 +137,7 @@ class Pattern(metaclass=_PatternType):
 
     def for_libxml2(self) -> tuple[str, dict[str, str]]:
         """The pattern as plain XPath 1.0, and the prefixes that text uses."""
-        writer = JudgeWriter()
+        writer = Libxml2Writer()
         text, _ = writer.condition(self.condition, "/")
         return text, writer.namespaces
 
@@ -148,8 +148,8 @@ class Pattern(metaclass=_PatternType):
         return f"Pattern({self.text!r})"
 
 
-def long_way(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Condition:
-    """What any expression says of the document node; raises :class:`PatternError`."""
+def full_meaning(text: str, namespaces: Mapping[str, str], limits: PatternLimits) -> Condition:
+    """The condition of any expression on the document node; raises :class:`PatternError`."""
     return document_meaning(rooted(parse_expression(text, namespaces, limits)))
 
 
@@ -165,7 +165,7 @@ def _check_namespaces(text: str, namespaces: object, limits: PatternLimits) -> N
         raise UsageError(
             f"namespaces map prefixes to URIs, such as {{'p': 'urn:p'}}; this is {namespaces!r}"
         )
-    # What the mapping holds may come from a row of a table, and is that row's fault alone.
+    # The entries may come from a row of a table, so a wrong one is an error of that row.
     for prefix, namespace in namespaces.items():
         if prefix and not isinstance(prefix, str):
             raise PatternError(

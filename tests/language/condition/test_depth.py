@@ -1,4 +1,4 @@
-"""How deep a condition is."""
+"""The depth of conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that exist once, for as long as somebody holds them."""
+"""Hash consing: values exist once, for as long as something refers to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from twigcast.language.condition.hash_consing import Interned, interned_count
 from twigcast.language.condition.model import FALSE, TRUE, AllOf, Condition, Not, Residual
-from twigcast.language.pattern import PATTERN_LIMITS, Pattern, long_way
+from twigcast.language.pattern import PATTERN_LIMITS, Pattern, full_meaning
 from twigcast.language.xpath.syntax import Literal
 
 
@@ -27,7 +27,7 @@ def test_what_nobody_holds_is_gone_down_to_its_deepest_part() -> None:
     gc.collect()
     before = interned_count()
     # The short way remembers predicates.
-    condition = long_way("/held/for[@a = 'moment']/by[nobody]//else", {}, PATTERN_LIMITS)
+    condition = full_meaning("/held/for[@a = 'now']/by[nobody]//else", {}, PATTERN_LIMITS)
     pattern = Pattern(condition)
     assert interned_count() > before
     del pattern, condition

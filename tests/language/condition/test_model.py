@@ -1,4 +1,4 @@
-"""Which parts of a condition say nothing beside their neighbours, and what finding out costs."""
+"""Redundant parts of conditions: which are removed, and the cost of finding them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from twigcast.language import Pattern
 from twigcast.language.condition import model as condition
-from twigcast.language.condition.model import Condition, implies, without_idle
+from twigcast.language.condition.model import Condition, implies, without_redundant
 from twigcast.language.xpath.parser import PatternLimits
 
 WIDE = PatternLimits(
@@ -57,7 +57,7 @@ def test_many_parts_are_thinned_as_if_each_were_compared_with_each(
     *, texts: list[str], conjunction: bool
 ) -> None:
     parts = list(map(read, texts))
-    assert without_idle(parts, conjunction=conjunction) == one_by_one(
+    assert without_redundant(parts, conjunction=conjunction) == one_by_one(
         parts, conjunction=conjunction
     )
 
@@ -89,20 +89,22 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return count
 
 
-@pytest.mark.parametrize("word", ["or", "and"])
+@pytest.mark.parametrize("operator", ["or", "and"])
 @pytest.mark.parametrize("name", ALTERNATIVES)
 def test_comparisons_grow_with_the_parts_and_not_with_their_pairs(
-    name: str, word: str, compared: list[int]
+    name: str, operator: str, compared: list[int]
 ) -> None:
-    parts = f" {word} ".join(map(ALTERNATIVES[name], range(400)))
+    parts = f" {operator} ".join(map(ALTERNATIVES[name], range(400)))
     pattern = Pattern.parse(f"//a[{parts}]", limits=WIDE)
     assert pattern.necessary.exact
     assert compared[0] < 20 * 400
 
 
-@pytest.mark.parametrize("word", ["or", "and"])
-def test_what_a_long_residual_needs_is_found_in_one_pass(word: str, compared: list[int]) -> None:
-    chain = f" {word} ".join(f"b{number} = c{number}" for number in range(400))
+@pytest.mark.parametrize("operator", ["or", "and"])
+def test_what_a_long_residual_needs_is_found_in_one_pass(
+    operator: str, compared: list[int]
+) -> None:
+    chain = f" {operator} ".join(f"b{number} = c{number}" for number in range(400))
     pattern = Pattern.parse(f"//a[count(b[{chain}]) > 1]", limits=WIDE)
     assert pattern.necessary.exact
     assert compared[0] < 20 * 400

@@ -1,4 +1,4 @@
-"""What a document may be given as: bytes, text, open files, trees of lxml."""
+"""Sources of documents: bytes, text, open files, trees of lxml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEED = b"<feed><note lang='de'>Gr\xc3\xbc\xc3\x9fe</note></feed>"
 
 
 class Pieces:
-    """An open file that hands out what it is told to."""
+    """An open file that returns given values."""
 
     def __init__(self, *pieces: object) -> None:
         self._pieces = list(pieces)
@@ -143,16 +143,16 @@ def test_every_form_is_held_to_the_limits(given: Any) -> None:  # noqa: ANN401
 
 def test_an_endless_file_is_read_no_further_than_the_limit() -> None:
     class Endless:
-        asked = 0
+        reads = 0
 
         def read(self, size: int, /) -> bytes:
-            self.asked += 1
+            self.reads += 1
             return b"x" * size
 
     endless = Endless()
     with pytest.raises(DocumentLimitError):
         Document.parse(endless)
-    assert endless.asked < 20
+    assert endless.reads < 20
 
 
 def test_a_document_tells_its_name_and_size() -> None:

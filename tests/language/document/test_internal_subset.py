@@ -91,16 +91,16 @@ def test_more_declarations_than_allowed_never_reach_libxml2(
     attributes = KINDS[kind](20_000)
     declared = f"<!ATTLIST a {attributes}>"
     if form == "many":
-        words = attributes.split()
+        fields = attributes.split()
         declared = "".join(
-            f"<!ATTLIST a {' '.join(words[at : at + 3])}>" for at in range(0, len(words), 3)
+            f"<!ATTLIST a {' '.join(fields[at : at + 3])}>" for at in range(0, len(fields), 3)
         )
     text = f"<?xml version='1.0' encoding='{encoding[:6]}'?><!DOCTYPE a [{declared}]><a/>"
     if encoding == "iso-8859-1":
         text = text.replace("iso-88", encoding)
 
     def read(*_: object) -> None:
-        pytest.fail("libxml2 was asked")
+        pytest.fail("libxml2 was called")
 
     monkeypatch.setattr(etree, "fromstring", read)
     with pytest.raises(DocumentLimitError) as caught:

@@ -261,11 +261,11 @@ def test_entities_of_the_internal_subset_are_expanded() -> None:
     assert Document.parse(content).element_count == 3
 
 
-# What libxml2 says of a document, all of it.
+# All reports of libxml2 on a document.
 
 EXTERNAL = b"<!DOCTYPE a SYSTEM 'a.dtd'>"
 RELATIVE = b"<b xmlns='relative'/>"
-"""Earns a warning, which lxml takes for the last word about the document."""
+"""Causes a warning, which lxml takes for the result of the parse."""
 
 NAMESPACE_MISTAKES = [
     b"<a q:x=''>%s</a>",

@@ -1,4 +1,4 @@
-"""How DTDs are read: entities, sections, modules, encodings, and errors with their place."""
+"""The reader of DTDs: entities, sections, modules, encodings, and errors with their place."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_sections_switch_parts_on_and_off() -> None:
 
 
 def test_modules_come_from_the_resolver_relative_to_who_asks() -> None:
-    asked: list[tuple[str | None, str]] = []
+    requested: list[tuple[str | None, str]] = []
     contents = {
         "parts/base.mod": b'<!ENTITY % more SYSTEM "deep/more.mod">%more; <!ELEMENT b (c)>',
         "parts/deep/more.mod": b'<!ENTITY % up PUBLIC "-//X//Y  Z//EN" "../up.mod">%up;',
@@ -93,13 +93,13 @@ def test_modules_come_from_the_resolver_relative_to_who_asks() -> None:
     }
 
     def resolve(public_id: str | None, system_id: str) -> bytes | None:
-        asked.append((public_id, system_id))
+        requested.append((public_id, system_id))
         return contents.get(system_id)
 
     main = b'<!ENTITY % base SYSTEM "parts/base.mod"><!ELEMENT a (b)> %base;'
     schema = Schema.parse(main, resolve=resolve)
     assert tuple(schema.elements) == ("a", "c", "b")
-    assert asked == [
+    assert requested == [
         (None, "parts/base.mod"),
         (None, "parts/deep/more.mod"),
         ("-//X//Y Z//EN", "parts/up.mod"),
@@ -138,7 +138,7 @@ def test_sets_of_character_names_may_be_missing() -> None:
 @pytest.mark.parametrize(
     ("content", "comment"),
     [
-        ("<!-- é --><!ELEMENT ü EMPTY>".encode(), "UTF-8 without a word"),
+        ("<!-- é --><!ELEMENT ü EMPTY>".encode(), "UTF-8 without a declaration"),
         ("\ufeff<!ELEMENT ü EMPTY>".encode(), "UTF-8 with a mark"),
         ("\ufeff<!ELEMENT ü EMPTY>".encode("utf-16-le"), "UTF-16, little end first"),
         ("\ufeff<!ELEMENT ü EMPTY>".encode("utf-16-be"), "UTF-16, big end first"),

@@ -1,4 +1,4 @@
-"""What a schema answers about its elements."""
+"""Properties of schemas and their elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short way ends where the long way ends, or declines."""
+"""The fast path gives the same condition as the full translation, or declines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from twigcast.language.pattern import (
     PATTERN_LIMITS,
     Pattern,
     PatternLimits,
-    long_way,
+    full_meaning,
 )
-from twigcast.language.translate.fast_path import short_way
+from twigcast.language.translate.fast_path import fast_meaning
 
 NAMES = st.sampled_from(["a", "b", "c", "*", "a.b", "and", "div", "text", "_1-x"])
 TESTS = st.one_of(NAMES, NAMES, NAMES, st.sampled_from(["@x", "@y", "@*", "text()"]))
@@ -56,28 +56,28 @@ plain_texts = paths(with_predicates(), st.sampled_from(["", "/", "//"]))
 @THOROUGH
 @given(plain_texts)
 def test_what_it_takes_is_the_value_of_the_long_way(text: str) -> None:
-    found = short_way(text, PATTERN_LIMITS)
-    assert found is None or found is long_way(text, {}, PATTERN_LIMITS)
+    found = fast_meaning(text, PATTERN_LIMITS)
+    assert found is None or found is full_meaning(text, {}, PATTERN_LIMITS)
 
 
 @given(plain_texts.filter(lambda text: "[1'" not in text))
 def test_plain_paths_are_taken(text: str) -> None:
-    assert short_way(text, PATTERN_LIMITS) is not None
+    assert fast_meaning(text, PATTERN_LIMITS) is not None
 
 
 @THOROUGH
 @given(subscriptions())
-def test_on_the_whole_of_xpath_it_declines_or_agrees(said: Said) -> None:
-    found = short_way(said.text, PATTERN_LIMITS)
-    assert found is None or found is long_way(said.text, NAMESPACES, PATTERN_LIMITS)
+def test_on_the_whole_of_xpath_it_declines_or_agrees(expression: Said) -> None:
+    found = fast_meaning(expression.text, PATTERN_LIMITS)
+    assert found is None or found is full_meaning(expression.text, NAMESPACES, PATTERN_LIMITS)
 
 
 @THOROUGH
 @given(st.text(alphabet="ab/*@.[]()='\"1 :|-<!$é\n", max_size=14))
 def test_what_is_no_expression_is_declined(text: str) -> None:
-    found = short_way(text, PATTERN_LIMITS)
+    found = fast_meaning(text, PATTERN_LIMITS)
     try:
-        expected = long_way(text, {}, PATTERN_LIMITS)
+        expected = full_meaning(text, {}, PATTERN_LIMITS)
     except PatternError:
         assert found is None
     else:
@@ -94,7 +94,7 @@ def test_what_is_no_expression_is_declined(text: str) -> None:
     ],
 )  # fmt: skip
 def test_everything_else_is_declined(text: str) -> None:
-    assert short_way(text, PATTERN_LIMITS) is None
+    assert fast_meaning(text, PATTERN_LIMITS) is None
 
 
 LIMITED = "/a[b=1]//c[@d]/e"
@@ -112,8 +112,8 @@ LIMITED = "/a[b=1]//c[@d]/e"
     ],
 )
 def test_what_is_over_a_limit_is_left_to_the_long_way(limits: PatternLimits) -> None:
-    assert short_way(LIMITED, PATTERN_LIMITS) is not None
-    assert short_way(LIMITED, limits) is None
+    assert fast_meaning(LIMITED, PATTERN_LIMITS) is not None
+    assert fast_meaning(LIMITED, limits) is None
     with pytest.raises(PatternError):
         Pattern.parse(LIMITED, None, limits)
 
@@ -128,8 +128,8 @@ def test_no_limit_is_stepped_over(text: str, allowed: int) -> None:
         PatternLimits(nesting_max=allowed),
         PatternLimits(operators_max=allowed),
     ):
-        found = short_way(text, limits)
-        assert found is None or found is long_way(text, {}, limits)
+        found = fast_meaning(text, limits)
+        assert found is None or found is full_meaning(text, {}, limits)
 
 
 @pytest.mark.deep
@@ -139,4 +139,4 @@ def test_every_generated_path_of_the_benchmark_takes_the_short_way(
 ) -> None:
     packed = shared_path(f"bench/nitf/queries/{name}.txt.gz")
     for text in gzip.decompress(packed.read_bytes()).decode().splitlines():
-        assert short_way(text, PATTERN_LIMITS) is long_way(text, {}, CANONICAL_LIMITS)
+        assert fast_meaning(text, PATTERN_LIMITS) is full_meaning(text, {}, CANONICAL_LIMITS)

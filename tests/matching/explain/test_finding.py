@@ -14,7 +14,7 @@ from tests.judge import judge_tree
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import DocumentError
 from twigcast.language import Document, Pattern
-from twigcast.language.condition.writer import JudgeWriter
+from twigcast.language.condition.writer import Libxml2Writer
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.language.xpath.parser import parse_expression
 from twigcast.matching import Matcher
@@ -193,7 +193,7 @@ def _check_against_judge(found: Finding, said: Said, content: bytes) -> None:
 
 def _evaluated(path: str, document: Document) -> list[str]:
     """Where a path of ours leads."""
-    writer = JudgeWriter()
+    writer = Libxml2Writer()
     text, _ = writer.expression(parse_expression(path, NAMESPACES, CANONICAL_LIMITS))
     nodes: Any = etree.XPath(text, namespaces=writer.namespaces)(document.tree)
     return [document.tree.getpath(node) for node in nodes]

@@ -37,7 +37,7 @@ from twigcast.covering.containment.homomorphism import (
     plainly_follows,
     target_twig,
 )
-from twigcast.covering.containment.twig import Chain, Twig, stretched
+from twigcast.covering.containment.twig import ElementChain, Twig, stretched
 from twigcast.language.condition.model import ANY_ELEMENT
 
 __all__ = ["OutOfSteps", "Steps", "covers_every_model", "longest_row_of_stars"]
@@ -73,7 +73,7 @@ def covers_every_model(
     Raises :class:`OutOfSteps` where there are more models to check than steps left.
     """
     models = _Models(widers, narrower, steps, follows)
-    whole = (Chain((), is_open=True),) * len(models.far)
+    whole = (ElementChain((), is_open=True),) * len(models.far)
     if not models.match(models.shortest(whole)) or not models.match(models.longest(whole)):
         return False
     left = [whole]
@@ -113,27 +113,31 @@ class _Models:
         self._longest = 1 + max(map(longest_row_of_stars, widers))
         self.far = [node for node, reach in enumerate(narrower.reaches) if reach]
 
-    def match(self, chains: tuple[Chain, ...]) -> bool:
+    def match(self, chains: tuple[ElementChain, ...]) -> bool:
         """Whether a homomorphism shows that a wider twig matches every model of the class."""
         twig = stretched(self._narrower, dict(zip(self.far, chains, strict=True)))
         self._steps.take(self._size * twig.size)
         target = target_twig(twig)
         return any(lies_on(wider, target, self._follows) for wider in self._widers)
 
-    def shortest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
+    def shortest(self, chains: tuple[ElementChain, ...]) -> tuple[ElementChain, ...]:
         """The model with the shortest chains of the class."""
-        return tuple(Chain(chain.elements, is_open=False) for chain in chains)
+        return tuple(ElementChain(chain.elements, is_open=False) for chain in chains)
 
-    def longest(self, chains: tuple[Chain, ...]) -> tuple[Chain, ...]:
+    def longest(self, chains: tuple[ElementChain, ...]) -> tuple[ElementChain, ...]:
         """The model whose open chains have the greatest length needed."""
-        full = Chain((ANY_ELEMENT,) * self._longest, is_open=False)
+        full = ElementChain((ANY_ELEMENT,) * self._longest, is_open=False)
         return tuple(full if chain.is_open else chain for chain in chains)
 
     def split(
-        self, chains: tuple[Chain, ...], position: int
-    ) -> tuple[tuple[Chain, ...], tuple[Chain, ...]]:
+        self, chains: tuple[ElementChain, ...], position: int
+    ) -> tuple[tuple[ElementChain, ...], tuple[ElementChain, ...]]:
         """The two halves of the class: one chain closed as it is, or one element longer."""
         elements = chains[position].elements
-        extended = Chain((*elements, ANY_ELEMENT), is_open=len(elements) + 1 < self._longest)
+        extended = ElementChain((*elements, ANY_ELEMENT), is_open=len(elements) + 1 < self._longest)
         before, behind = chains[:position], chains[position + 1 :]
-        return (*before, Chain(elements, is_open=False), *behind), (*before, extended, *behind)
+        return (*before, ElementChain(elements, is_open=False), *behind), (
+            *before,
+            extended,
+            *behind,
+        )

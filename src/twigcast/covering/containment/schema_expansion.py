@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Final
 
 from twigcast.covering.containment.canonical_models import Steps
-from twigcast.covering.containment.twig import Chain, Twig, stretched
+from twigcast.covering.containment.twig import ElementChain, Twig, stretched
 from twigcast.covering.containment.with_schema import SchemaPaths, edges_from, possible_states
 from twigcast.covering.paths.automaton import DOCUMENT_NODE
 from twigcast.language.condition.model import ANY_ELEMENT, Kind, Label
@@ -96,7 +96,7 @@ def _named(twig: Twig, node_states: list[set[int]], schema: SchemaPaths) -> Twig
 
 def _chains(
     twig: Twig, node: int, node_states: list[set[int]], schema: SchemaPaths, *, most: int
-) -> list[Chain] | None:
+) -> list[ElementChain] | None:
     """The chains that can stand between a node and its parent; None if nothing is known."""
     label = twig.labels[node]
     assert label is not None
@@ -108,9 +108,9 @@ def _chains(
     inside = schema.or_above(ends)
     sequences = _sequences(schema, begin & inside, inside, ends, most=most)
     if sequences is not None:
-        return [Chain(sequence, is_open=False) for sequence in sequences]
+        return [ElementChain(sequence, is_open=False) for sequence in sequences]
     first = _shared_beginning(schema, begin, inside, ends)
-    return [Chain(first, is_open=True)] if first else None
+    return [ElementChain(first, is_open=True)] if first else None
 
 
 def _sequences(

@@ -42,7 +42,7 @@ from twigcast.language.condition.model import (
 
 __all__ = [
     "CHILD",
-    "Chain",
+    "ElementChain",
     "Twig",
     "condensed",
     "stretched",
@@ -197,19 +197,19 @@ def with_one_of_each_attribute(twig: Twig) -> Twig:
     return _without(twig, gone, twig.reaches, tests) if any(gone) else twig
 
 
-class Chain(NamedTuple):
+class ElementChain(NamedTuple):
     """The replacement of a ``//``: these elements, then one level, or any number."""
 
     elements: tuple[Label, ...]
     is_open: bool
 
 
-def stretched(twig: Twig, chains: Mapping[int, Chain]) -> Twig:
+def stretched(twig: Twig, chains: Mapping[int, ElementChain]) -> Twig:
     """The twig with chains inserted above some of its nodes.
 
     >>> from twigcast.language import Pattern
     >>> twig = twig_of(Pattern.parse("/a//b").condition)
-    >>> stretched(twig, {2: Chain((ANY_ELEMENT,), is_open=False)}).reaches
+    >>> stretched(twig, {2: ElementChain((ANY_ELEMENT,), is_open=False)}).reaches
     (0, 0, 0, 0)
     """
     labels: list[Label | None] = []

@@ -1,1 +1,1 @@
-"""Conditions: what an expression asks of a document, in one canonical form."""
+"""Conditions: the meaning of an expression, in one canonical form."""

@@ -1,8 +1,8 @@
-"""How deep a condition is: what everybody who walks it needs room for.
+"""The depth of conditions, which bounds the recursion of functions over them.
 
-Conditions are walked by functions that call themselves for the parts: to write, weaken, compare,
-compile and decide them. Each level takes some frames of the interpreter's stack, of which there are
-a thousand. So whoever takes patterns from strangers asks first how deep they are.
+Functions that write, weaken, compare, compile and decide conditions recurse into the parts. Each
+level takes some frames of the interpreter's stack, of which there are a thousand. So patterns from
+untrusted sources are checked for their depth first.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _Node: TypeAlias = Condition | Expression
 
 
 def depth_of(condition: Condition) -> int:
-    """The number of parts inside each other, along the deepest way down.
+    """The greatest number of parts nested inside each other.
 
-    Steps in a row count as if each were inside the one before, which is what they mean.
+    Each step of a path counts as nested inside the one before.
 
     >>> from twigcast.language import Pattern
     >>> [depth_of(Pattern(text).condition) for text in ("/a", "/a/b/c", "/a[b][c]", "1 + 1 + 1")]
@@ -60,7 +60,7 @@ def depth_of(condition: Condition) -> int:
 
 
 def _parts(node: _Node) -> Iterator[tuple[_Node, int]]:  # noqa: C901 (one case for each kind)
-    """The parts of a condition or an expression, and how many levels below it they are."""
+    """The parts of a condition or an expression, with their levels below it."""
     match node:
         case Exists(_, _, where):
             yield where, 1

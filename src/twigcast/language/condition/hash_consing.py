@@ -1,6 +1,6 @@
-"""Values that exist once: equal means identical.
+"""Hash consing: values that exist once, so that equal means identical.
 
-A million subscriptions say much the same things: ``//news/head``, ``@lang='en'``. Parts of
+A million subscriptions have many parts in common: ``//news/head``, ``@lang='en'``. Parts of
 patterns are therefore *hash-consed*: making a value that already exists returns the existing one.
 Equality is then a comparison of addresses, hashing costs nothing, and a part shared by a thousand
 patterns is stored once.
@@ -10,9 +10,9 @@ patterns is stored once.
     True
 
 The table holds its values weakly, so it is no larger than what is in use. When a value dies, its
-entry is only put on a list, since that can happen at any moment and on any thread; entries are
-taken out under the lock under which they are put in. The standard library's weak dictionary does
-the same in more general, and three times as slow: parsing spends its time here.
+entry is only appended to a list, since that can happen at any time and on any thread; entries are
+removed under the lock under which they are inserted. The standard library's weak dictionary is more
+general, and three times as slow: parsing spends its time here.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ __all__ = ["Interned", "interned_count"]
 _T = TypeVar("_T")
 
 
-class _Entry(ref[object]):
-    """A weak hold on a value, and the key it is filed under."""
+class _WeakEntry(ref[object]):
+    """A weak reference to a value, with its key in the table."""
 
     __slots__ = ("key",)
 
     key: tuple[object, ...]
 
 
-_entries: dict[tuple[object, ...], _Entry] = {}
-_dead: deque[_Entry] = deque()
+_entries: dict[tuple[object, ...], _WeakEntry] = {}
+_dead: deque[_WeakEntry] = deque()
 _lock = RLock()
 if hasattr(os, "register_at_fork"):
-    # A process is forked between two changes of the table: the lock that another thread holds in
-    # that moment would be held in the new process for ever.
+    # A process is forked only between two changes of the table: a lock held by another thread
+    # during the fork would stay locked in the new process for ever.
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
@@ -59,7 +59,7 @@ class Interned(type):
         key = (cls, *arguments)
         entry = _entries.get(key)
         value = None if entry is None else entry()
-        return _made(cls, key) if value is None else value  # type: ignore[return-value]
+        return _inserted(cls, key) if value is None else value  # type: ignore[return-value]
 
 
 def rebuilt(value: object) -> tuple[object, tuple[object, ...]]:
@@ -69,24 +69,24 @@ def rebuilt(value: object) -> tuple[object, tuple[object, ...]]:
 
 
 def interned_count() -> int:
-    """How many values are alive in the table."""
+    """The number of live values in the table."""
     with _lock:
-        _clear_away()
+        _remove_dead()
         return len(_entries)
 
 
-def _made(cls: type[_T], key: tuple[object, ...]) -> _T:
-    """A value that was not there a moment ago.
+def _inserted(cls: type[_T], key: tuple[object, ...]) -> _T:
+    """The value of a key that was not in the table.
 
-    Two threads may have missed it at once; only one of theirs may become *the* value. And while it
-    is being made garbage may be collected on this very thread, and whatever runs then may make it,
-    too: so it is looked for only when it is ready to be put in.
+    Two threads may have missed it at once; only one of their values may enter the table. Nor is
+    this thread safe from itself: while the value is built, garbage may be collected, and code that
+    runs then may build it too. So the table is asked again once the value is ready.
     """
     with _lock:
         if _dead:
-            _clear_away()
+            _remove_dead()
         value: _T = type.__call__(cls, *key[1:])
-        entry = _Entry(value, _died)
+        entry = _WeakEntry(value, _on_death)
         entry.key = key
         while (there := _entries.setdefault(key, entry)) is not entry:
             other = there()
@@ -97,21 +97,21 @@ def _made(cls: type[_T], key: tuple[object, ...]) -> _T:
         return value
 
 
-def _died(entry: ref[object]) -> None:
-    _dead.append(entry)  # type: ignore[arg-type]  # Only entries are given this to call.
-    # Whoever holds the lock may be ourselves, further up; then the next to take it clears away.
+def _on_death(entry: ref[object]) -> None:
+    _dead.append(entry)  # type: ignore[arg-type]  # Only entries have this callback.
+    # This thread may hold the lock already; then its next holder removes the dead entries.
     if _lock.acquire(blocking=False):
         try:
-            _clear_away()
+            _remove_dead()
         finally:
             _lock.release()
 
 
-def _clear_away() -> None:
-    """Take out the entries of dead values, and of those that die with them; the lock is held."""
+def _remove_dead() -> None:
+    """Remove the entries of dead values, and of those that die with them; needs the lock."""
     while _dead:
         entry = _dead.popleft()
         # The value may have been made anew in the meantime, under an entry of its own.
         if _entries.get(entry.key) is entry:
             del _entries[entry.key]
-        del entry  # With it goes its key, and parts that only the key still held.
+        del entry  # This also frees its key, and parts that only the key still held.

@@ -1,6 +1,6 @@
-"""What an expression means: conditions on a node, in one canonical form.
+"""Conditions on nodes: the meaning of expressions, in one canonical form.
 
-``boolean(expression)`` asks whether *some* nodes exist, so a subscription is a condition on the
+``boolean(expression)`` is true if *some* nodes exist, so a subscription is a condition on the
 document node, built from a few kinds of conditions on nodes:
 
     Exists(axis, label, where)   some child (or descendant) with this label satisfies ``where``
@@ -9,9 +9,9 @@ document node, built from a few kinds of conditions on nodes:
     FirstValue(steps, test)      the first node these steps lead to passes the test
     AllOf, AnyOf, Not            the connectives; ``TRUE`` is AllOf(), ``FALSE`` is AnyOf()
     AtDocument(condition)        the condition holds at the document node (absolute paths inside)
-    Residual(expression)         whatever else XPath can say; libxml2 decides it
+    Residual(expression)         any other XPath expression; libxml2 decides it
 
-Attributes and text nodes are seen as children of their element with labels of their own kind, so
+Attributes and text nodes are treated as children of their element with labels of their own kind, so
 two axes are enough:
 
     //a[@x='1']//@y   =   Exists(DESCENDANT, a,
@@ -19,8 +19,8 @@ two axes are enough:
 
 The functions :func:`all_of`, :func:`any_of`, :func:`negation`, :func:`exists` and
 :func:`at_document` build *canonical* conditions: connectives flattened, their parts in a fixed
-order, doubles and parts implied by a neighbour removed, contradictions found where they are plain
-to see. Use these; the classes themselves build exactly what they are told.
+order, duplicates and parts implied by a neighbour removed, obvious contradictions found. Use these;
+the classes themselves build exactly what is passed to them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ __all__ = [
 
 
 class Kind(StrEnum):
-    """What sort of node a label is about."""
+    """The kinds of nodes that have labels."""
 
     ELEMENT = "element"
     ATTRIBUTE = "attribute"
@@ -108,7 +108,7 @@ class Reach(StrEnum):
 
 
 class Operator(StrEnum):
-    """How a value is compared with a constant."""
+    """The comparisons of values with constants."""
 
     EQUAL = "="
     UNEQUAL = "!="
@@ -147,7 +147,7 @@ class SelfIs(metaclass=Interned):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ValueTest(metaclass=Interned):
-    """The string-value of the context node compares with the constant, as XPath 3.4 says.
+    """The string-value of the context node compares with the constant, by XPath 1.0, section 3.4.
 
     Against a number, and for the four order operators always, both sides are read as numbers.
     """
@@ -170,7 +170,7 @@ class FirstStep(NamedTuple):
 class FirstValue(metaclass=Interned):
     """``contains(a/b, 'x')``: of all nodes reached, the first in document order passes the test.
 
-    XPath turns a node-set into a string by its first node alone (4.2), so this is not "some b
+    XPath converts a node-set to a string by its first node alone (4.2), so this is not "some b
     contains x".
     """
 
@@ -230,7 +230,7 @@ Condition: TypeAlias = (
 )
 
 _FEW_PARTS: Final = 8
-"""Comparing so many parts each with each takes less time than sorting them into families."""
+"""Comparing all pairs of so many parts takes less time than sorting them into families."""
 
 TRUE: Final = AllOf(())
 FALSE: Final = AnyOf(())
@@ -261,10 +261,10 @@ def is_exact(condition: Condition) -> bool:
 
 
 def implies(stronger: Condition, weaker: Condition) -> bool:
-    """Whether it is plain to see that the one entails the other (sound, far from complete).
+    """Whether the one obviously entails the other (sound, far from complete).
 
-    This only keeps canonical forms free of idle parts, as in ``a[b][b/c]``; what can really be
-    said about two patterns is the business of the room ``covering``.
+    This only keeps canonical forms free of redundant parts, as in ``a[b][b/c]``; the room
+    ``covering`` decides containment of patterns.
     """
     if stronger is weaker or weaker is TRUE or stronger is FALSE:
         return True
@@ -293,29 +293,29 @@ def implies(stronger: Condition, weaker: Condition) -> bool:
             return False
 
 
-def without_idle(parts: Iterable[Condition], *, conjunction: bool) -> list[Condition]:
-    """The parts that say something their neighbours do not, in the order given."""
+def without_redundant(parts: Iterable[Condition], *, conjunction: bool) -> list[Condition]:
+    """The parts that no other part makes redundant, in their order."""
     different = dict.fromkeys(parts)
     if len(different) > _FEW_PARTS:
-        return _without_idle_of_many(different, conjunction)
+        return _without_redundant_of_many(different, conjunction)
     kept: list[Condition] = []
     for part in different:
         if kept:
-            if _idle_beside(part, kept, conjunction):
+            if _is_redundant_beside(part, kept, conjunction):
                 continue
-            kept = [other for other in kept if not _idle(other, part, conjunction)]
+            kept = [other for other in kept if not _is_redundant(other, part, conjunction)]
         kept.append(part)
     return kept
 
 
-def _without_idle_of_many(parts: Iterable[Condition], conjunction: bool) -> list[Condition]:  # noqa: FBT001
-    """The same, where comparing each with each would take long."""
-    kept = _Kept()
+def _without_redundant_of_many(parts: Iterable[Condition], conjunction: bool) -> list[Condition]:  # noqa: FBT001
+    """The same, where comparing all pairs would take long."""
+    kept = _KeptParts()
     for part in parts:
         near = kept.near(part)
-        if not _idle_beside(part, near, conjunction):
+        if not _is_redundant_beside(part, near, conjunction):
             for other in near:
-                if _idle(other, part, conjunction):
+                if _is_redundant(other, part, conjunction):
                     kept.remove(other)
             kept.add(part)
     return list(kept.parts)
@@ -325,18 +325,18 @@ _Family: TypeAlias = tuple[type, object]
 
 
 class _Families:
-    """Conditions by the families of some of their parts; those without one are near to all."""
+    """Conditions by the families of some of their parts; those without a family are near to all."""
 
     def __init__(self) -> None:
         self.anywhere: dict[Condition, None] = {}
         self._by_family: dict[_Family, dict[Condition, None]] = {}
         self._by_type: dict[type, dict[Condition, None]] = {}
 
-    def put(self, condition: Condition, family: _Family | None) -> None:
+    def add(self, condition: Condition, family: _Family | None) -> None:
         for group in self._groups(family):
             group[condition] = None
 
-    def take(self, condition: Condition, family: _Family | None) -> None:
+    def remove(self, condition: Condition, family: _Family | None) -> None:
         for group in self._groups(family):
             group.pop(condition, None)
 
@@ -347,65 +347,65 @@ class _Families:
         return by_type, self._by_family.setdefault(family, {})
 
     def near(self, family: _Family) -> list[Condition]:
-        """Those with a part that may imply one of the family, or be implied by one."""
+        """The conditions with a part that may imply one of the family, or be implied by one."""
         kind, name = family
         if name is None:
             return [*self._by_type.get(kind, ())]
         return [*self._by_family.get((kind, None), ()), *self._by_family.get(family, ())]
 
     def size(self, family: _Family) -> int:
-        """How many :meth:`near` gives."""
+        """The number of conditions that :meth:`near` returns."""
         kind, name = family
         if name is None:
             return len(self._by_type.get(kind, ()))
         return sum(len(self._by_family.get(each, ())) for each in ((kind, None), family))
 
 
-class _Kept:
-    """Conditions that were kept so far, found by what they could imply or be implied by.
+class _KeptParts:
+    """The conditions kept so far, found by what they could imply or be implied by.
 
     A conjunction implies another if each part of that one is implied by a part of its own. So
-    whatever implies it has a part near to its rarest one, and that is what is looked up.
+    whatever implies it has a part near to its rarest one, which is looked up.
     """
 
     def __init__(self) -> None:
         self.parts: dict[Condition, _Family | None] = {}
-        """Each with the family of its rarest part."""
-        self._has = _Families()
-        self._needs = _Families()
+        """The kept conditions, each with the family of its rarest part."""
+        self._by_any_part = _Families()
+        self._by_rarest_part = _Families()
 
     def add(self, part: Condition) -> None:
         rarest = self._rarest(part)
         self.parts[part] = rarest
-        self._needs.put(part, rarest)
+        self._by_rarest_part.add(part, rarest)
         for family in map(_family, parts_of(part)):
-            self._has.put(part, family)
+            self._by_any_part.add(part, family)
 
     def remove(self, part: Condition) -> None:
-        self._needs.take(part, self.parts.pop(part))
+        self._by_rarest_part.remove(part, self.parts.pop(part))
         for family in map(_family, parts_of(part)):
-            self._has.take(part, family)
+            self._by_any_part.remove(part, family)
 
     def near(self, part: Condition) -> list[Condition]:
-        """Those that may imply a condition, or be implied by it."""
+        """The kept conditions that may imply one, or be implied by it."""
         rarest = self._rarest(part)
         families = set(map(_family, parts_of(part)))
         if rarest is None or None in families:
             return list(self.parts)
-        found = dict.fromkeys((*self._has.anywhere, *self._needs.anywhere))
-        found.update(dict.fromkeys(self._has.near(rarest)))
+        found = dict.fromkeys((*self._by_any_part.anywhere, *self._by_rarest_part.anywhere))
+        found.update(dict.fromkeys(self._by_any_part.near(rarest)))
         for family in families:
             if family is not None:
-                found.update(dict.fromkeys(self._needs.near(family)))
+                found.update(dict.fromkeys(self._by_rarest_part.near(family)))
         return list(found)
 
     def _rarest(self, condition: Condition) -> _Family | None:
         families = (family for family in map(_family, parts_of(condition)) if family is not None)
-        return min(families, key=self._has.size, default=None)
+        return min(families, key=self._by_any_part.size, default=None)
 
 
 def _family(part: Condition) -> _Family | None:
-    """Parts of different families do not imply each other; None if it may imply whatever it likes.
+    """The family of a part: different families do not imply each other; None if all may.
 
     A family is a type and a name: that of a label, or the part itself where it implies no other of
     its type. A part without a name is near to all of its type.
@@ -422,12 +422,12 @@ def _family(part: Condition) -> _Family | None:
             return type(part), part
 
 
-def _idle_beside(part: Condition, kept: list[Condition], conjunction: bool) -> bool:  # noqa: FBT001
+def _is_redundant_beside(part: Condition, kept: list[Condition], conjunction: bool) -> bool:  # noqa: FBT001
     for other in kept:  # noqa: SIM110  # A generator would take longer to make than most lists to read.
-        if _idle(part, other, conjunction):
+        if _is_redundant(part, other, conjunction):
             return True
     return False
 
 
-def _idle(part: Condition, beside: Condition, conjunction: bool) -> bool:  # noqa: FBT001
+def _is_redundant(part: Condition, beside: Condition, conjunction: bool) -> bool:  # noqa: FBT001
     return implies(beside, part) if conjunction else implies(part, beside)

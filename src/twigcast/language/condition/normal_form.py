@@ -1,7 +1,7 @@
-"""Building conditions in canonical form.
+"""Constructors of conditions in canonical form.
 
 Each function takes canonical parts and returns a canonical whole, so that two spellings of one
-meaning end as the same value as often as rules this small can make it so:
+meaning become the same value as often as such simple rules achieve it:
 
     a[b][c], a[c and b], a[b]/c   →   one value
     a[b][b/c]                     →   a/b/c
@@ -34,7 +34,7 @@ from twigcast.language.condition.model import (
     SelfIs,
     ValueTest,
     parts_of,
-    without_idle,
+    without_redundant,
 )
 from twigcast.language.condition.writer import ends_in_value, part_text, step_text
 
@@ -54,16 +54,16 @@ _STAYING: Final[dict[Kind, frozenset[type]]] = {
     Kind.ATTRIBUTE: _AT_LEAF,
     Kind.TEXT: _AT_LEAF,
 }
-"""The parts that a node of the kind can have and that :func:`exists` leaves where they are."""
+"""The parts that a node of the kind can have and that :func:`exists` leaves in place."""
 _MAY_STAY: Final[dict[Kind, frozenset[type]]] = {
     kind: staying | ({Not, AnyOf} if kind is Kind.ELEMENT else frozenset())
     for kind, staying in _STAYING.items()
 }
-"""The same with parts that stay unless they speak of the document node alone."""
+"""The same with parts that stay unless they are about the document node alone."""
 
 
 def all_of(parts: Iterable[Condition]) -> Condition:
-    """Every one of the parts."""
+    """The conjunction of the parts."""
     flat: list[Condition] = []
     for part in parts:
         if isinstance(part, AllOf):
@@ -73,27 +73,27 @@ def all_of(parts: Iterable[Condition]) -> Condition:
     if len(flat) == 1:
         return flat[0]
     kinds = set(map(type, flat))
-    kept = without_idle(_one_name(flat) if SelfIs in kinds else flat, conjunction=True)
+    kept = without_redundant(_one_name(flat) if SelfIs in kinds else flat, conjunction=True)
     if FALSE in kept or (Not in kinds and _has_both_ways(kept)):
         return FALSE
     return _joined(AllOf, kept)
 
 
 def any_of(parts: Iterable[Condition]) -> Condition:
-    """At least one of the parts."""
+    """The disjunction of the parts."""
     flat = [
         inner for part in parts for inner in (part.parts if isinstance(part, AnyOf) else (part,))
     ]
     if len(flat) == 1:
         return flat[0]
-    kept = without_idle(flat, conjunction=False)
+    kept = without_redundant(flat, conjunction=False)
     if TRUE in kept or _has_both_ways(kept):
         return TRUE
     return _joined(AnyOf, kept)
 
 
 def negation(part: Condition) -> Condition:
-    """Not the part."""
+    """The negation of the part."""
     if part is TRUE:
         return FALSE
     if part is FALSE:
@@ -108,15 +108,15 @@ def negation(part: Condition) -> Condition:
 def exists(reach: Reach, label: Label, where: Condition) -> Condition:
     """A child or descendant with the label that satisfies ``where``.
 
-    What ``where`` says about the document node is moved out of it, and what it says about the
-    label into the label.
+    Parts of ``where`` about the document node are moved out of it, and parts about the label into
+    the label.
     """
     if where is TRUE or (type(where) is Exists and label.kind is Kind.ELEMENT):
         # By far the most common: a path ends, or goes on.
         return Exists(reach, label, where)
     parts = parts_of(where)
     if _STAYING[label.kind].issuperset(map(type, parts)):
-        # The next: it branches, or a value is compared.
+        # The next most common: it branches, or a value is compared.
         return Exists(reach, label, where)
     if _MAY_STAY[label.kind].issuperset(map(type, parts)) and not any(map(_is_outside, parts)):
         return Exists(reach, label, where)
@@ -141,9 +141,9 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
 
 
 def at_document(condition: Condition) -> Condition:
-    """The condition, asked of the document node from wherever we are.
+    """The condition at the document node, for any context node.
 
-    Each part is asked there on its own, as its text says: ``[/a or /b]``.
+    Each part is applied there on its own, as it is written: ``[/a or /b]``.
     """
     condition = on_document(condition)
     if condition is TRUE or condition is FALSE or isinstance(condition, AtDocument):
@@ -160,7 +160,7 @@ def at_document(condition: Condition) -> Condition:
 
 
 def on_document(condition: Condition) -> Condition:
-    """The condition as it reads at the document node itself, where AtDocument says nothing."""
+    """The condition at the document node itself, where AtDocument is redundant."""
     if isinstance(condition, Exists):
         # Attributes and texts are below elements.
         placed = condition.reach is Reach.DESCENDANT or condition.label.kind is Kind.ELEMENT
@@ -181,7 +181,7 @@ def on_document(condition: Condition) -> Condition:
 
 
 def _is_outside(condition: Condition) -> bool:
-    """Whether it speaks of the document node alone: ``[/a or not(/b)]``; so does FALSE."""
+    """Whether it is about the document node alone: ``[/a or not(/b)]``; so is FALSE."""
     match condition:
         case AllOf(parts) | AnyOf(parts):
             return all(map(_is_outside, parts))
@@ -192,7 +192,7 @@ def _is_outside(condition: Condition) -> bool:
 
 
 def _on_leaf(condition: Condition, kind: Kind) -> Condition:
-    """The condition as it reads at an attribute or a text, which has nothing below it."""
+    """The condition at an attribute or a text, which has no nodes below it."""
     match condition:
         case AllOf(parts):
             return all_of(_on_leaf(part, kind) for part in parts)
@@ -209,13 +209,13 @@ def _on_leaf(condition: Condition, kind: Kind) -> Condition:
 
 
 def _has_both_ways(parts: list[Condition]) -> bool:
-    """Whether some part stands beside its own negation."""
+    """Whether the parts include a part and its negation."""
     negated = [part.part for part in parts if isinstance(part, Not)]
     return bool(negated) and not set(negated).isdisjoint(parts)
 
 
 def _one_name(parts: list[Condition]) -> list[Condition]:
-    """The parts, those about the node's own label put together into one."""
+    """The parts, with those about the node's own label joined into one."""
     labels = [part.label for part in parts if isinstance(part, SelfIs)]
     if len(labels) < 2:  # noqa: PLR2004
         return parts
@@ -233,7 +233,7 @@ def _joined(kind: type[AllOf | AnyOf], parts: list[Condition]) -> Condition:
 
 
 def _in_order(parts: list[Condition]) -> list[Condition]:
-    """The parts in their fixed order, which rarely takes more than how their texts begin."""
+    """The parts in their fixed order; the beginnings of their texts are usually enough."""
     beginnings = [_beginning(part) for part in parts]
     if len(parts) == 2 and beginnings[0][:2] != beginnings[1][:2]:  # noqa: PLR2004
         # A test and a path, most of the time.
@@ -246,7 +246,7 @@ def _in_order(parts: list[Condition]) -> list[Condition]:
 
 
 def _beginning(part: Condition) -> tuple[int, bool, str]:
-    """The part's rank, whether it is a bare path, and as much of its text as is had for nothing."""
+    """The part's rank, whether it is a bare path, and the beginning of its text, which is cheap."""
     if isinstance(part, Exists) and not ends_in_value(part):
         return _RANK[Exists], True, step_text(part.reach, part.label)
     return _RANK[type(part)], False, ""

@@ -1,8 +1,8 @@
-"""Value tests, as XPath 1.0 has them (3.4) and as libxml2 reads numbers.
+"""Value tests, by XPath 1.0 (section 3.4) and libxml2's reading of numbers.
 
 Strings are compared as strings. Against a number, and for the four order operators always, both
-sides are read as numbers, by libxml2 itself: what is a number (``" 5 "``, ``"1e3"``) and how it is
-rounded is its own affair.
+sides are read as numbers, by libxml2 itself, so that its syntax (``" 5 "``, ``"1e3"``) and its
+rounding apply.
 
     >>> from twigcast.language.xpath.syntax import Number
     >>> passes(ValueTest(Operator.LESS, Number("1001")), "1e3")
@@ -52,9 +52,9 @@ def is_numeric(test: ValueTest) -> bool:
     return not (isinstance(test.constant, Literal) and test.operator in _STRINGS)
 
 
-@lru_cache(maxsize=4096)  # The values of a document or two; most tests ask of the same few.
+@lru_cache(maxsize=4096)  # The values of a document or two; most tests are of the same few.
 def number_of(value: str) -> float:
-    """A string read as a number; what is none is NaN."""
+    """A string read as a number; NaN for other strings."""
     return cast("float", _as_number(_nowhere, value=value))
 
 

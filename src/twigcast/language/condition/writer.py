@@ -1,17 +1,18 @@
-"""From meaning back to text: one writer, two dialects.
+"""Writers of conditions as text, in two dialects.
 
-*Canonical* text is self-contained (``{uri}name``, ``*:name``) and reads like what a person would
-write; parsing it gives the same pattern again. *Judge* text is plain XPath 1.0 for libxml2:
-namespaces become generated prefixes, ``*:name`` becomes ``*[local-name()='name']``, and what
-follows a ``//`` is put into a predicate:
+*Canonical* text is self-contained (``{uri}name``, ``*:name``) and reads as people write; parsing it
+gives the same pattern again. *libxml2* text is plain XPath 1.0: namespaces become generated
+prefixes, ``*:name`` becomes ``*[local-name()='name']``, and the steps after a ``//`` are moved into
+a predicate:
 
     canonical   //a//{urn:x}b[@c = '1']/d
-    judge       /descendant::a[descendant::n0:b[@c = '1']/d]
+    libxml2     /descendant::a[descendant::n0:b[@c = '1']/d]
 
 The brackets matter: libxml2 merges the node-sets of ``//a//b`` by comparing every node with every
 other (50 seconds for 20,000 nested elements), but tests ``//a[.//b]`` in milliseconds. So does the
-axis: ``//*[@x]`` gives the children of one element after the other, and sorting them into document
-order took a second for 40,000 elements on lines of their own; ``descendant::`` gives them in order.
+axis: ``//*[@x]`` returns the children of one element after the other, and sorting them into
+document order took a second for 40,000 elements on lines of their own; ``descendant::`` returns
+them in order.
 """
 
 from __future__ import annotations
@@ -59,10 +60,10 @@ from twigcast.language.xpath.syntax import (
     direct,
 )
 
-__all__ = ["JudgeWriter", "Writer", "canonical_text", "ends_in_value", "part_text", "step_text"]
+__all__ = ["Libxml2Writer", "Writer", "canonical_text", "ends_in_value", "part_text", "step_text"]
 
-_NAMES_KEPT: Final = 4096
-"""Names that were tried with libxml2: more than any vocabulary has beyond ASCII."""
+_NAMES_CACHED_MAX: Final = 4096
+"""Cached results of trying names with libxml2: more than any vocabulary has beyond ASCII."""
 
 _OR, _AND, _EQUAL, _UNARY, _UNION, _PATH = 1, 2, 3, 7, 8, 9
 _LEVEL: Final = {
@@ -72,12 +73,11 @@ _LEVEL: Final = {
 _CALLS: Final = frozenset({Operator.CONTAINS, Operator.STARTS_WITH})
 _TRUE: Final = AllOf(())
 
-_REMEMBERED_MAX: Final = 16_384
-"""Texts of patterns that are remembered, some 5 MB: a broker asks for the text of one several times
-while it passes through."""
+_TEXTS_CACHED_MAX: Final = 16_384
+"""Cached texts of patterns, some 5 MB: a broker needs the text of a pattern several times."""
 
 
-@lru_cache(maxsize=_REMEMBERED_MAX)
+@lru_cache(maxsize=_TEXTS_CACHED_MAX)
 def canonical_text(condition: Condition) -> str:
     """The canonical text of a condition on the document node: that of a whole pattern."""
     return _WRITER.condition(condition, "/")[0]
@@ -89,7 +89,7 @@ def part_text(condition: Condition) -> str:
 
 
 def ends_in_value(exists: Exists) -> bool:
-    """Whether the path, followed along its last parts, comes to nothing but a value test."""
+    """Whether the path, followed along its last parts, ends in a value test alone."""
     where = exists.where
     while not isinstance(where, ValueTest):
         if isinstance(where, AllOf):
@@ -109,7 +109,7 @@ def step_text(reach: Reach, label: Label) -> str:
 class Writer:
     """Writes canonical text. A text comes with its level: how tightly its operator binds.
 
-    ``base`` says where the context node is: ``"/"`` at the document node, ``""`` inside.
+    ``base`` is ``"/"`` if the context node is the document node, and ``""`` otherwise.
     """
 
     def condition(self, condition: Condition, base: str) -> tuple[str, int]:  # noqa: PLR0911
@@ -175,8 +175,10 @@ class Writer:
         """A step without its predicates: ``/a``, ``//a``, ``.//a``, ``@x``."""
         return self._lead(reach, label, base) + self._label(label)
 
-    def _joined(self, parts: tuple[Condition, ...], base: str, word: str, level: int) -> str:
-        return word.join(_closed(self.condition(part, base), level + 1) for part in parts)
+    def _joined(self, parts: tuple[Condition, ...], base: str, operator: str, level: int) -> str:
+        return operator.join(
+            _parenthesised(self.condition(part, base), level + 1) for part in parts
+        )
 
     def _exists(self, exists: Exists, base: str) -> tuple[str, int]:
         text = self.step(exists.reach, exists.label, base)
@@ -187,7 +189,7 @@ class Writer:
             exists, alone = following, False
         test = exists.where
         # A call takes the first node only, so it may stand for "some node" only where there can
-        # be but one.
+        # be only one.
         if not base and isinstance(test, ValueTest):
             single = alone and exists.label.kind is Kind.ATTRIBUTE and None not in exists.label
             if single or test.operator not in _CALLS:
@@ -195,9 +197,9 @@ class Writer:
         return text + self._predicates(parts_of(test)), _PATH
 
     def _continuation(self, where: Condition) -> Exists | None:
-        """The last part, if the path is to go on with it.
+        """The last part, if the path continues with it.
 
-        What ends in a value test stays in a predicate, where it reads as a comparison.
+        A part that ends in a value test stays in a predicate, written as a comparison.
         """
         last = parts_of(where)[-1:]
         if not last or not isinstance(last[0], Exists) or ends_in_value(last[0]):
@@ -212,7 +214,7 @@ class Writer:
         return self._value(path, first.test)
 
     def _lead(self, reach: Reach, label: Label, base: str) -> str:  # noqa: ARG002
-        """How a step begins: behind a slash (``base`` is ``"/"``), or at the front of a path."""
+        """The beginning of a step: behind a slash (``base`` is ``"/"``), or first in a path."""
         if base:
             return "//" if reach is Reach.DESCENDANT else "/"
         return ".//" if reach is Reach.DESCENDANT else ""
@@ -229,7 +231,7 @@ class Writer:
     def _self_is(self, label: Label) -> tuple[str, int]:
         if label.kind is Kind.ELEMENT:
             return f"self::{self._name(label.namespace, label.local)}", _PATH
-        # The axis self only ever names elements, so attributes are asked for their names.
+        # The axis self only selects elements, so for attributes the names are compared.
         tests = [
             f"{function}() = {_quoted(name)}"
             for function, name in (("local-name", label.local), ("namespace-uri", label.namespace))
@@ -256,21 +258,21 @@ class Writer:
         # A lone '/' would swallow the operator behind it as the name of a step.
         if expression == Path.rooted(()):
             return "(/)"
-        return _closed(self.expression(expression), level)
+        return _parenthesised(self.expression(expression), level)
 
     def _primary(self, base: Expression) -> str:
         text = self.expression(base)[0]
         return text if isinstance(base, Call | Filter) else f"({text})"
 
     def _path(self, start: str, steps: tuple[Step, ...]) -> str:
-        """Steps behind ``start``, which is empty or ends in a slash; ``//`` for what it means."""
+        """The steps behind ``start``, empty or ending in a slash, with ``//`` abbreviated."""
         text = start
         for place, step in enumerate(steps):
             if step == ANYWHERE_BELOW:
                 # It needs a step before it and one behind it.
                 text = (text or "./") + "/" + "." * (place == len(steps) - 1)
             else:
-                # In a path ``.`` would say nothing.
+                # In a path ``.`` would be redundant.
                 is_written_out = step == CONTEXT_NODE and len(steps) > 1
                 text += "self::node()" if is_written_out else self._step(step)
                 text += "/" * (place < len(steps) - 1)
@@ -295,12 +297,12 @@ class Writer:
         return "".join(f"[{self.expression(predicate)[0]}]" for predicate in predicates)
 
 
-@lru_cache(maxsize=_NAMES_KEPT)
+@lru_cache(maxsize=_NAMES_CACHED_MAX)
 def _is_known_to_libxml2(name: str) -> bool:
-    """Whether libxml2 takes a name in an expression.
+    """Whether libxml2 accepts a name in an expression.
 
-    In documents it knows the names of the fifth edition of XML 1.0, in expressions only those of
-    the editions before, which have fewer letters.
+    In documents it accepts the names of the fifth edition of XML 1.0, in expressions only those of
+    earlier editions, which allow fewer letters.
     """
     if name.isascii():
         return True
@@ -311,7 +313,7 @@ def _is_known_to_libxml2(name: str) -> bool:
     return True
 
 
-class JudgeWriter(Writer):
+class Libxml2Writer(Writer):
     """Writes XPath 1.0 for libxml2; ``namespaces`` fills with the prefixes that the text uses."""
 
     def __init__(self) -> None:
@@ -321,8 +323,8 @@ class JudgeWriter(Writer):
     def condition(self, condition: Condition, base: str) -> tuple[str, int]:
         """The text of a condition on the context node, and its level."""
         if isinstance(condition, Not) and isinstance(condition.part, Exists | Residual):
-            # As the argument of a function the nodes would all be found, then sorted; as a
-            # predicate the first will do.
+            # For an argument of a function libxml2 finds and sorts all nodes; for a predicate it
+            # stops at the first.
             return f"not(self::node()[{self.condition(condition.part, base)[0]}])", _PATH
         return super().condition(condition, base)
 
@@ -360,10 +362,10 @@ class JudgeWriter(Writer):
 
 
 _WRITER: Final = Writer()
-"""Canonical text needs no memory, so one writer will do."""
+"""The canonical writer has no state, so one is enough."""
 
 
-def _closed(text_and_level: tuple[str, int], needed: int) -> str:
+def _parenthesised(text_and_level: tuple[str, int], needed: int) -> str:
     text, level = text_and_level
     return text if level >= needed else f"({text})"
 

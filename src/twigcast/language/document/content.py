@@ -1,17 +1,17 @@
-"""What a document may be given as, and the bytes that it is.
+"""Sources of documents, and their conversion to bytes.
 
 ======================  ===================================================================
 bytes, bytearray,       the document as it was published
 memoryview
-text                    XML that was decoded already: whatever encoding its declaration names,
-                        it is read as the text it is
-an open file            anything with a ``read`` that gives bytes or text; read to its end
+text                    XML that was decoded already: the encoding in its declaration is
+                        ignored
+an open file            anything with a ``read`` that returns bytes or text; read to its end
 lxml                    an element (with all that is below it, and nothing around it), or a
                         whole tree
 ======================  ===================================================================
 
 A tree of lxml is written out and read again, so that it meets the same limits and the same rules
-as any other document: what cannot be written as XML, such as some trees of HTML, is refused.
+as any other document: a tree that cannot be written as XML, such as some of HTML, is refused.
 
     >>> content_of("<?xml version='1.0' encoding='latin-1'?><é/>").content.decode()
     "<?xml version='1.0' encoding='UTF-8'?><é/>"
@@ -36,7 +36,7 @@ _DECLARATION: Final = re.compile(
     r"""(\A\ufeff?<\?xml\s[^>]*?\sencoding\s*=\s*["'])[^"'>]*(?=["'])"""
 )
 _PIECE: Final = 1 << 20
-"""How much of an open file is asked for at a time."""
+"""The number of bytes or characters read from an open file at a time."""
 _KINDS: Final = "bytes, a text, an open file, an element or tree of lxml, or a Document"
 
 
@@ -50,49 +50,49 @@ class Readable(Protocol):
 Source: TypeAlias = (
     "bytes | bytearray | memoryview | str | Readable | _Element | _ElementTree | PathLike[str]"
 )
-"""What a document may be given as; a path only where files may be opened, which is not here."""
+"""The sources of a document; paths are accepted only where files may be opened, not here."""
 
 
 class Content(NamedTuple):
-    """The bytes of a document, and how errors are to call it."""
+    """The bytes of a document, and its name in errors."""
 
     content: bytes
     name: str | None = None
 
 
-def content_of(given: Source, *, name: str | None = None, bytes_max: int | None = None) -> Content:
-    """The bytes of a document given in any form.
+def content_of(source: Source, *, name: str | None = None, bytes_max: int | None = None) -> Content:
+    """The bytes of a document from any source.
 
-    Of an open file no more than ``bytes_max`` are read. Raises :class:`DocumentError` if there is
-    no document to be had, :class:`UsageError` for what never can be one.
+    Of an open file no more than ``bytes_max`` are read. Raises :class:`DocumentError` if the source
+    cannot be read, :class:`UsageError` for an object that is not a source.
     """
-    if isinstance(given, bytes):
-        return Content(given, name)
-    if isinstance(given, str):
-        return Content(encoded(given, name=name), name)
-    if isinstance(given, bytearray | memoryview):
+    if isinstance(source, bytes):
+        return Content(source, name)
+    if isinstance(source, str):
+        return Content(encoded(source, name=name), name)
+    if isinstance(source, bytearray | memoryview):
         try:
-            return Content(bytes(given), name)
+            return Content(bytes(source), name)
         except ValueError as error:  # a memoryview that was released
             raise DocumentError(f"cannot be read: {error}", document=name) from None
-    if etree.iselement(given) or isinstance(given, etree._ElementTree):  # noqa: SLF001  # It has no public name.
-        return Content(_written(given, name), name)
-    if isinstance(given, PathLike):
+    if etree.iselement(source) or isinstance(source, etree._ElementTree):  # noqa: SLF001  # It has no public name.
+        return Content(_written(source, name), name)
+    if isinstance(source, PathLike):
         raise UsageError(
-            f"a document is {_KINDS}, not the path {str(given)!r}; open it, or take the Matcher "
+            f"a document is {_KINDS}, not the path {str(source)!r}; open it, or take the Matcher "
             "of the package twigcast, which opens paths"
         )
-    if not hasattr(given, "read"):
-        raise UsageError(f"a document is {_KINDS}, not {type(given).__name__}")
-    called = getattr(given, "name", None)
+    if not hasattr(source, "read"):
+        raise UsageError(f"a document is {_KINDS}, not {type(source).__name__}")
+    called = getattr(source, "name", None)
     name = name or (called if isinstance(called, str) else None)
-    return _read(cast("Readable", given), name, bytes_max)
+    return _read(cast("Readable", source), name, bytes_max)
 
 
 def encoded(text: str, *, name: str | None = None) -> bytes:
     """A document that was decoded already, as bytes in the encoding they declare.
 
-    Whatever its declaration says, the text is going to be UTF-8; the declaration has to follow.
+    The text is encoded as UTF-8, and its declaration changed accordingly.
     Raises :class:`DocumentError` for half of a surrogate pair, which no encoding can hold.
 
     >>> encoded("<?xml version='1.0' encoding='latin-1'?><a/>")
@@ -108,13 +108,13 @@ def encoded(text: str, *, name: str | None = None) -> bytes:
 
 
 def _read(file: Readable, name: str | None, bytes_max: int | None) -> Content:
-    """What is left in an open file."""
+    """The rest of an open file."""
     pieces: list[Any] = []
     size = 0
     while True:
         try:
             piece: object = file.read(_PIECE)
-        except Exception as error:  # what somebody's file raises may be anything
+        except Exception as error:  # a caller's file may raise anything
             raise DocumentError(f"cannot be read: {error}", document=name) from error
         if not isinstance(piece, bytes | str) or (pieces and type(piece) is not type(pieces[0])):
             kind = "None, so it is not ready" if piece is None else f"{type(piece).__name__}"
@@ -142,7 +142,7 @@ def _written(tree: _Element | _ElementTree, name: str | None) -> bytes:
         if root is None:
             raise DocumentError("the tree cannot be written as XML: it is empty", document=name)
         if root.getparent() is not None:
-            # Of a tree inside another lxml would also write the comments in front of it.
+            # For a tree inside another, lxml would also write the comments in front of it.
             tree = root
     try:
         return etree.tostring(tree, encoding="UTF-8", with_tail=False)

@@ -1,11 +1,11 @@
-"""How large the internal subset of a document is, before anybody reads it.
+"""The size of the internal subset of a document, measured before libxml2 reads it.
 
-The internal subset is what stands between the brackets of ``<!DOCTYPE a [ … ]>``: declarations, by
-strangers, that libxml2 reads with all the others of the document. Its time grows with the square
-of their number: each attribute of the type ``ID`` is compared with all attributes declared for
-the same element, and each attribute is put behind all those that have ``xmlns`` in their names.
-Parameter entities cannot hide any: libxml2 is never asked to replace them where trees are built,
-and every name that they could put together takes some bytes here.
+The internal subset is the part between the brackets of ``<!DOCTYPE a [ … ]>``: declarations from an
+untrusted author, which libxml2 reads with all the others of the document. Its time grows with the
+square of their number: each attribute of the type ``ID`` is compared with all attributes declared
+for the same element, and each attribute is put behind all those that have ``xmlns`` in their names.
+Parameter entities cannot hide any: libxml2 never replaces them where trees are built, and every
+name that they could construct takes some bytes here.
 
     >>> internal_subset_bytes(b"<!DOCTYPE a [<!ENTITY e ']>'>]><a/>")
     16
@@ -31,7 +31,7 @@ _SUBSET: Final = re.compile(
 
 
 def internal_subset_bytes(content: bytes, *, wide: bool = False) -> int:
-    """How many bytes the internal subset of a document has, 0 if there is none.
+    """The size of the internal subset of a document in bytes, 0 if there is none.
 
     The document is in an encoding in which ASCII means ASCII; if it is ``wide``, in UTF-16, and
     what counts is the same in UTF-8. Of a document that is not well-formed the answer may be more
@@ -44,14 +44,14 @@ def internal_subset_bytes(content: bytes, *, wide: bool = False) -> int:
     start = _subset_start(content)
     if start is None:
         return 0
-    found = _SUBSET.match(content, start)
-    assert found is not None
-    end = found.end()
+    subset = _SUBSET.match(content, start)
+    assert subset is not None
+    end = subset.end()
     return (end if content[end : end + 1] == b"]" else len(content)) - start
 
 
 def _subset_start(content: bytes) -> int | None:
-    """Where the internal subset begins; before it may stand comments and instructions."""
+    """The start of the internal subset; comments and instructions may precede it."""
     at = len(b"\xef\xbb\xbf") if content.startswith(b"\xef\xbb\xbf") else 0
     while True:
         blank = _BLANK.match(content, at)
@@ -71,7 +71,7 @@ def _subset_start(content: bytes) -> int | None:
 
 
 def _narrow(content: bytes) -> bytes:
-    """A document of two bytes each character in UTF-8."""
+    """A document in UTF-16, converted to UTF-8."""
     little = content[:2] == b"\xff\xfe" or (content[:2] != b"\xfe\xff" and content[:1] != b"\x00")
     text = content.decode("utf-16-le" if little else "utf-16-be", "replace")
     return text.removeprefix("\ufeff").encode()

@@ -1,12 +1,12 @@
-"""How often each label occurs in a document.
+"""Counts of the labels in a document.
 
 Every element and attribute counts twice: by its full name, and by its local name in any namespace.
 
     <a xmlns="u"><b/></a>      {u}a, *:a, {u}b, *:b      once each
 
-A vocabulary has some hundreds of names, known after a few documents; their labels are made once
-and kept. A document with more names than any vocabulary is no feed's but a stranger's: there no
-labels are made at all, and a label that somebody asks for is looked up by its text.
+A vocabulary has some hundreds of names, seen within a few documents; their labels are constructed
+once and cached. A document with more names than any vocabulary does not come from an ordinary feed:
+for it no labels are constructed, and a label is looked up by its text.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["label_counts", "split_tag"]
 
 _VOCABULARY_MAX: Final = 4096
-"""More names than any vocabulary has, so feeds never miss."""
+"""More names than any vocabulary has, so ordinary feeds never miss the cache."""
 
 
 def label_counts(tree: _ElementTree) -> Mapping[Label, int]:
-    """How often each label occurs on elements and attributes."""
+    """The number of elements and attributes with each label."""
     tags: dict[str, int] = {}
     keys: dict[str, int] = {}
     # One element at a time: lxml spells out the namespace of each anew, and keeps it.
@@ -39,13 +39,13 @@ def label_counts(tree: _ElementTree) -> Mapping[Label, int]:
             keys[key] = keys.get(key, 0) + 1
     if len(tags) + len(keys) > _VOCABULARY_MAX:
         return _ManyNames(tags, keys)
-    found: dict[Label, int] = {}
+    totals: dict[Label, int] = {}
     for kind, counts in ((Kind.ELEMENT, tags), (Kind.ATTRIBUTE, keys)):
         for tag, count in counts.items():
             full, anywhere = _labels_of(kind, tag)
-            found[full] = count
-            found[anywhere] = found.get(anywhere, 0) + count
-    return found
+            totals[full] = count
+            totals[anywhere] = totals.get(anywhere, 0) + count
+    return totals
 
 
 def split_tag(tag: str) -> tuple[str, str]:
@@ -65,7 +65,7 @@ def _labels_of(kind: Kind, tag: str) -> tuple[Label, Label]:
 
 
 class _ManyNames(Mapping[Label, int]):
-    """The counts of labels that are not made before somebody asks for one."""
+    """Counts by label, with labels constructed only when they are iterated over."""
 
     def __init__(self, tags: Mapping[str, int], keys: Mapping[str, int]) -> None:
         self._full = {Kind.ELEMENT: tags, Kind.ATTRIBUTE: keys}
@@ -90,8 +90,8 @@ class _ManyNames(Mapping[Label, int]):
 def _by_local_name(counts: Mapping[str, int]) -> Mapping[str, int]:
     if not any(tag.startswith("{") for tag in counts):
         return counts
-    found: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for tag, count in counts.items():
         local = split_tag(tag)[1]
-        found[local] = found.get(local, 0) + count
-    return found
+        totals[local] = totals.get(local, 0) + count
+    return totals

@@ -1,13 +1,13 @@
-"""Whether a document has a name or a namespace that is too long.
+"""Checks for names and namespaces that are too long.
 
 A namespace is written once and is then part of every name in it: 5,000 elements in a namespace of
-a megabyte are 5 GB of names for whoever asks for them one by one. So lengths are looked at before
-there is anybody to ask.
+a megabyte have 5 GB of names if they are read one by one. So lengths are checked before any name is
+read.
 
 Ordinary documents should not pay for that. A name, and a declaration with all of its namespace,
 stands in one tag, and no ``<`` stands inside a tag. Where the next ``<`` is never far, nothing can
 be long, and a thousand bytes are skipped at a time. Only a document with a long tag, or where
-bytes say nothing (UTF-16, entities), is read once more, for its lengths alone.
+bytes are not conclusive (UTF-16, entities), is read once more, for its lengths alone.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _NO_TAGS: Final = (b"<!--", b"<![CDATA[", b"<?")
 def tags_are_within(content: bytes, length: int) -> bool:
     """Whether no tag or declaration of a DTD is longer than ``length`` bytes between its brackets.
 
-    The document is well-formed, and in an encoding in which ASCII means ASCII. False may be a
-    mistake, true is none.
+    The document is well-formed, and in an encoding in which ASCII means ASCII. False may be
+    wrong, true is certain.
 
     >>> tags_are_within(b"<a>a long text</a>", 9), tags_are_within(b"<a b='1234567'/>", 9)
     (True, False)
@@ -50,9 +50,9 @@ def tags_are_within(content: bytes, length: int) -> bool:
 
 
 def attribute_name_over(tree: _ElementTree, length: int) -> int:
-    """How long the first name of an attribute is that has more than ``length`` characters, or 0.
+    """The length of the first attribute name of more than ``length`` characters, or 0.
 
-    Its namespace, which libxml2 does not look at here, is not counted.
+    Its namespace, which libxml2 does not read here, is not counted.
     """
     return int(_name_length_over(tree, length=length))
 

@@ -1,11 +1,11 @@
-"""Documents: bytes in, a tree out, the original bytes kept.
+"""Documents: bytes parsed to a checked tree, with the original bytes kept.
 
-Bytes come from strangers, so they meet libxml2 in the hardened setting that the judge of matching
-uses: nothing external is ever fetched, entities of the internal subset are expanded within
-libxml2's bounds, no attribute comes from a DTD. Around it stand the checks that libxml2 lacks:
-size, number of elements, attributes per element, length of names, size of the internal subset, and
-which encodings may come in at all (libxml2 would read UTF-7, in which ``<`` can be spelled in ways
-no filter in front of us expects).
+Bytes come from untrusted sources, so libxml2 reads them in the same hardened configuration as the
+oracle of matching: nothing external is ever fetched, entities of the internal subset are expanded
+within libxml2's bounds, no attribute comes from a DTD. In addition there are the checks that
+libxml2 lacks: size, number of elements, attributes per element, length of names, size of the
+internal subset, and the accepted encodings (libxml2 would read UTF-7, in which ``<`` can be spelled
+in ways that filters in front of us do not expect).
 
     >>> Document.parse(b"<a><b/></a>").element_count
     2
@@ -56,10 +56,10 @@ __all__ = [
 
 _DEPTH_OF_LIBXML2 = 256
 _NODES_OF_LIBXML2 = 10_000_000
-"""Where node-sets end, and with them counting."""
+"""The largest node-set, and thus the largest count."""
 
 _GROWTH_FREE, _GROWTH_MAX = 1_000_000, 5
-"""So many bytes libxml2 lets entities add to any document, and so many times its own size."""
+"""The bytes that libxml2 lets entities add to any document, and the multiple of its own size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,11 @@ class Document(Copied):
         name: str | None = None,
         limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> Document:
-        """The document that ``source`` is; ``name`` is how errors call it.
+        """The document of ``source``; ``name`` is its name in errors.
 
         A source is bytes, a text, an open file, or an element or tree of lxml
         (:mod:`~twigcast.language.document.content`). Raises :class:`DocumentError` if it is not
-        well-formed or in an encoding we do not take, and :class:`DocumentLimitError` if it is too
+        well-formed or its encoding is not accepted, and :class:`DocumentLimitError` if it is too
         large.
         """
         content = source
@@ -162,7 +162,7 @@ class Document(Copied):
         try:
             return cls._read(content, name, limits)
         except etree.XMLSyntaxError as error:
-            raise _refused(error, name) from None
+            raise _syntax_error(error, name) from None
         except _RAISED_BY_READERS as error:
             raise DocumentError(f"cannot be read: {error}", document=name) from error
 
@@ -183,36 +183,36 @@ class Document(Copied):
 
     @cached_property
     def element_count(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         return int(_count_elements(self.tree))
 
     @cached_property
     def labels(self) -> Mapping[Label, int]:
-        """How often each label occurs.
+        """The number of elements and attributes with each label.
 
-        Elements and attributes, by their full name and also by their local name in any namespace.
+        They count by their full name and also by their local name in any namespace.
         """
         return label_counts(self.tree)
 
     @cached_property
     def attributes_each(self) -> int:
-        """How many attributes one element has at most."""
+        """The greatest number of attributes of one element."""
         return max(len(element.attrib) for element in _elements(self.tree))
 
     @property
     def grows(self) -> bool:
-        """Whether entities can make the document larger than its text looks."""
+        """Whether entities can make the document larger than its text."""
         # docinfo.internalDTD would copy all declarations, in time that grows with their square.
         return bool(self.tree.docinfo.doctype)  # type: ignore[attr-defined]  # Unknown to the stubs.
 
     @cached_property
     def breadth(self) -> int:
-        """How many elements are beside each other at the widest place."""
+        """The greatest number of child elements of one element."""
         return max(map(len, _elements(self.tree)))
 
     @cached_property
     def depth(self) -> int:
-        """How many elements are inside each other at the deepest place."""
+        """The greatest number of elements nested inside each other."""
         deepest, level = 0, 0
         for event, _ in etree.iterwalk(self.tree, events=("start", "end")):
             level += 1 if event == "start" else -1
@@ -252,11 +252,10 @@ def _read_again(kind: type[Document], content: bytes, name: str | None) -> Docum
 def new_parser(
     *, expand_entities: bool = True, lenient: bool = False, target: object = None
 ) -> etree.XMLParser:
-    """A parser in the setting of the judge.
+    """A parser in the configuration of the oracle.
 
     Without ``expand_entities`` it leaves references to entities alone, and with ``lenient`` it
-    goes on behind mistakes. With a ``target`` it builds no tree, but tells the target what it
-    reads.
+    continues after errors. With a ``target`` it builds no tree, but reports events to the target.
     """
     return etree.XMLParser(
         resolve_entities="internal" if expand_entities else False,  # type: ignore[arg-type]  # Newer than the stubs.
@@ -284,44 +283,44 @@ _parsers = _Parsers()
 def _parsed(content: bytes, name: str | None) -> _Element:
     """The root element.
 
-    lxml looks at the last thing that libxml2 had to say; here all of it counts: a mistake refuses
-    the document whatever follows it, and a warning refuses none.
+    lxml considers only the last report of libxml2; here all of them count: an error refuses the
+    document whatever follows it, and a warning refuses none.
 
-    A reference to an entity that only an external DTD declares, or that stands in a file of its
-    own, is no mistake of the document; we fetch neither, so the reference is left out, as XML 1.0
-    (4.4.3) allows. Whether nothing else is wrong, libxml2 judges with references left alone: it
-    reports a hundred mistakes and no more, and there these are none. That tree is not for us:
-    where a reference stands in it, libxml2 goes round in circles on the axis ``following``.
+    A reference to an entity that only an external DTD declares, or that is in a file of its own, is
+    not an error of the document; we fetch neither, so the reference is left out, as XML 1.0 (4.4.3)
+    allows. To check that nothing else is wrong, libxml2 reads the document with references left
+    alone: it reports a hundred errors at most, and then these are not among them. That tree is not
+    used: where it has a reference, libxml2 loops for ever on the axis ``following``.
     """
     try:
         root = etree.fromstring(content, _parsers.expanding)
     except etree.XMLSyntaxError:
-        if not _mistakes(_parsers.expanding):
+        if not _errors_of(_parsers.expanding):
             raise
     else:
-        if not _mistakes(_parsers.expanding):
+        if not _errors_of(_parsers.expanding):
             return root
-    _check_references(_mistakes(_parsers.expanding), name)
+    _check_references(_errors_of(_parsers.expanding), name)
     etree.fromstring(content, _parsers.opaque)
-    for one in _mistakes(_parsers.opaque):
-        raise _refusal(one, name)
+    for one in _errors_of(_parsers.opaque):
+        raise _logged_error(one, name)
     root = etree.fromstring(content, _parsers.lenient)
-    _check_references(_mistakes(_parsers.lenient), name)
+    _check_references(_errors_of(_parsers.lenient), name)
     return root
 
 
-def _mistakes(parser: etree.XMLParser) -> list[_LogEntry]:
-    """What libxml2 found wrong with the last document, beside warnings."""
+def _errors_of(parser: etree.XMLParser) -> list[_LogEntry]:
+    """The errors, without warnings, that libxml2 reported for the last document."""
     log = parser.error_log
     # Nearly always it is empty, and a loop over nothing costs a small document more than this.
     return [one for one in log if one.level >= etree.ErrorLevels.ERROR] if log else []
 
 
-def _check_references(mistakes: list[_LogEntry], name: str | None) -> None:
-    """Refuse the document unless all its mistakes are references to what we do not fetch."""
-    for one in mistakes:
+def _check_references(errors: list[_LogEntry], name: str | None) -> None:
+    """Refuse the document unless all its errors are references to entities we do not fetch."""
+    for one in errors:
         if one.type not in _UNDECLARED:
-            raise _refusal(one, name)
+            raise _logged_error(one, name)
 
 
 def _check(what: str, limit: str, given: int, allowed: int, *, document: str | None) -> None:
@@ -331,10 +330,10 @@ def _check(what: str, limit: str, given: int, allowed: int, *, document: str | N
         )
 
 
-class _Ahead:
-    """A parser's target that gives up where a document is over its limits.
+class _LimitChecker:
+    """A parser's target that raises where a document is over its limits.
 
-    It counts elements where they end, since where they begin lxml spells out all attributes, each
+    It counts elements where they end, since where they begin lxml builds all attribute names, each
     with its namespace.
     """
 
@@ -352,7 +351,7 @@ class _Ahead:
         self._check(_LENGTH, "name_length_max", len(split_tag(tag)[1]))
 
     def close(self) -> None:
-        """Nothing to hand over."""
+        """There is no result."""
 
     def _check(self, what: str, limit: str, given: int) -> None:
         _check(what, limit, given, getattr(self._limits, limit), document=self._name)
@@ -363,16 +362,16 @@ def _check_ahead(content: bytes, name: str | None, limits: DocumentLimits) -> No
 
     A tree takes some 150 bytes an element, and entities can make it five times larger than the
     text: 10 MB come to 2 GB. Reading alone takes no memory, and only what could be over the limits
-    is read twice. It is not read on behind a mistake: what libxml2 has there need not be text.
+    is read twice. Reading stops at an error: what libxml2 has there need not be text.
     """
     try:
-        etree.fromstring(content, new_parser(target=_Ahead(name, limits)))
+        etree.fromstring(content, new_parser(target=_LimitChecker(name, limits)))
     except etree.XMLSyntaxError:
-        return  # Reading it in earnest tells what is wrong.
+        return  # The actual parse reports the error.
 
 
 def _elements_at_most(content: bytes, *, entities: bool) -> int:
-    """A number of elements that the document cannot have more of."""
+    """An upper bound of the number of elements."""
     written = content.count(b"<")
     grown = _GROWTH_FREE + _GROWTH_MAX * len(content)
     return max(written, grown // len("<a/>")) if entities else written
@@ -400,7 +399,7 @@ def _check_encoding(content: bytes, name: str | None) -> None:
 
 
 def _check_internal_subset(content: bytes, name: str | None, bytes_max: int) -> None:
-    """Refuse more declarations than libxml2 can read in good time."""
+    """Refuse more declarations than libxml2 can read in reasonable time."""
     if len(content) > bytes_max:
         given = internal_subset_bytes(content, wide=_is_wide(content))
         what = "bytes in the internal subset"
@@ -408,7 +407,7 @@ def _check_internal_subset(content: bytes, name: str | None, bytes_max: int) -> 
 
 
 def _head(content: bytes) -> str:
-    """The front of the document as text, good enough to find an encoding declaration in.
+    """The beginning of the document as text, enough to find an encoding declaration.
 
     However long the declaration, it ends at the first ``>``.
     """
@@ -423,14 +422,14 @@ def _is_wide(content: bytes) -> bool:
     return content[:2] in (b"\xfe\xff", b"\xff\xfe") or b"\x00" in content[:4]
 
 
-def _refused(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
-    """As lxml tells it."""
+def _syntax_error(error: etree.XMLSyntaxError, name: str | None) -> DocumentError:
+    """The error that lxml raised."""
     return _error(_PLACE.sub("", str(error.msg)), name, *error.position)
 
 
-def _refusal(mistake: _LogEntry, name: str | None) -> DocumentError:
-    """As libxml2 reported it."""
-    return _error(str(mistake.message), name, mistake.line, mistake.column)
+def _logged_error(entry: _LogEntry, name: str | None) -> DocumentError:
+    """The error that libxml2 reported."""
+    return _error(str(entry.message), name, entry.line, entry.column)
 
 
 def _error(reason: str, name: str | None, line: int, column: int) -> DocumentError:
@@ -451,7 +450,7 @@ _LENGTH: Final = "characters in a name or namespace"
 _PLACE: Final = re.compile(r",? line \d+, column \d+.*$", re.DOTALL)
 _ENTITY_DECLARATION: Final = b"<!ENTITY"
 _WIDE_ENTITY_DECLARATION: Final = "<!ENTITY".encode("utf-16-le")
-"""As they look in the encodings we take; big-endian UTF-16 has the same bytes, one further on."""
+"""In the accepted encodings; big-endian UTF-16 has the same bytes, one further on."""
 _UNDECLARED: Final = (
     etree.ErrorTypes.ERR_UNDECLARED_ENTITY,
     etree.ErrorTypes.WAR_UNDECLARED_ENTITY,
@@ -463,6 +462,6 @@ _RAISED_BY_READERS: Final = (
     TypeError,
     ValueError,  # also texts that cannot be decoded
 )
-"""What lxml raises, besides what libxml2 has to say, where it cannot read a document."""
+"""The exceptions of lxml, besides syntax errors, where it cannot read a document."""
 _count_elements = cast("Callable[[_ElementTree], float]", etree.XPath("count(//*)"))
 _elements = cast("Callable[[_ElementTree], list[_Element]]", etree.XPath("//*"))

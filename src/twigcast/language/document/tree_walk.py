@@ -1,7 +1,7 @@
-"""One walk over a tree of lxml, in document order: elements, their texts, their ends.
+"""Walks over trees of lxml in document order: elements, their texts, their ends.
 
 lxml's ``iterwalk`` does the same, but takes quadratic time where many comments or processing
-instructions follow each other, and so does libxml2 where it is asked for all texts.
+instructions follow each other, and so does libxml2 for an XPath of all texts.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Schemas: DTDs read, written and measured, without touching disk or network."""
+"""Schemas: DTDs read, written and analysed, without access to disk or network."""

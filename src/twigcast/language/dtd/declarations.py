@@ -1,6 +1,6 @@
-"""What a DTD declares, as frozen values: elements, what they may contain, and their attributes.
+"""Declarations of a DTD, as frozen values: elements, their content models and their attributes.
 
-The content of an element is one of six things. Three stand for themselves, three are *particles*
+The content of an element is one of six things. Three are simple, three are *particles*
 and build a regular expression over the names of the children::
 
     EMPTY                        Empty()
@@ -11,7 +11,7 @@ and build a regular expression over the names of the children::
     (article | book)*            Choice((Child("article"), Child("book")), Occurs.ANY)
 
 Groups of one part are dissolved (``((a))`` is ``Child("a")``, ``(a+)?`` is ``a*``), and so are
-groups of their parent's own kind (``(a, (b, c))`` is ``(a, b, c)``), so equal models mostly are
+groups of their parent's own kind (``(a, (b, c))`` is ``(a, b, c)``), so equal models are mostly
 equal values. Groups nest at most :data:`NESTING_MAX` deep, hence functions over particles may
 simply recurse.
 """
@@ -24,11 +24,11 @@ from enum import Enum
 from typing import TypeAlias, assert_never
 
 NESTING_MAX = 256
-"""Groups inside groups in one content model; libxml2 draws the line at the same depth."""
+"""Groups inside groups in one content model; libxml2 has the same limit."""
 
 
 class Occurs(Enum):
-    """How often a particle may stand in its place."""
+    """The numbers of occurrences that a particle allows."""
 
     ONCE = ""
     OPTIONAL = "?"
@@ -37,16 +37,16 @@ class Occurs(Enum):
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether no occurrence at all will do."""
+        """Whether it allows no occurrence."""
         return self in {Occurs.OPTIONAL, Occurs.ANY}
 
     @property
     def may_repeat(self) -> bool:
-        """Whether there may be more than one."""
+        """Whether it allows more than one."""
         return self in {Occurs.ANY, Occurs.SOME}
 
     def within(self, outer: Occurs) -> Occurs:
-        """What the two together allow, one directly around the other: ``(a+)?`` is ``a*``.
+        """The combination of the two, one directly around the other: ``(a+)?`` is ``a*``.
 
         >>> Occurs.SOME.within(Occurs.OPTIONAL)
         <Occurs.ANY: '*'>
@@ -106,7 +106,7 @@ Content: TypeAlias = Empty | Anything | Mixed | Particle
 
 
 class AttributeType(Enum):
-    """What the value of an attribute may be."""
+    """The types of attributes."""
 
     CDATA = "CDATA"
     ID = "ID"
@@ -121,7 +121,7 @@ class AttributeType(Enum):
 
 
 class Presence(Enum):
-    """Whether an attribute has to be there, and what holds when it is not."""
+    """Whether an attribute is required, and what applies when it is absent."""
 
     REQUIRED = "#REQUIRED"
     IMPLIED = "#IMPLIED"
@@ -142,7 +142,7 @@ class AttributeDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class ElementDeclaration:
-    """An element: what it may contain, and its attributes in the order of their declaration."""
+    """An element: its content model, and its attributes in the order of their declaration."""
 
     name: str
     content: Content
@@ -157,7 +157,7 @@ class ElementDeclaration:
 def child_names(content: Content) -> tuple[str, ...]:
     """The names in a content model, each once, in the order in which they are first mentioned.
 
-    ``ANY`` mentions none; which elements it allows only the schema knows.
+    ``ANY`` mentions none; it allows all elements of the schema.
 
     >>> child_names(Sequence((Child("a"), Choice((Child("b"), Child("a"))))))
     ('a', 'b')

@@ -1,15 +1,15 @@
-"""The graph of elements: which can contain themselves, and how deep each must at least go.
+"""The graph of elements of a schema: recursion, and heights of the lowest complete trees.
 
-An edge leads from an element to each element it may contain. Two questions are asked of it.
+An edge leads from an element to each element it may contain. Two properties are computed.
 
-*Which elements are recursive?* Those on a cycle, that is, in a strongly connected component with
-an edge inside (Tarjan 1972). Only names count: ``ANY`` says nothing about what will be there, and
-drawing an edge to every element would make most of a schema recursive.
+*Recursive elements* are those on a cycle, that is, in a strongly connected component with an edge
+inside (Tarjan 1972). Only names count: ``ANY`` does not determine what will be there, and an edge
+to every element would make most of a schema recursive.
 
-*How high is the lowest complete tree below an element?* A generator that has to stop at some depth
-must know. An empty element has height 1; ``<!ELEMENT a (b, c?)>`` has one more than ``b``; and
-``<!ELEMENT a (a)>`` has none, no document can contain it. A content model is a tree of "all of"
-and "one of"; knowledge climbs it level by level, each part being told once, so the cost is linear
+*The height of the lowest complete tree below an element* is needed by a generator that has to stop
+at some depth. An empty element has height 1; ``<!ELEMENT a (b, c?)>`` has one more than ``b``; and
+``<!ELEMENT a (a)>`` has none, no document can contain it. A content model is a tree of "all of" and
+"one of"; completed elements are propagated level by level, to each part once, so the cost is linear
 in the size of all models (a special case of Knuth 1977).
 """
 
@@ -61,7 +61,7 @@ def lowest_heights(elements: Mapping[str, ElementDeclaration]) -> dict[str, int]
     height = 1
     while level:
         height += 1
-        completed = [need.meet() for name in level for need in waiting.get(name, ())]
+        completed = [need.complete_part() for name in level for need in waiting.get(name, ())]
         level = [name for name in completed if name is not None]
         known.update(dict.fromkeys(level, height))
     return known
@@ -69,17 +69,17 @@ def lowest_heights(elements: Mapping[str, ElementDeclaration]) -> dict[str, int]
 
 @dataclass(slots=True, eq=False)
 class _Need:
-    """A part of a content model that cannot be empty, and how many of its parts are still to come.
+    """A part of a content model that cannot be empty, and the number of its missing parts.
 
-    A choice is served by one part, a sequence needs all. The outermost part knows its element.
+    A choice needs one part, a sequence needs all. The outermost part has its element.
     """
 
     missing: int
     above: _Need | None = None
     element: str | None = None
 
-    def meet(self) -> str | None:
-        """Hear that one part can be completed; returns the element if it now can be, too."""
+    def complete_part(self) -> str | None:
+        """Count one completed part; returns the element if it is complete now, too."""
         need: _Need | None = self
         while need is not None:
             need.missing -= 1
@@ -92,7 +92,7 @@ class _Need:
 
 
 def _need(particle: Particle, waiting: dict[str, list[_Need]]) -> _Need | None:
-    """What a particle needs, entered in ``waiting`` by name; None if it needs nothing."""
+    """The requirement of a particle, entered in ``waiting`` by name; None if it has none."""
     if particle.occurs.may_be_absent:
         return None
     if isinstance(particle, Child):
@@ -111,7 +111,7 @@ def _need(particle: Particle, waiting: dict[str, list[_Need]]) -> _Need | None:
 
 
 def _components(edges: Mapping[str, Collection[str]]) -> Iterator[list[str]]:
-    """The strongly connected components (Tarjan), with a stack of our own: graphs may be deep."""
+    """The strongly connected components (Tarjan), without recursion: graphs may be deep."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     path: list[str] = []

@@ -1,8 +1,8 @@
-"""How large a DTD may be before it is refused, each limit with the reason for its default.
+"""Limits of DTDs, with the reasons for their defaults.
 
-A DTD can come from a stranger: a publisher advertises what it is going to send. The work done
-for one grows with its bytes and with what its parameter entities expand to, and both are bounded
-before the work is done.
+A DTD can come from an untrusted source: a publisher advertises what it is going to send. The work
+for a DTD grows with its bytes and with the expansion of its parameter entities, and both are
+bounded before the work is done.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from twigcast.slips import check_fields
 
 @dataclass(frozen=True, slots=True)
 class SchemaLimits:
-    """The limits; each is a number that is still allowed.
+    """The limits of a DTD; each bound is inclusive.
 
     ``bytes_max``
         All modules together. DocBook 4.5 has 0.35 MB, the journal articles of JATS 3.0 have 1 MB.
@@ -32,9 +32,9 @@ class SchemaLimits:
         Characters in one name.
     ``expanded_max``
         Characters that references to entities are replaced with, and 50 more for each reference.
-        JATS needs 1.5 million; a "billion laughs" needs all it can get.
+        JATS needs 1.5 million; a "billion laughs" attack exceeds any bound.
     ``references_deep_max``
-        Entities inside entities; libxml2 draws the line at 40 as well.
+        Entities inside entities; libxml2 has the same limit of 40.
     """
 
     bytes_max: int = 4 * 1024 * 1024

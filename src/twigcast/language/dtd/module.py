@@ -1,9 +1,9 @@
-r"""One file of a DTD, from bytes to text: encodings, line ends, and where it asks others to be.
+r"""Modules of a DTD, decoded from bytes to text, and their ids relative to each other.
 
 A module is UTF-8, UTF-16, Latin-1 or ASCII. A byte-order mark decides; without one the text
 declaration (``<?xml encoding="ISO-8859-1"?>``) does; without that it is UTF-8. Lines may end in
 ``\r\n``, ``\n`` or a bare ``\r``, as NITF's do; they come out as ``\n``, so that counting lines
-means the same everywhere. The text declaration is blanked, its line ends kept.
+is the same everywhere. The text declaration is blanked, its line ends kept.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ _ENCODING: Final = re.compile(
     r"""[ \t\r\n]encoding[ \t\r\n]*=[ \t\r\n]*["']([A-Za-z0-9._\-]*)["']"""
 )
 _DECLARATION_MAX: Final = 1000
-"""A text declaration names a version and an encoding; nobody needs a page for that."""
+"""A text declaration has a version and an encoding, so it is short."""
 
 NO_CHARACTER: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What may not stand in XML, control characters mostly."""
+"""The characters that XML does not allow, mostly control characters."""
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
 def decode_module(content: bytes, *, module: str) -> str:
-    r"""The text of a module; SchemaError if it is in another encoding than it says.
+    r"""The text of a module; SchemaError if its bytes are not in its declared encoding.
 
     >>> decode_module(b'<?xml encoding="ISO-8859-1"?>\r<!-- caf\xe9 -->', module="x.dtd")
     '\n<!-- café -->'
@@ -69,7 +69,7 @@ def decode_module(content: bytes, *, module: str) -> str:
 
 
 def absolute_id(system_id: str, *, module: str) -> str:
-    """The name of a module as seen from the main one, when ``module`` asks for ``system_id``.
+    """The name of a module as seen from the main one, when ``module`` refers to ``system_id``.
 
     >>> absolute_id("ent/iso.ent", module="modules/base.mod")
     'modules/ent/iso.ent'

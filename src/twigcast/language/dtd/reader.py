@@ -1,11 +1,11 @@
-"""From the declarations of a DTD to values: content models and attributes.
+"""Reader of the declarations of a DTD: content models and attributes as values.
 
-:mod:`~twigcast.language.dtd.entities` has replaced every parameter entity; what is left are two
-small grammars. A content model is read with a stack of open groups, one token after the other;
-an attribute list is one regular expression, applied until the text is used up.
+:mod:`~twigcast.language.dtd.entities` has replaced every parameter entity; two small grammars
+remain. A content model is read with a stack of open groups, one token after the other; an attribute
+list is one regular expression, applied until the text is used up.
 
-The first declaration of an attribute counts, a second one of an element is an error, and lists
-for elements that are never declared are dropped: all as XML 1.0 (sections 3.2 and 3.3) says.
+The first declaration of an attribute counts, a second one of an element is an error, and lists for
+elements that are never declared are dropped, according to XML 1.0 (sections 3.2 and 3.3).
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ def read_declarations(
 ) -> tuple[ElementDeclaration, ...]:
     """The elements that a DTD declares, in the order of their declarations.
 
-    ``name`` is what errors call the main module; ``resolve`` finds all others. SchemaError tells
-    what is wrong, in which module and on which line.
+    ``name`` is the name of the main module in errors; ``resolve`` finds all others. SchemaError has
+    the reason, the module and the line.
     """
     expansion = Expansion(content, name=name, resolve=resolve, limits=limits)
-    reader = _Reader(expansion, limits)
+    reader = _DeclarationReader(expansion, limits)
     for declaration in expansion:
         if declaration.kind == "ELEMENT":
             reader.element(declaration)
@@ -84,15 +84,15 @@ def read_declarations(
 
 
 @dataclass(slots=True)
-class _Group:
-    """A group of a content model whose ')' is still to come."""
+class _OpenGroup:
+    """A group of a content model whose ')' has not been read yet."""
 
     parts: list[Particle] = field(default_factory=list)
     separator: str = ""
 
 
-class _Reader:
-    """Gathers elements and attribute lists, which may come in any order."""
+class _DeclarationReader:
+    """Collects elements and attribute lists, which may come in any order."""
 
     def __init__(self, expansion: Expansion, limits: SchemaLimits) -> None:
         self._expansion = expansion
@@ -172,7 +172,7 @@ class _Reader:
 
 
 def _is_of_type(value: str, kind: AttributeType) -> bool:
-    """Whether a value consists of names or tokens, one or several, as its type demands."""
+    """Whether a value consists of names or tokens, one or several, as its type requires."""
     token = _NMTOKEN if kind in _OF_TOKENS else _NAME
     tokens = value.split()
     is_list = kind in _OF_SEVERAL
@@ -197,7 +197,7 @@ def _content(model: str, declaration: Declaration) -> Content:
 
 def _particle(model: str, declaration: Declaration) -> Particle:
     """The particle in a text of names, commas, bars and groups."""
-    outermost = _Group()
+    outermost = _OpenGroup()
     open_groups = [outermost]
     position = 0
     expects_part = True
@@ -213,7 +213,7 @@ def _particle(model: str, declaration: Declaration) -> Particle:
         if symbol == "(":
             if len(open_groups) > NESTING_MAX:
                 _fail(declaration, f"groups are nested more than {NESTING_MAX} deep")
-            open_groups.append(_Group())
+            open_groups.append(_OpenGroup())
         elif is_part:
             current.parts.append(Child(found["name"], Occurs(symbol[len(found["name"]) :])))
             expects_part = False

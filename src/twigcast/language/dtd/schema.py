@@ -1,8 +1,8 @@
-"""A schema: the shapes that documents of one kind may have, read from a DTD.
+"""Schemas: the shapes that documents of one kind may have, read from a DTD.
 
-A schema answers what routers and generators ask: which elements there are and what they may
-contain, which can contain themselves, where a document may begin, and how deep it must at least
-go. It does not validate documents; libxml2 does that.
+A schema provides what routers and generators need: the elements and their possible children, which
+elements can contain themselves, the possible roots, and the least depth of a document. It does not
+validate documents; libxml2 does that.
 
 >>> schema = Schema.parse(b"<!ELEMENT list (item*)> <!ELEMENT item (#PCDATA | list)*>")
 >>> schema.children("item")
@@ -10,10 +10,10 @@ go. It does not validate documents; libxml2 does that.
 >>> sorted(schema.recursive)
 ['item', 'list']
 
-A DTD made of several modules is read with ``resolve``, a function that is asked for each module
-by public and system id; :func:`twigcast.files.schemas.read_schema` has one for files. Nothing
+A DTD made of several modules is read with ``resolve``, a function that is called for each module
+with its public and system id; :func:`twigcast.files.schemas.read_schema` has one for files. Nothing
 else is ever opened. A schema is a value: equal declarations make equal schemas, and it can be
-pickled. What it derives is computed when first asked for, in time linear in the declarations.
+pickled. Derived properties are computed when first used, in time linear in the declarations.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _ROOTS_SHOWN_MAX = 8
 
 @dataclass(frozen=True)
 class Schema:
-    """Elements in the order of their declaration, and the one a document begins with, if known.
+    """Elements in the order of their declaration, and the root element, if known.
 
     >>> from twigcast import Schema
     >>> schema = Schema.parse(b"<!ELEMENT list (item*)> <!ELEMENT item (#PCDATA)>")
@@ -128,7 +128,7 @@ class Schema:
     def recursive(self) -> frozenset[str]:
         """The elements that can occur inside themselves, by the names in the content models.
 
-        ``ANY`` names nobody: an element with that content may hold itself and is not counted.
+        ``ANY`` names none: an element with that content may hold itself and is not counted.
         """
         return recursive_elements(self.elements)
 
@@ -148,7 +148,7 @@ class Schema:
 
     @cached_property
     def undeclared(self) -> tuple[str, ...]:
-        """Names that content models mention and nobody declares; no document can have them."""
+        """Names in content models that are not declared; no document can have them."""
         mentioned = [
             child for element in self.declarations for child in child_names(element.content)
         ]
@@ -203,7 +203,7 @@ class Schema:
 
     @door("reading a schema")
     def root_or(self, name: str | None) -> str:
-        """The element to begin with: ``name`` if given, else the schema's own root.
+        """The root element: ``name`` if it is given, else the schema's own root.
 
         UsageError if there is neither, with the elements to choose from.
         """

@@ -1,7 +1,7 @@
-"""Declarations written as a DTD again: one piece, no parameter entities, one line per element.
+"""Writer of declarations as a DTD: one file, no parameter entities, one line per element.
 
-Reading the text gives the same declarations, so a schema that was changed or put together by a
-program can be kept, shown, or given to a validator.
+Reading the text gives the same declarations, so a schema that was changed or constructed by a
+program can be stored, shown, or passed to a validator.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def dtd_text(declarations: Iterable[ElementDeclaration]) -> str:
 
 
 def content_text(content: Content) -> str:
-    """A content model as a DTD writes it.
+    """The text of a content model.
 
     >>> content_text(Child("a"))
     '(a)'

@@ -1,1 +1,1 @@
-"""From syntax trees to conditions, and to the exact part of what is not exact."""
+"""Translation of syntax trees to conditions, and to exact necessary conditions."""

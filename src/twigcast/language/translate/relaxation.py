@@ -1,17 +1,17 @@
-"""What must hold anyway: the exact part of a residual condition.
+"""Relaxation of residual conditions to exact necessary ones.
 
-An index cannot decide ``//a[b][position() = 2]/c``, but it can see that without ``//a[b]/c`` there
-is no match. :func:`weakened` turns a condition into an exact one that it entails, so an index
-selects candidates by it and libxml2 decides on candidates only. Under a negation the direction
-turns: there a residual part is replaced by something *stronger*, namely ``FALSE``.
+An index cannot decide ``//a[b][position() = 2]/c``, but without ``//a[b]/c`` there is no match.
+:func:`weakened` returns an exact condition that a condition entails, so an index selects candidates
+by it and libxml2 decides on candidates only. Under a negation the direction is reversed: there a
+residual part is replaced by something *stronger*, namely ``FALSE``.
 
     //a[b = c]                        //a[b][c]          a join needs both sides
     //a[count(b) > 2]                 //a/b              two or more are at least one
     //a[not(b) and not(c = d)]        //a[not(b)]
     //k/ancestor::l/t                 //k and //l/t      other axes stay inside the document
-    //k/preceding::text()[. = 'x']    //k and //text()   but for texts of declared entities
+    //k/preceding::text()[. = 'x']    //k and //text()   except for texts of declared entities
 
-Sound, not tight: a candidate too many costs time, one too few would be a lost document.
+Sound, not tight: a candidate too many costs time, one too few would lose a document.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def weakened(condition: Condition) -> Condition:
     """An exact condition that holds wherever this one does; itself if it is exact."""
     match condition:
         case Residual(expression):
-            return _needs(expression)
+            return _necessary(expression)
         case Exists(reach, label, where):
             return exists(reach, label, weakened(where))
         case AllOf(parts):
@@ -106,64 +106,64 @@ def _strengthened(condition: Condition) -> Condition:
             assert_never(condition)
 
 
-def _needs(expression: Expression) -> Condition:  # noqa: PLR0911
-    """What must hold at the context node for ``boolean(expression)`` to be true there."""
+def _necessary(expression: Expression) -> Condition:  # noqa: PLR0911
+    """A necessary condition on the context node for ``boolean(expression)`` to be true there."""
     match expression:
         case Path(absolute, steps):
-            condition = _needs_steps(steps)
+            condition = _necessary_for_steps(steps)
             return at_document(condition) if absolute else condition
         case Union(parts):
-            return any_of(map(_needs, parts))
+            return any_of(map(_necessary, parts))
         case Filter(base, predicates):
-            inside = [_needs(p) for p in predicates if type_of(p) is not Type.NUMBER]
-            return all_of([_needs(base), at_document(_below(all_of(inside)))])
+            inside = [_necessary(p) for p in predicates if type_of(p) is not Type.NUMBER]
+            return all_of([_necessary(base), at_document(_below(all_of(inside)))])
         case Chain(base, steps):
-            return all_of([_needs(base), at_document(_below(_needs_steps(steps)))])
+            return all_of([_necessary(base), at_document(_below(_necessary_for_steps(steps)))])
         case Binary("and") as chain:
-            return all_of(map(_needs, like_operands(chain)))
+            return all_of(map(_necessary, like_operands(chain)))
         case Binary("or") as chain:
-            return any_of(map(_needs, like_operands(chain)))
+            return any_of(map(_necessary, like_operands(chain)))
         case Binary(operator, left, right) if operator in _COMPARISONS:
-            return _needs_comparison(operator, left, right)
+            return _necessary_for_comparison(operator, left, right)
         case Call("boolean", (argument,)):
-            return _needs(argument)
+            return _necessary(argument)
         case Call("contains" | "starts-with", (subject, Literal(needle))) if needle:
-            return _needs_value(subject)
+            return _necessary_for_value(subject)
         case Call(name, (subject,)) if name in _EMPTY_STRING | _EMPTY_ZERO:
-            return _needs_value(subject)
+            return _necessary_for_value(subject)
         case Binary() | Call() | Negative() | Literal() | Number():
             return TRUE
         case _:
             assert_never(expression)
 
 
-def _needs_value(subject: Expression) -> Condition:
-    """What must hold for the subject to have a value other than that of no nodes at all."""
-    return _needs(subject) if type_of(subject) is Type.NODES else TRUE
+def _necessary_for_value(subject: Expression) -> Condition:
+    """A necessary condition for the subject to have a value other than that of no nodes."""
+    return _necessary(subject) if type_of(subject) is Type.NODES else TRUE
 
 
-def _needs_comparison(operator: str, left: Expression, right: Expression) -> Condition:
+def _necessary_for_comparison(operator: str, left: Expression, right: Expression) -> Condition:
     if Type.BOOLEAN in (type_of(left), type_of(right)):
         return TRUE
-    sides = [_needs(side) for side in (left, right) if type_of(side) is Type.NODES]
-    for call, constant, turned in ((left, right, False), (right, left, True)):
+    sides = [_necessary(side) for side in (left, right) if type_of(side) is Type.NODES]
+    for call, constant, swapped in ((left, right, False), (right, left, True)):
         match call, constant:
             case Call(name, (subject,)), Literal(value) if name in _EMPTY_STRING and (
                 (operator == "=" and value) or (operator == "!=" and not value)
             ):
-                sides.append(_needs_value(subject))
+                sides.append(_necessary_for_value(subject))
             case Call(name, (subject,)), Number(text) if name in _EMPTY_ZERO:
-                if not _zero_compares(operator, text, turned=turned):
-                    sides.append(_needs_value(subject))
+                if not _zero_compares(operator, text, swapped=swapped):
+                    sides.append(_necessary_for_value(subject))
     return all_of(sides)
 
 
-def _zero_compares(operator: str, text: str, *, turned: bool) -> bool:
-    """Whether ``0 operator text`` holds, or ``text operator 0`` if turned.
+def _zero_compares(operator: str, text: str, *, swapped: bool) -> bool:
+    """Whether ``0 operator text`` holds, or ``text operator 0`` if swapped.
 
-    No nodes at all have the count, the length and the sum 0: would they pass?
+    The empty node-set has the count, the length and the sum 0: does it pass?
     """
-    left, right = (float(text), 0.0) if turned else (0.0, float(text))
+    left, right = (float(text), 0.0) if swapped else (0.0, float(text))
     return {
         "=": left == right,
         "!=": left != right,
@@ -174,21 +174,23 @@ def _zero_compares(operator: str, text: str, *, turned: bool) -> bool:
     }[operator]
 
 
-def _needs_steps(steps: tuple[Step, ...]) -> Condition:
-    """What must hold for the steps to lead anywhere."""
+def _necessary_for_steps(steps: tuple[Step, ...]) -> Condition:
+    """A necessary condition for the steps to select a node."""
     condition: Condition = TRUE
     for step in reversed(steps):
-        condition = _below(condition) if step == ANYWHERE_BELOW else _needs_step(step, condition)
+        condition = (
+            _below(condition) if step == ANYWHERE_BELOW else _necessary_for_step(step, condition)
+        )
     return condition
 
 
-def _needs_step(step: Step, tail: Condition) -> Condition:
+def _necessary_for_step(step: Step, tail: Condition) -> Condition:
     predicates = [p for p in step.predicates if type_of(p) is not Type.NUMBER]
     label = step_label(step)
     if step.axis is Axis.NAMESPACE:
         return TRUE
     if label is None:
-        where = all_of([*map(_needs, predicates), tail])
+        where = all_of([*map(_necessary, predicates), tail])
         return where if step.axis is Axis.SELF else at_document(_below(where))
     where = all_of([*(weakened(predicate_meaning(p, label)) for p in predicates), tail])
     if step.axis in REACH_OF:
@@ -196,16 +198,16 @@ def _needs_step(step: Step, tail: Condition) -> Condition:
     if step.axis is Axis.SELF and label.kind is Kind.ELEMENT:
         return all_of([SelfIs(label), where])
     # Whatever the axis, the node is somewhere in the document, or in the declaration of an entity
-    # that stands in the document: there libxml2's axes lead, too. An element is the same in both
-    # places, with all that is in it. A text is one with its neighbours in the document, so nothing
-    # that is known of its value holds there.
+    # that the document uses: libxml2's axes also lead there. An element is the same in both places,
+    # with all its content. A text is merged with its neighbours in the document, so nothing known
+    # of its value holds there.
     if label.kind is Kind.TEXT:
         where = _below(where)
     return at_document(exists(Reach.DESCENDANT, label, where))
 
 
 def _below(condition: Condition) -> Condition:
-    """What must hold at a node for the condition to hold there or anywhere below it."""
+    """A necessary condition on a node for the condition to hold there or anywhere below it."""
     match condition:
         case Exists(_, label, where):
             return exists(Reach.DESCENDANT, label, where)

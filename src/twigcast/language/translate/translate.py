@@ -1,17 +1,17 @@
-"""From what was written to what it means: syntax trees become conditions.
+"""Translation of syntax trees to conditions.
 
 The expression is read as ``boolean(expression)`` at the document node. Paths unfold from the
 right: the meaning of ``a/b[c]`` is "some child a, of which some child b, of which some child c",
 nested conditions with ``TRUE`` at the end, or with a value test where the path is compared.
 
-Whatever has no place among the exact conditions (positions, other axes, arithmetic, joins of two
+An expression that no exact condition represents (positions, other axes, arithmetic, joins of two
 paths …) becomes a :class:`Residual`, as deep inside as possible: of ``/a/b[2]/c`` only ``b[2]/c``
-is residual, asked of the ``a`` elements. Some familiar spellings are worth knowing as exact:
+is residual, a condition on the ``a`` elements. Some common spellings are translated exactly:
 
     *[local-name() = 'x']          *:x
     [string() = 'x']               [. = 'x']
     count(p) > 0, count(p) = 0     p, not(p)
-    p[1], p[last()], (p)[1]        p, where only its existence is asked
+    p[1], p[last()], (p)[1]        p, where only its existence matters
     (p | q)[r], (p | q)/r          p[r] | q[r], p/r | q/r
 
 References: XPath 1.0, sections 2 to 4.
@@ -80,7 +80,7 @@ __all__ = ["REACH_OF", "as_path", "document_meaning", "predicate_meaning", "step
 
 
 class Context(Enum):
-    """What kind of node a condition is asked of."""
+    """The kind of node that a condition is about."""
 
     DOCUMENT = "document"
     ELEMENT = "element"
@@ -101,23 +101,23 @@ REACH_OF: Final = {
 }
 _SOME: Final = {("!=", Number("0")), (">", Number("0")), (">=", Number("1"))}
 _NONE: Final = {("=", Number("0")), ("<", Number("1")), ("<=", Number("0"))}
-"""How people ask of count(p) whether there is one, or none."""
+"""The comparisons of count(p) that test whether there is one, or none."""
 
 _ABOUT_CONTEXT: Final = ((), (Path.relative((CONTEXT_NODE,)),))
-"""How a function is asked about the context node: without an argument, or with a dot."""
+"""The arguments of a function that mean the context node: none, or a dot."""
 
-_IDLE_POSITIONS: Final = (Number("1"), Call("last", ()))
-"""Where only existence is asked, "the first one" and "the last one" are just "one"."""
+_REDUNDANT_POSITIONS: Final = (Number("1"), Call("last", ()))
+"""Where only existence matters, "the first one" and "the last one" mean "one"."""
 
-_WRITTEN_STEPS_MAX = 512
-"""What follows a union is written once for each branch, unless that makes more steps than this."""
+_EXPANDED_STEPS_MAX = 512
+"""The steps after a union are copied to each branch, unless that makes more steps than this."""
 
 _DIGITS_PLAIN_MAX = 15
-"""Longer numbers, and those with an exponent, may round to nought; libxml2 shall say."""
+"""Longer numbers, and those with an exponent, may round to zero; libxml2 decides."""
 
 
 def document_meaning(expression: Expression) -> Condition:
-    """What the expression says of the document node.
+    """The condition of the expression on the document node.
 
     ``expression`` must be rooted (:func:`twigcast.language.xpath.absolute.rooted`): independent of
     the context node.
@@ -126,7 +126,7 @@ def document_meaning(expression: Expression) -> Condition:
 
 
 def predicate_meaning(predicate: Expression, label: Label) -> Condition:
-    """What a predicate, not positional, says of a node with the label."""
+    """The condition of a predicate, not positional, on a node with the label."""
     return _meaning(predicate, _CONTEXT_OF[label.kind])
 
 
@@ -157,16 +157,16 @@ def _meaning(expression: Expression, context: Context) -> Condition:
         case Union(parts):
             return any_of(_meaning(part, context) for part in parts)
         case Path(absolute, steps):
-            return _located(steps, TRUE, context, absolute=absolute)
-        case Filter(base, predicates) if not _without_idle_positions(predicates):
+            return _path_condition(steps, TRUE, context, absolute=absolute)
+        case Filter(base, predicates) if not _without_redundant_positions(predicates):
             return _meaning(base, context)
         case other:
-            known = _known(other)
+            known = _constant_meaning(other)
             return _residual(other) if known is None else known
 
 
-def _known(expression: Expression) -> Condition | None:
-    """What a constant says, whatever the document."""
+def _constant_meaning(expression: Expression) -> Condition | None:
+    """The condition of a constant expression, TRUE or FALSE; None for other expressions."""
     match expression:
         case Call("true" | "false" as name):
             return TRUE if name == "true" else FALSE
@@ -179,7 +179,7 @@ def _known(expression: Expression) -> Condition | None:
 
 
 def _residual(expression: Expression) -> Condition:
-    """The expression left to libxml2, asked only once where it does not depend on the context."""
+    """The residual of an expression, at the document node if it does not depend on the context."""
     if type_of(expression) is Type.NUMBER:
         # Between brackets a number would be a position.
         expression = Call("boolean", (expression,))
@@ -197,49 +197,49 @@ def as_path(expression: Expression) -> Expression:
             start = as_path(base)
             if isinstance(start, Path):
                 return Path(start.absolute, tidy((*start.steps, *steps)))
-            if isinstance(start, Union) and _written_steps(expression) <= _WRITTEN_STEPS_MAX:
+            if isinstance(start, Union) and _expanded_steps(expression) <= _EXPANDED_STEPS_MAX:
                 return Union(tuple(as_path(Chain(part, steps)) for part in start.parts))
         case Filter(base, predicates) if not any(map(is_positional, predicates)):
             start = as_path(base)
             if isinstance(start, Path) and start.steps:
                 *before, last = start.steps
                 if may_be_declared(last) and not last.predicates:
-                    # libxml2 finds other nodes where a predicate stands right behind the step.
+                    # libxml2 finds other nodes where a predicate directly follows the step.
                     return expression
                 last = Step(last.axis, last.test, last.predicates + predicates)
                 return Path(start.absolute, (*before, last))
-            if isinstance(start, Union) and _written_steps(expression) <= _WRITTEN_STEPS_MAX:
+            if isinstance(start, Union) and _expanded_steps(expression) <= _EXPANDED_STEPS_MAX:
                 return Union(tuple(as_path(filtered(part, predicates)) for part in start.parts))
     return expression
 
 
-def _written_steps(expression: Expression) -> int:
-    """How many steps there are once every union is written out, those in predicates included."""
+def _expanded_steps(expression: Expression) -> int:
+    """The number of steps after expanding every union, including those in predicates."""
     match expression:
         case Path(_, steps):
-            return _written_in(steps)
+            return _expanded_in(steps)
         case Chain(base, steps):
-            return _written_steps(base) + _branches(base) * _written_in(steps)
+            return _expanded_steps(base) + _branches(base) * _expanded_in(steps)
         case Filter(base, predicates):
-            return _written_steps(base) + _branches(base) * sum(map(_written_steps, predicates))
+            return _expanded_steps(base) + _branches(base) * sum(map(_expanded_steps, predicates))
         case Union(parts) | Call(_, parts):
-            return sum(map(_written_steps, parts))
+            return sum(map(_expanded_steps, parts))
         case Binary():
-            return sum(map(_written_steps, operands(expression)))
+            return sum(map(_expanded_steps, operands(expression)))
         case Negative(operand):
-            return _written_steps(operand)
+            return _expanded_steps(operand)
         case Literal() | Number():
             return 0
         case _:
             assert_never(expression)
 
 
-def _written_in(steps: tuple[Step, ...]) -> int:
-    return len(steps) + sum(_written_steps(one) for step in steps for one in step.predicates)
+def _expanded_in(steps: tuple[Step, ...]) -> int:
+    return len(steps) + sum(_expanded_steps(one) for step in steps for one in step.predicates)
 
 
 def _branches(expression: Expression) -> int:
-    """How many paths an expression is, once every union is written out."""
+    """The number of paths of an expression after expanding every union."""
     match expression:
         case Union(parts):
             return sum(map(_branches, parts))
@@ -262,7 +262,7 @@ def _comparison(expression: Binary, context: Context) -> Condition:
     match as_path(subject):
         case Path(absolute, steps):
             test = ValueTest(Operator(operator), constant)
-            return _located(steps, test, context, absolute=absolute)
+            return _path_condition(steps, test, context, absolute=absolute)
         case Union(parts):
             each = (Binary(operator, part, as_expression(constant)) for part in parts)
             return any_of(_comparison(part, context) for part in each)
@@ -275,11 +275,11 @@ def _comparison(expression: Binary, context: Context) -> Condition:
                 Binary(operator, _ABOUT_CONTEXT[1][0], as_expression(constant)), context
             )
         case Call(function, arguments) if arguments in _ABOUT_CONTEXT:
-            named = _named(function, constant, context)
+            named = _name_condition(function, constant, context)
             if named is not None and operator == "!=" and function != "name":
                 return negation(named)
             if named is not None and operator == "=":
-                # A name() has the document's own prefix in front, so more than the label counts.
+                # A name() includes the document's own prefix, so more than the label counts.
                 spelled = Binary("=", Call(function, ()), constant) if function == "name" else None
                 return all_of([named, Residual(spelled)]) if spelled else named
     return _residual(Binary(operator, subject, as_expression(constant)))
@@ -302,8 +302,8 @@ def as_expression(constant: Constant) -> Expression:
     return constant
 
 
-def _named(function: str, constant: Constant, context: Context) -> Condition | None:
-    """What it says of a node's label that the function gives the constant; None for nothing."""
+def _name_condition(function: str, constant: Constant, context: Context) -> Condition | None:
+    """The condition on a node's label that the function returns the constant, or None."""
     kinds = {Context.ELEMENT: Kind.ELEMENT, Context.ATTRIBUTE: Kind.ATTRIBUTE}
     if not isinstance(constant, Literal) or context not in kinds:
         return None
@@ -336,7 +336,7 @@ def _first_value(call: Call, subject: Expression, test: ValueTest, context: Cont
 
 
 def _at_most_one(step: FirstStep) -> bool:
-    """Whether an element can have but one such node: an attribute whose name is known."""
+    """Whether an element has at most one such node: an attribute whose name is known."""
     attribute = step.reach is Reach.CHILD and step.label.kind is Kind.ATTRIBUTE
     return attribute and None not in step.label
 
@@ -365,10 +365,10 @@ def _first_steps(steps: tuple[Step, ...]) -> tuple[FirstStep, ...] | None:
 # Paths.
 
 
-def _located(
+def _path_condition(
     steps: tuple[Step, ...], tail: Condition, context: Context, *, absolute: bool
 ) -> Condition:
-    """Some node that the path leads to satisfies ``tail``, which is TRUE or a comparison."""
+    """The condition that some node of the path satisfies ``tail``, TRUE or a comparison."""
     if not absolute:
         return _steps(steps, tail, context)
     condition = _steps(steps, tail, Context.DOCUMENT)
@@ -386,7 +386,7 @@ def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condit
     step = here[0]
     predicates = step.predicates
     if not rest and tail is TRUE:
-        predicates = _without_idle_positions(predicates)
+        predicates = _without_redundant_positions(predicates)
     label = step_label(step)
     reach = REACH_OF.get(step.axis)
     if below and (reach or step.axis is Axis.SELF):
@@ -418,7 +418,7 @@ def _residual_steps(steps: tuple[Step, ...], tail: Condition, context: Context) 
     return _residual(path)
 
 
-def _without_idle_positions(predicates: tuple[Expression, ...]) -> tuple[Expression, ...]:
-    while predicates and predicates[-1] in _IDLE_POSITIONS:
+def _without_redundant_positions(predicates: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    while predicates and predicates[-1] in _REDUNDANT_POSITIONS:
         predicates = predicates[:-1]
     return predicates

@@ -24,7 +24,7 @@ from typing import Final
 from twigcast.display import html_table, one_line
 from twigcast.door import door
 from twigcast.language.condition.model import Residual
-from twigcast.language.condition.writer import JudgeWriter
+from twigcast.language.condition.writer import Libxml2Writer
 from twigcast.language.document.parse import Document, Source
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
 from twigcast.language.translate.translate import as_path
@@ -353,7 +353,7 @@ def _order_cost(expression: Expression, document: Document) -> int:
     libxml2 places a text, comment or processing instruction by the element before it, and walks
     over all that stands between.
     """
-    text, _ = JudgeWriter().expression(expression)
+    text, _ = Libxml2Writer().expression(expression)
     sizes = sizes_of(document)
     return sizes.nodes * sizes.between if _OTHER_NODES.search(text) else 0
 

@@ -33,7 +33,7 @@ from lxml import etree
 from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.door import door
 from twigcast.language.condition.model import Residual
-from twigcast.language.condition.writer import JudgeWriter
+from twigcast.language.condition.writer import Libxml2Writer
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.translate.translate import document_meaning
@@ -285,7 +285,7 @@ class Finder:
             return None
         self._left -= cost
         self._reading = self._cost_max
-        writer = JudgeWriter()
+        writer = Libxml2Writer()
         text, _ = writer.expression(expression)
         try:
             xpath = etree.XPath(text, namespaces=writer.namespaces, regexp=False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lxml import etree
 
 from twigcast.language.condition.model import Kind, Label
-from twigcast.language.condition.writer import JudgeWriter, Writer
+from twigcast.language.condition.writer import Libxml2Writer, Writer
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.translate.translate import step_label
 from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
@@ -190,7 +190,7 @@ class Probe:
             yield f"did you mean {mark}{self._spelled(lowered[close[0]])}?"
 
     def _evaluated(self, expression: Expression, here: Found | None, function: str = "") -> Any:  # noqa: ANN401  # What libxml2 gives depends on the expression.
-        writer = JudgeWriter()
+        writer = Libxml2Writer()
         text, _ = writer.expression(expression)
         xpath = etree.XPath(
             f"{function}({text})", namespaces=writer.namespaces, regexp=False, smart_strings=True

@@ -62,7 +62,7 @@ from twigcast.language.condition.model import (
     SelfIs,
     ValueTest,
     parts_of,
-    without_idle,
+    without_redundant,
 )
 from twigcast.language.condition.normal_form import on_document
 
@@ -94,7 +94,7 @@ def linear_parts(pattern: Pattern) -> tuple[Pattern, ...]:
         part = on_document(pattern_of(way).condition)
         if part is not FALSE:
             found.append(part)
-    kept = without_idle(found, conjunction=False)
+    kept = without_redundant(found, conjunction=False)
     return tuple(sorted(map(Pattern, kept), key=lambda part: part.text))
 
 
