@@ -78,7 +78,7 @@ THREE_STEPS_APART = Schema.parse(
 LONG_PARTS = ("/a/b/c/d", "/a/e/f/g/d")
 
 
-def test_a_part_of_three_steps_is_replaced_as_the_rule_says() -> None:
+def test_a_part_of_three_steps_is_replaced_by_the_rule() -> None:
     (merger,) = merge(LONG_PARTS, schema=THREE_STEPS_APART).mergers
     assert (merger.pattern.text, merger.perfect) == ("/a//d", True)
     kept = MergedSet(THREE_STEPS_APART)

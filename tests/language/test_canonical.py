@@ -282,7 +282,7 @@ def test_every_expression_has_a_canonical_text_that_reads_back(seed: int, depth:
 
 @THOROUGH
 @given(st.integers(0, 2**32), st.integers(0, 4))
-def test_every_expression_means_what_libxml2_says(seed: int, depth: int) -> None:
+def test_every_expression_means_what_libxml2_computes(seed: int, depth: int) -> None:
     # Behind an operator a path begins at the document node, for us as for libxml2.
     text = f"true() and ({expression(Random(seed), depth)})"
     assume("{" not in text and "*:" not in text)
@@ -346,7 +346,7 @@ def test_behind_a_slash_no_name_is_an_operator(text: str) -> None:
         ("//a[/b or c]", "//a[/b or c]"),
     ],
 )
-def test_what_speaks_of_the_document_alone_is_asked_once(xpath: str, text: str) -> None:
+def test_conditions_on_the_document_alone_are_decided_once(xpath: str, text: str) -> None:
     assert parsed(xpath).text == text
     assert reads_back(parsed(xpath))
 

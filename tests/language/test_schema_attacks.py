@@ -53,7 +53,7 @@ print(refused)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_an_external_entity_is_asked_of_the_resolver_and_of_nobody_else(address: str) -> None:
+def test_an_external_entity_is_requested_from_the_resolver_alone(address: str) -> None:
     requested: list[str] = []
 
     def resolve(_public_id: str | None, system_id: str) -> None:

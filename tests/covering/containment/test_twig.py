@@ -88,7 +88,7 @@ def test_condensed_spellings_of_one_meaning_are_one_twig(texts: tuple[str, ...])
 @pytest.mark.parametrize(
     "text", ["/a/*/b", "/a/*[b]//c[d]", "/a//*[@x]/b", "/a/@*", "/a//*[. > 1]/b"]
 )
-def test_what_says_more_than_a_number_of_levels_is_not_condensed(text: str) -> None:
+def test_nodes_that_require_more_than_levels_are_not_condensed(text: str) -> None:
     assert condensed(twig(text)).size == twig(text).size
 
 
@@ -100,7 +100,7 @@ def test_one_attribute_is_one_node() -> None:
 
 
 @given(trees())
-def test_a_twig_says_what_its_condition_says(text: str) -> None:
+def test_a_twig_means_what_its_condition_means(text: str) -> None:
     found = twig(text)
     assert Pattern(condition_of(found)) is Pattern.parse(text)
 

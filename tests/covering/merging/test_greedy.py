@@ -160,7 +160,7 @@ def test_degrees_count_paths_as_if_each_was_counted_alone(
 
 
 @given(tiny_schemas(), paths(4), st.lists(paths(4), min_size=1, max_size=3))
-def test_perfect_is_what_covers_says_under_the_schema(
+def test_perfect_mergers_are_covered_under_the_schema(
     schema: Schema, merger: str, parts: list[str]
 ) -> None:
     degree = merge_degree(Pattern.parse(merger), parsed(*parts), schema=schema)

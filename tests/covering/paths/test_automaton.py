@@ -79,7 +79,7 @@ def test_states_that_lead_to_the_same_are_one() -> None:
     assert automaton("/(a)+/(a)+") == automaton("/a(a)+") == automaton("/(a)+")
 
 
-def test_a_special_label_that_says_the_same_as_a_general_one_is_dropped() -> None:
+def test_a_special_label_with_the_entry_of_a_general_one_is_dropped() -> None:
     assert automaton("/*:a/b", "/{u}a/b") == automaton("/*:a/b")
     assert automaton("/*/b", "/c/b") == automaton("/*/b")
     assert automaton("/*:a/b", "/{u}a/c") != automaton("/*:a/b")

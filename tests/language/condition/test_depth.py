@@ -34,7 +34,7 @@ def test_wide_conditions_are_not_deep() -> None:
     assert depth_of(Pattern.parse(text, limits=limits).condition) == 4
 
 
-def test_a_condition_deeper_than_the_stack_can_be_asked() -> None:
+def test_the_depth_of_a_condition_deeper_than_the_stack_is_found() -> None:
     condition = Pattern.parse("//a").condition
     from twigcast.language.condition.model import Not
 

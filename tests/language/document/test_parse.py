@@ -292,7 +292,7 @@ def test_a_mistake_counts_whatever_comes_behind_or_before_it(
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
-def test_a_mistake_is_told_at_its_place_though_a_warning_follows(encoding: str) -> None:
+def test_an_error_is_reported_at_its_place_though_a_warning_follows(encoding: str) -> None:
     declared = f"<?xml version='1.0' encoding='{encoding}'?>"
     error = refusal(f"{declared}\n<a q:x=''>\n<b xmlns='relative'/></a>".encode(encoding))
     assert error is not None
@@ -327,7 +327,7 @@ def test_entities_that_grow_are_refused_behind_many_unknown_ones() -> None:
             assert refusal(content) is not None
 
 
-def test_no_document_is_judged_by_the_one_before() -> None:
+def test_no_document_is_refused_for_the_one_before() -> None:
     good, bad = b"<a/>", b"<a xmlns:p='u v'/>"
     poisons = [content % RELATIVE for content in NAMESPACE_MISTAKES]
     for poison in (*poisons, *(EXTERNAL + one for one in poisons), EXTERNAL + b"<a>&e;</a>"):

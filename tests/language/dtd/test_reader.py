@@ -112,7 +112,7 @@ def test_a_module_may_be_part_of_a_declaration() -> None:
     assert schema.elements["a"].content == Sequence((Child("b"), Child("c")))
 
 
-def test_a_module_that_is_declared_and_not_used_is_not_asked_for() -> None:
+def test_a_module_that_is_declared_and_not_used_is_not_requested() -> None:
     main = b"""<!ENTITY % unused SYSTEM "no.mod"> <!ENTITY picture SYSTEM "no.gif" NDATA gif>
                <!ELEMENT a EMPTY>"""
     assert tuple(Schema.parse(main).elements) == ("a",)
@@ -149,7 +149,7 @@ def test_sets_of_character_names_may_be_missing() -> None:
         ),
     ],
 )
-def test_encodings_are_told_by_mark_or_declaration(content: bytes, comment: str) -> None:
+def test_encodings_are_recognised_by_mark_or_declaration(content: bytes, comment: str) -> None:
     assert tuple(Schema.parse(content).elements) == ("ü",), comment
 
 
@@ -231,7 +231,7 @@ def test_errors_in_an_entity_name_the_line_that_refers_to_it() -> None:
         ("<!NOTATION gif>", "expected a name and an id"),
     ],
 )
-def test_what_is_wrong_is_said(content: str, reason: str) -> None:
+def test_errors_have_a_reason(content: str, reason: str) -> None:
     with pytest.raises(SchemaError, match=reason) as wrong:
         Schema.parse(content.encode(), name="x.dtd")
     assert wrong.value.module == "x.dtd"

@@ -277,7 +277,7 @@ def test_habits_of_other_languages_are_answered_with_what_was_meant(
         ("//z:a[b eq 'x']", "write *:a for any namespace"),
     ],
 )
-def test_what_to_do_is_said_of_other_mistakes(text: str, hint: str) -> None:
+def test_other_mistakes_have_advice(text: str, hint: str) -> None:
     found = refused(text).hint
     assert found is not None
     assert hint in found
