@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulator.stories import asks, publishes, story
+from tests.simulator.schedules import asks, publishes, schedule
 from twigcast import CoverIndex, Document, Matcher, Network, Pattern, Schema
 from twigcast.covering import Advertisement, aggregate, merge, merge_degree, reduced, space_budget
 from twigcast.door import door
@@ -42,7 +42,7 @@ def raising(*_: object) -> Any:  # noqa: ANN401
 
 
 def run(**named: Any) -> object:  # noqa: ANN401
-    told = story([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
+    told = schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
     return Simulation(told, **named).run()
 
 
@@ -91,7 +91,7 @@ def test_what_is_no_iterable_is_a_slip(name: str) -> None:
 FUNCTIONS: dict[str, Callable[[], object]] = {
     "resolve": lambda: Schema.parse(DTD, resolve=raising),
     "ready_of": lambda: CoverIndex(ready_of=raising).add(1, "//a"),
-    "tell": lambda: reduced(["//a"], tell=raising),
+    "tell": lambda: reduced(["//a"], report=raising),
     "clock": lambda: run(clock=raising),
     "clock of costs": lambda: run(costs=Measured(raising)),
 }

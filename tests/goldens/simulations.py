@@ -99,7 +99,7 @@ def _played(name: str, folder: Path) -> str:
     told = generate_schedule(scenario)
     lines = ["# options", "", options_text(scenario.options), "", *_drawn(told)]
     for strategy in STRATEGIES:
-        results = simulate(scenario, strategy, story=told.story)
+        results = simulate(scenario, strategy, schedule=told.schedule)
         lines += ["", f"# {strategy}", "", *_figures(results), "", *_trace(results)]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.judge import judge
-from tests.simulator.stories import asks, publishes
+from tests.simulator.schedules import asks, publishes
 from twigcast import Network
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing import Topology
@@ -238,8 +238,8 @@ def test_the_simulator_counts_the_same_documents(workload: Workload, strategy: s
         publishes(origin, name, 10.0 + number, content)
         for number, (name, content, origin) in enumerate(workload.documents)
     )
-    story = Schedule(Topology.of(TOPOLOGY).tree(), stage=(stage,), then=then, start=None)
-    results = Simulation(story, strategy_of(strategy)).run()
+    schedule = Schedule(Topology.of(TOPOLOGY).tree(), stage=(stage,), then=then, start=None)
+    results = Simulation(schedule, strategy_of(strategy)).run()
     network = _network(workload, strategy_of(strategy))
     found = {link: each.crossings for link, each in results.documents.items() if each.crossings}
     assert found == {link: crossed for link, (crossed, _) in network.crossings.items()}

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.spark.finished_runs import TABLES, finish_run
 from twigcast.errors import UsageError
 from twigcast.spark import run_batch
-from twigcast.spark.plans.writing import ByWorkers, Sums
+from twigcast.spark.plans.writers import ByWorkers, Sums
 from twigcast.spark.storage.batches import Output, local_store
 from twigcast.spark.storage.folder_lock import alone
 
@@ -48,9 +48,9 @@ def test_a_run_beside_another_is_refused_and_the_other_is_whole(
     def second_run() -> None:
         run_batch(["//b"], feed, out, overwrite=overwrite, spark=spark)
 
-    def match_beside_another(writing: ByWorkers) -> Sums:
+    def match_beside_another(writer: ByWorkers) -> Sums:
         monkeypatch.undo()
-        sums = match(writing)
+        sums = match(writer)
         with pytest.raises(UsageError, match="another run is writing into") as error:
             second_run()
         refused.append(error)

@@ -76,7 +76,7 @@ class Prepared:
         In a network the strategy counts too: perfect ones differ in their routes alone, which no
         worker needs.
         """
-        strategy = "" if self.tree is None else str(self.design.strategy)
+        strategy = "" if self.design.tree is None else str(self.design.strategy)
         return version_of("".join([*(file.version for file in self.files), strategy]).encode())
 
     @property
