@@ -12,6 +12,7 @@ the others that the same event brings forward.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from twigcast.covering import Advertisement
 from twigcast.display import one_line
@@ -44,6 +45,12 @@ from twigcast.routing.tables.in_flight import OpenDocument, OpenDocuments
 from twigcast.routing.tables.route_table import RouteTable
 
 __all__ = ["DocumentTally", "Documents"]
+
+# A document passes these once for each of its links, so they are made once.
+_DECIDING: Final = door("deciding a document")
+_FORWARDING: Final = door("forwarding a document")
+_CLOSING: Final = door("closing a document")
+_CUTTING: Final = door("cutting a document to the paths of a link")
 
 
 class DocumentTally:
@@ -162,7 +169,7 @@ class Documents:
         if document is None:
             raise UsageError(f"no document {effect.number} waits to be decided here")
         try:
-            with door("deciding a document"):
+            with _DECIDING:
                 return self._judge.decide(effect, document)
         except InternalError as error:
             self._failures.add(error)
@@ -184,7 +191,7 @@ class Documents:
         effects: list[Effect] = []
         for document, due in answers:
             try:
-                with door("forwarding a document"):
+                with _FORWARDING:
                     effects += self._apply(document, due, links)
             except InternalError as error:
                 self._failures.add(error)
@@ -196,7 +203,7 @@ class Documents:
     def _close(self, document: OpenDocument) -> None:
         """Nothing is owed to a document any more; what fails now has no part in where it went."""
         try:
-            with door("closing a document"):
+            with _CLOSING:
                 self._routes.close(document.snapshot)
         except InternalError as error:
             self._failures.add(error)
@@ -215,7 +222,7 @@ class Documents:
         for link, kept, told in along:
             if link in links and link != came_by:
                 try:
-                    with door("cutting a document to the paths of a link"):
+                    with _CUTTING:
                         sent = self._judge.part_to_send(document.effect, kept)
                 except TwigcastError as error:
                     if isinstance(error, InternalError):

@@ -7,11 +7,13 @@ A router does no I/O and so writes no log. Its driver hands in a function that i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from threading import Lock
 
+from twigcast.door import door
 from twigcast.errors import InternalError
 
-__all__ = ["Failures"]
+__all__ = ["Failures", "door_of"]
 
 
 class Failures:
@@ -28,3 +30,9 @@ class Failures:
             self.count += 1
         if self.report is not None:
             self.report(error)
+
+
+@lru_cache(maxsize=32)  # There are a dozen kinds.
+def door_of(kind: str) -> door:
+    """The door that stands around events of a kind, made once."""
+    return door(f"handling {kind}")

@@ -54,7 +54,7 @@ from twigcast.routing.broker.checks import (
 from twigcast.routing.broker.clients import Clients
 from twigcast.routing.broker.decider import DocumentDecider
 from twigcast.routing.broker.documents import Documents
-from twigcast.routing.broker.failures import Failures
+from twigcast.routing.broker.failures import Failures, door_of
 from twigcast.routing.broker.limits import ROUTER_LIMITS, RouterLimits
 from twigcast.routing.broker.link_session import Session
 from twigcast.routing.broker.remedies import is_about_a_document
@@ -194,7 +194,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
 
     def _answered(self, event: Event, now: float) -> tuple[Effect, ...]:
         try:
-            with door(f"handling {type(event).__name__}"):
+            with door_of(type(event).__name__):
                 return self._taken_in(event, now)
         except InternalError as error:
             self._failures.add(error)
