@@ -16,10 +16,10 @@ import pytest
 from tests.test_readme import strategies
 from twigcast.cli.demo.baseline_timing import compare
 from twigcast.cli.demo.delivery_counts import read_tally
-from twigcast.cli.demo.demo import called_again, shell_word
 from twigcast.cli.demo.feed import Feed, write_feed
 from twigcast.cli.demo.near_miss import find_near_miss
 from twigcast.cli.demo.regions import DESKS, NEWSROOM, REGIONS, country
+from twigcast.cli.demo.steps import called_again, shell_word
 from twigcast.cli.demo.strategy_traffic import COMPARED, Carried, carried_by_link, measure
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Subscription, SubscriptionFile, read_documents, read_subscriptions

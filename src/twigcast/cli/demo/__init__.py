@@ -52,7 +52,7 @@ def demo(
     report.html.
     """
     # The steps need Spark and lxml; naming the verb must not.
-    from twigcast.cli.demo.demo import run_demo
+    from twigcast.cli.demo.steps import run_demo
 
     run_demo(
         Path(out), documents=documents, subscriptions=subscriptions, seed=seed, as_json=as_json
