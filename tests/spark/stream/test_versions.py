@@ -204,7 +204,8 @@ def test_a_feed_that_was_taken_up_must_be_named_again(place: Place) -> None:
 def test_a_batch_that_was_begun_with_other_subscriptions_is_an_error(place: Place) -> None:
     _settled(place.versions(), 0)
     choice = place.versions().choose(0)
-    with pytest.raises(UsageError, match="begun with other subscriptions, or in another network") as told:
+    begun = "begun with other subscriptions, or in another network"
+    with pytest.raises(UsageError, match=begun) as told:
         place.versions().settle(choice, "another")
     assert f"{place.out}/_versions/batch=0.json" in str(told.value)
     (place.out / "_versions" / "batch=0.json").unlink()
