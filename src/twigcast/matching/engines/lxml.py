@@ -41,28 +41,56 @@ class LxmlEngine:
             cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
         )
         self._pattern_of: dict[int, Pattern] = {}
+        """The books: what else there is can be made anew from them."""
+        self._whole = True
+        """Whether it agrees with the books; false while something changes, so that an interrupt
+        leaves nothing half done."""
+        self._lock = Lock()
+        self._begin()
+
+    def _begin(self) -> None:
         self._ids: dict[Pattern, tuple[int, ...]] = {}
         self._index: LabelIndex[Pattern] = LabelIndex()
-        self._lock = Lock()
         self._residual = 0
 
     def add(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern under an id that is not in use."""
         with self._lock:
+            self._mend()
+            self._whole = False
             self._pattern_of[id] = pattern
-            ids = self._ids.get(pattern)
-            if ids is None:
-                ids = ()
-                self._index.add(pattern, required_labels(pattern.necessary.condition))
-                self._residual += not pattern.exact
-            self._ids[pattern] = (*ids, id)
+            try:
+                self._file(id, pattern)
+            except Exception:
+                del self._pattern_of[id]
+                raise
+            self._whole = True
+
+    def _file(self, id: int, pattern: Pattern) -> None:
+        ids = self._ids.get(pattern)
+        if ids is None:
+            ids = ()
+            self._index.add(pattern, required_labels(pattern.necessary.condition))
+            self._residual += not pattern.exact
+        self._ids[pattern] = (*ids, id)
+
+    def _mend(self) -> None:
+        """Agree with the books again, if an interrupt came between; the lock is held."""
+        if self._whole:
+            return
+        self._begin()
+        for one, pattern in self._pattern_of.items():
+            self._file(one, pattern)
+        self._whole = True
 
     def remove(self, id: int) -> bool:
         """Forget the id and whatever only it needed; whether it was there."""
         with self._lock:
-            pattern = self._pattern_of.pop(id, None)
-            if pattern is None:
+            self._mend()
+            if id not in self._pattern_of:
                 return False
+            self._whole = False
+            pattern = self._pattern_of.pop(id)
             left = tuple(other for other in self._ids[pattern] if other != id)
             if left:
                 self._ids[pattern] = left
@@ -71,6 +99,7 @@ class LxmlEngine:
                 self._index.remove(pattern)
                 self._residuals.forget(pattern)
                 self._residual -= not pattern.exact
+            self._whole = True
             return True
 
     @property
@@ -113,5 +142,6 @@ class LxmlEngine:
     def _gather(self, document: Document) -> list[tuple[int, Pattern]]:
         labels = document.labels
         with self._lock:
+            self._mend()
             found = self._index.candidates(labels)
             return [(one, pattern) for pattern in found for one in self._ids[pattern]]

@@ -134,6 +134,7 @@ class NativeEngine:
 
     def add(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern under an id that is not in use."""
+        self._patterns.pop(id, None)  # An interrupted removal may have left it.
         if self._decides(id, pattern):
             return
         necessary = TRUE if pattern.exact else pattern.necessary.condition
@@ -217,7 +218,8 @@ class NativeEngine:
 
     def to_bytes(self) -> bytes:
         """Everything as bytes that :meth:`from_buffer` uses where they lie."""
-        held = [[one, self._patterns[one].text] for one in sorted(self._patterns)]
+        # An interrupted removal may have left a pattern that the kernel does not have any more.
+        held = [[one, self._patterns[one].text] for one in self._index.residual_ids()]
         texts = json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()
         index = self._index.to_bytes()
         head = _HEADER + len(texts).to_bytes(8, "little") + sums(texts, index) + texts

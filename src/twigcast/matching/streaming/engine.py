@@ -92,31 +92,64 @@ class StreamingEngine:
         )
         self._steps_max = document_cost_max / STEP
         self._steps = self._costly = 0
-        self._automaton = Automaton()
-        self._paths = LabelPaths(self._automaton, remembered_max)
+        self._remembered_max = remembered_max
         self._pattern_of: dict[int, Pattern] = {}
+        self._paths_of: dict[Id, Exists] = {}
+        """The books, of subscriptions and watched paths: all else can be made anew from them."""
+        self._whole = True
+        """Whether it agrees with the books; false while something changes, so that an interrupt
+        leaves nothing half done."""
+        self._reading = False
+        self._lock = Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._automaton = Automaton()
+        self._paths = LabelPaths(self._automaton, self._remembered_max)
         self._entries: dict[Pattern, _Entry] = {}
         self._watched: dict[Id, Leaf] = {}
-        self._lock = Lock()
         self._residual = self._unfiltered = 0
+
+    def _mend(self) -> None:
+        """Agree with the books again, if an interrupt came between; the lock is held."""
+        if self._whole:
+            return
+        self._begin()
+        for one, pattern in self._pattern_of.items():
+            self._take_in(one, pattern)
+        for watcher, path in self._paths_of.items():
+            self._hold(watcher, path)
+        self._whole = True
 
     def add(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern under an id that is not in use."""
         with self._lock:
-            entry = self._entries.get(pattern) or self._enter(pattern)
-            entry.ids[id] = None
-            if entry.settles:
-                entry.leaf.ids[id] = None
-            else:
-                entry.leaf.candidates[id] = pattern
+            self._mend()
+            self._whole = False
             self._pattern_of[id] = pattern
+            try:
+                self._take_in(id, pattern)
+            except Exception:
+                del self._pattern_of[id]
+                raise
+            self._whole = True
+
+    def _take_in(self, id: int, pattern: Pattern) -> None:
+        entry = self._entries.get(pattern) or self._enter(pattern)
+        entry.ids[id] = None
+        if entry.settles:
+            entry.leaf.ids[id] = None
+        else:
+            entry.leaf.candidates[id] = pattern
 
     def remove(self, id: int) -> bool:
         """Forget the id and whatever only it needed; whether it was there."""
         with self._lock:
-            pattern = self._pattern_of.pop(id, None)
-            if pattern is None:
+            self._mend()
+            if id not in self._pattern_of:
                 return False
+            self._whole = False
+            pattern = self._pattern_of.pop(id)
             entry = self._entries[pattern]
             del entry.ids[id]
             if entry.settles:
@@ -125,6 +158,7 @@ class StreamingEngine:
                 del entry.leaf.candidates[id]
             if not entry.ids:
                 self._leave(pattern)
+            self._whole = True
             return True
 
     @property
@@ -236,7 +270,7 @@ class StreamingEngine:
     @property
     def watches(self) -> bool:
         """Whether there are paths that it watches."""
-        return bool(self._watched)
+        return bool(self._paths_of)
 
     def watch(self, id: Id, path: Pattern) -> None:
         """Have :meth:`follow` tell where a path of elements was seen last.
@@ -247,24 +281,35 @@ class StreamingEngine:
         check_id(id)
         if not _is_path(path.condition):
             raise UsageError(f"only a path of elements can be watched, not {path.text}")
-        if id in self._watched:
+        if id in self._paths_of:
             raise UsageError(f"id {shown(id)} is taken by another path; unwatch it first")
         first = path.condition
         assert isinstance(first, Exists)
         with self._lock:
-            self._watched[id] = leaf = self._automaton.hold_from_first(first)
-            leaf.watchers[id] = None
-            self._paths.forget()
+            self._mend()
+            self._whole = False
+            self._paths_of[id] = first
+            self._hold(id, first)
+            self._whole = True
+
+    def _hold(self, id: Id, path: Exists) -> None:
+        self._watched[id] = leaf = self._automaton.hold_from_first(path)
+        leaf.watchers[id] = None
+        self._paths.forget()
 
     def unwatch(self, id: Id) -> None:
         """No longer watch the path. Raises :class:`UsageError` if there is none with that id."""
-        if id not in self._watched:
+        if id not in self._paths_of:
             raise UsageError(f"no path with id {shown(id)}, so nothing to unwatch")
         with self._lock:
+            self._mend()
+            self._whole = False
+            del self._paths_of[id]
             leaf = self._watched.pop(id)
             del leaf.watchers[id]
             self._automaton.release(leaf)
             self._paths.forget()
+            self._whole = True
 
     def statistics(self) -> StreamingStatistics:
         """The counters of the moment."""
@@ -284,6 +329,9 @@ class StreamingEngine:
         )
 
     def _read(self, document: Document, links: Links | None = None) -> Reading:
+        self._mend()
+        if self._reading:  # still: an interrupt may have left paths half learned
+            self._paths.forget()
         times = max(1, -(-len(self._entries) // _SUBSCRIPTIONS))
         reading = Reading(
             self._paths,
@@ -291,10 +339,15 @@ class StreamingEngine:
             steps_max=self._steps_max * times,
             learned_max=LEARNED_MAX * times,
         )
+        self._reading = True
         try:
             reading.read(document)
+        except Exception:
+            self._reading = False
+            raise
         finally:
             self._paths.trim()
+        self._reading = False
         self._steps += reading.steps
         self._costly += reading.spent
         return reading
