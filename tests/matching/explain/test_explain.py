@@ -166,3 +166,14 @@ def test_unreadable_input_is_an_error() -> None:
         explain("//order[", ORDERS)
     with pytest.raises(DocumentError):
         explain("//order", b"<orders>")
+
+
+def test_a_place_names_comments_and_processing_instructions_as_what_they_are() -> None:
+    content = "<a><!--c--><?p?><b/><?p x?></a>"
+    places = [
+        explain(xpath, content).place
+        for xpath in ("//comment()", "//processing-instruction()", "//b/following-sibling::node()")
+    ]
+    assert places == [
+        "/a/comment()", "/a/processing-instruction()[1]", "/a/processing-instruction()[2]",
+    ]  # fmt: skip

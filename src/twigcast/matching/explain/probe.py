@@ -81,7 +81,11 @@ class Found:
     def _path(self, element: _Element | None) -> str:
         names: list[str] = []
         while element is not None:
-            name = self._spelled(str(element.tag)) if _is_element(element) else "comment()"
+            if _is_element(element):
+                name = self._spelled(str(element.tag))
+            else:
+                is_comment = element.tag is etree.Comment  # type: ignore[comparison-overlap]
+                name = "comment()" if is_comment else "processing-instruction()"
             before = sum(1 for _ in element.itersiblings(element.tag, preceding=True))
             alone = before == 0 and next(element.itersiblings(element.tag), None) is None
             names.append(name if alone else f"{name}[{before + 1}]")
