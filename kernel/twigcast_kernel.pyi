@@ -45,7 +45,7 @@ class Candidates:
     ) -> Candidates:
         """An empty set.
 
-        ``follows(stronger, weaker)`` tells of two tuples of tests whether the second follow from
+        ``follows(stronger, weaker)`` is asked of two tuples of tests whether the second follow from
         the first, or None if that depends on the node; ``value(tests)`` the only value that they
         leave, if there is one. ``budget`` bounds a comparison, in steps.
         """
@@ -76,7 +76,7 @@ class Candidates:
         """Whether a pattern with this number is there."""
 
     def statistics(self) -> dict[str, int]:
-        """The counters of the moment."""
+        """The counters now."""
 
 @final
 class Index:
@@ -177,7 +177,7 @@ class Index:
         """The index as bytes."""
 
     def statistics(self) -> dict[str, int]:
-        """The counters of the moment."""
+        """The counters now."""
 
 def outline(content: bytes) -> list[tuple[Any, ...]] | str:
     """The nodes of a document in document order, or why libxml2 has to read it."""

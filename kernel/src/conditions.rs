@@ -152,12 +152,13 @@ fn sort(object: &Bound<'_, PyAny>) -> PyResult<Sort> {
 }
 
 /// A condition as nested tuples: the name of its form, then its parts.
-pub fn tell<'py>(py: Python<'py>, condition: &Condition) -> PyResult<Bound<'py, PyAny>> {
-    let told = |condition: &Condition| tell(py, condition);
-    let list = |parts: &[Condition]| parts.iter().map(told).collect::<PyResult<Vec<_>>>();
-    let step = |step: &Step| Ok::<_, PyErr>((step.far, named(&step.label), tell(py, &step.then)?));
+pub fn to_python<'py>(py: Python<'py>, condition: &Condition) -> PyResult<Bound<'py, PyAny>> {
+    let part_of = |condition: &Condition| to_python(py, condition);
+    let list = |parts: &[Condition]| parts.iter().map(part_of).collect::<PyResult<Vec<_>>>();
+    let step =
+        |step: &Step| Ok::<_, PyErr>((step.far, named(&step.label), to_python(py, &step.then)?));
     Ok(match condition {
-        Condition::Exists(it) => ("exists", it.far, named(&it.label), told(&it.then)?)
+        Condition::Exists(it) => ("exists", it.far, named(&it.label), part_of(&it.then)?)
             .into_pyobject(py)?
             .into_any(),
         Condition::SelfIs(label) => ("self", named(label)).into_pyobject(py)?.into_any(),
@@ -173,8 +174,8 @@ pub fn tell<'py>(py: Python<'py>, condition: &Condition) -> PyResult<Bound<'py, 
         }
         Condition::All(parts) => ("all", list(parts)?).into_pyobject(py)?.into_any(),
         Condition::Any(parts) => ("any", list(parts)?).into_pyobject(py)?.into_any(),
-        Condition::Not(part) => ("not", told(part)?).into_pyobject(py)?.into_any(),
-        Condition::AtDocument(part) => ("document", told(part)?).into_pyobject(py)?.into_any(),
+        Condition::Not(part) => ("not", part_of(part)?).into_pyobject(py)?.into_any(),
+        Condition::AtDocument(part) => ("document", part_of(part)?).into_pyobject(py)?.into_any(),
     })
 }
 

@@ -35,7 +35,7 @@ type Numbers = (Vec<i64>, Vec<i64>);
 
 #[pymethods]
 impl Candidates {
-    /// `follows(stronger, weaker)` tells of two tuples of tests whether the ones follow from the
+    /// `follows(stronger, weaker)` is asked of two tuples of tests whether the ones follow from the
     /// others, or `None` if that depends on the node; `value(tests)` the only value that they leave.
     /// `budget` is in steps.
     #[new]
@@ -102,7 +102,7 @@ impl Candidates {
         self.inner.work(py, |inner| Ok(inner.core.contains(number)))
     }
 
-    /// Counters of the moment.
+    /// The counters now.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = self.inner.work(py, |inner| {
             let core = &inner.core;

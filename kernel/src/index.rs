@@ -49,7 +49,7 @@ pub struct Index {
     _buffer: Option<Arc<dyn Buffer>>,
 }
 
-/// Workspaces that nobody uses at the moment, and what was done in all of them so far.
+/// Workspaces that nobody uses now, and what was done in all of them so far.
 #[derive(Default)]
 struct Pool {
     idle: Vec<Workspace>,
@@ -141,7 +141,7 @@ impl Index {
             core.find(id).map(|pattern| core.condition(pattern))
         })?;
         let condition = condition.ok_or_else(|| PyKeyError::new_err(id))?;
-        guarded(|| conditions::tell(py, &condition))
+        guarded(|| conditions::to_python(py, &condition))
     }
 
     /// All ids, in no order.
@@ -273,7 +273,7 @@ impl Index {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Counters of the moment.
+    /// The counters now.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (held, sum) = detached(py, |detached| {
             let held = {
@@ -451,7 +451,7 @@ impl Pool {
         Some(workspace)
     }
 
-    /// What was done so far, and what is remembered at the moment.
+    /// What was done so far, and what is remembered now.
     fn counters(&self) -> Counters {
         let mut sum = self.done;
         for workspace in &self.idle {

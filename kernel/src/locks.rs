@@ -106,7 +106,7 @@ impl<T> Brief<T> {
 ///
 /// This one lock is held while Python runs, so the rules are kept otherwise: whoever waits for it
 /// gives the interpreter's lock back, and the thread that has it is refused a second time. Python
-/// code that we never heard of may run on it, such as the handler of a signal.
+/// code that we know nothing of may run on it, such as the handler of a signal.
 pub struct Asking<T> {
     content: Mutex<T>,
     /// The mark of the thread that has the lock, or [`NOBODY`].
@@ -153,7 +153,7 @@ impl<T> Asking<T> {
     }
 }
 
-/// A number that no other thread of the moment has, and that is not [`NOBODY`].
+/// A number that no other thread has now, and that is not [`NOBODY`].
 fn thread_mark() -> usize {
     thread_local!(static HERE: u8 = const { 0 });
     HERE.with(|here| std::ptr::from_ref(here) as usize)

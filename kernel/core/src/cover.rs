@@ -28,7 +28,7 @@ pub mod value_tests;
 use rustc_hash::FxHashMap;
 
 use arena::{Arena, Span};
-use decide::{Judge, Verdict};
+use decide::{CoverDecider, Verdict};
 use features::{Feature, Signature, Traits, had, needed, needs_one_thing};
 use labels::Labels;
 use slots::Slots;
@@ -101,7 +101,7 @@ pub struct CoverIndex {
     having: FxHashMap<Feature, Slots>,
     /// Patterns that hold nowhere, or about which all is open.
     special: Slots,
-    judge: Judge,
+    decider: CoverDecider,
     counters: Counters,
 }
 
@@ -267,7 +267,7 @@ impl CoverIndex {
         self.filed = FxHashMap::default();
         self.having = FxHashMap::default();
         self.special = Slots::default();
-        self.judge = Judge::default();
+        self.decider = CoverDecider::default();
     }
 
     /// Gives back what nodes speak of: the sets of tests that nobody uses any more.
@@ -318,10 +318,10 @@ impl CoverIndex {
         };
         let slots = self.coverers(&traits);
         self.counters.decided += slots.len() as u64;
-        let (mut judge, mut tests) = self.take_tools();
+        let (mut decider, mut tests) = self.take_tools();
         let mut desk = Desk {
             knowledge: Knowledge::new(&self.labels, &mut tests, ask),
-            judge: &mut judge,
+            decider: &mut decider,
             budget,
         };
         let found = self
@@ -332,7 +332,7 @@ impl CoverIndex {
                 self.each_of(&slots, |number, _| found.open.push(number));
                 found
             });
-        (self.judge, self.tests) = (judge, tests);
+        (self.decider, self.tests) = (decider, tests);
         self.count(&found);
         found
     }
@@ -382,10 +382,10 @@ impl CoverIndex {
             self.each_of(&slots, |number, _| found.sure.push(number));
         } else {
             self.counters.decided += slots.len() as u64;
-            let (mut judge, mut tests) = self.take_tools();
+            let (mut decider, mut tests) = self.take_tools();
             let mut desk = Desk {
                 knowledge: Knowledge::new(&self.labels, &mut tests, ask),
-                judge: &mut judge,
+                decider: &mut decider,
                 budget,
             };
             let (mut narrow, mut wide) = (Masks::<u64>::default(), Vec::<Masks<u128>>::new());
@@ -399,7 +399,7 @@ impl CoverIndex {
                 };
                 found.put(number, verdict);
             });
-            (self.judge, self.tests) = (judge, tests);
+            (self.decider, self.tests) = (decider, tests);
         }
         self.count(&found);
         found
@@ -464,9 +464,9 @@ impl CoverIndex {
         }
     }
 
-    fn take_tools(&mut self) -> (Judge, Tests) {
+    fn take_tools(&mut self) -> (CoverDecider, Tests) {
         (
-            std::mem::take(&mut self.judge),
+            std::mem::take(&mut self.decider),
             std::mem::take(&mut self.tests),
         )
     }
@@ -521,14 +521,14 @@ impl CoverIndex {
 
 /// What is needed to decide.
 struct Desk<'j, 'k> {
-    judge: &'j mut Judge,
+    decider: &'j mut CoverDecider,
     knowledge: Knowledge<'k>,
     budget: usize,
 }
 
 impl Desk<'_, '_> {
     fn decide<M: Mask>(&mut self, wider: Pattern, grounds: &[Ground<M>]) -> Verdict {
-        self.judge
+        self.decider
             .decide(wider, grounds, self.budget, &mut self.knowledge)
     }
 }

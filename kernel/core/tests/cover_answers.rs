@@ -265,7 +265,7 @@ fn random_whole(chance: &mut Chance, style: Style) -> Whole {
 // The index under test.
 
 /// The twig with fewer nodes, as wider sides are handed in: runs of `*` with a `//` among them, or at
-/// the end of a path, are told by reaches alone.
+/// the end of a path, are distinguished by reaches alone.
 fn condensed(twig: &Twig) -> Twig {
     let mut twig = twig.clone();
     loop {

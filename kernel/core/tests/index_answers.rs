@@ -2,10 +2,10 @@
 
 mod support;
 
-use support::asking::matched;
 use support::chance::Chance;
 use support::conditions::random_set;
 use support::documents::{Document, Shape};
+use support::matching::matched;
 use support::naive::satisfied;
 use support::shorthand::{always, below, element};
 use twigcast_kernel_core::index::Index;

@@ -2,10 +2,10 @@
 
 mod support;
 
-use support::asking::{bounds_with, decided};
 use support::chance::Chance;
 use support::conditions::random_set;
 use support::documents::{Document, Shape};
+use support::matching::{bounds_with, decided};
 use support::naive::satisfied;
 use support::shorthand::{always, attribute, below, both, child, element, string, text};
 use twigcast_kernel_core::index::Index;

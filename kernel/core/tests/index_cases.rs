@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::HashMap;
 
-use support::asking::{bounds, matched};
+use support::matching::{bounds, matched};
 use support::shorthand::{always, attribute, below, both, child, element, number, string, text};
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::index::table::hash_of;

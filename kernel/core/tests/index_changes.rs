@@ -3,8 +3,8 @@
 
 mod support;
 
-use support::asking::matched;
 use support::chance::Chance;
+use support::matching::matched;
 use support::shorthand::{always, attribute, below, both, child, element, string};
 use support::trial::{Ids, Trial};
 use twigcast_kernel_core::index::{FRESH_MAX, Index};

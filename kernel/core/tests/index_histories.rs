@@ -2,10 +2,10 @@
 
 mod support;
 
-use support::asking::{bounds_with, shifted};
 use support::chance::Chance;
 use support::conditions::random_set;
 use support::documents::{Document, Shape};
+use support::matching::{bounds_with, shifted};
 use twigcast_kernel_core::document::read::Unsure;
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::matching::workspace::{BUDGET, Bounds, Found, STEPS_MAX, Workspace};

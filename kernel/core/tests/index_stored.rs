@@ -2,8 +2,8 @@
 
 mod support;
 
-use support::asking::shifted;
 use support::chance::Chance;
+use support::matching::shifted;
 use support::trial::{Ids, Trial};
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::index::stored::Damaged;

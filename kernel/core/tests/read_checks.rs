@@ -10,7 +10,7 @@ fn taken(document: &str) -> String {
         "" => local.to_owned(),
         _ => format!("{{{namespace}}}{local}"),
     };
-    let said = nodes.iter().map(|node| match node {
+    let texts = nodes.iter().map(|node| match node {
         Node::Element {
             namespace, local, ..
         } => full(namespace, local),
@@ -24,7 +24,7 @@ fn taken(document: &str) -> String {
         }
         Node::Text { value, .. } => format!("{value:?}"),
     });
-    said.collect::<Vec<_>>().join(" ")
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 fn assert_unsure(reason: Unsure, documents: &[&str]) {
@@ -192,13 +192,13 @@ fn short_and_long_names_are_told_apart_by_all_their_bytes() {
         .iter()
         .map(|name| format!("<{name} {name}=''></{name}>"))
         .collect();
-    let said: Vec<_> = names
+    let texts: Vec<_> = names
         .iter()
         .map(|name| format!("{name} @{name}="))
         .collect();
     assert_eq!(
         taken(&format!("<r>{tags}</r>")),
-        format!("r {}", said.join(" "))
+        format!("r {}", texts.join(" "))
     );
 }
 

@@ -382,15 +382,15 @@ fn made_up(chance: &mut Chance) -> String {
 }
 
 /// What a reader makes of a document: every name in it, and all its texts; or why it would not.
-fn told(reader: &mut Reader, tree: &mut Tree, document: &str) -> Result<Vec<String>, Unsure> {
+fn read(reader: &mut Reader, tree: &mut Tree, document: &str) -> Result<Vec<String>, Unsure> {
     reader.read(document.as_bytes(), &Limits::default(), tree)?;
     let names = tree.elements.iter().map(|it| it.name);
     let names = names.chain(tree.attributes.iter().map(|it| it.name));
-    let mut told: Vec<String> = names
+    let mut texts: Vec<String> = names
         .map(|name| format!("{:?}", reader.names().get(name)))
         .collect();
-    told.push(format!("{:?} {:?}", tree.text, tree.values));
-    Ok(told)
+    texts.push(format!("{:?} {:?}", tree.text, tree.values));
+    Ok(texts)
 }
 
 #[test]
@@ -411,9 +411,9 @@ fn a_reader_with_any_past_reads_as_a_fresh_one_does() {
                 assert_eq!(warm.take(&events[..whole], &mut tree).is_ok(), whole == 3);
             }
             let document = made_up(&mut chance);
-            let fresh = told(&mut Reader::default(), &mut Tree::default(), &document);
+            let fresh = read(&mut Reader::default(), &mut Tree::default(), &document);
             assert_eq!(
-                told(&mut warm, &mut tree, &document),
+                read(&mut warm, &mut tree, &document),
                 fresh,
                 "seed {seed}: {document}"
             );

@@ -1,6 +1,7 @@
 //! Whether one pattern covers another: yes, no, or for somebody else to decide.
 //!
-//! The steps are those of `twigcast.covering.containment.covers`, which is the judge, so that the answers agree:
+//! The steps are those of `twigcast.covering.containment.covers`, which is the oracle, so that the
+//! answers agree:
 //!
 //! 1. a homomorphism: yes;
 //! 2. no `//` in the narrower twig, or two single paths, or nothing in the wider one that could lie
@@ -39,13 +40,13 @@ const MODEL_MAX: usize = u128::NODES_MAX;
 
 /// Decides pairs of patterns; keeps its memory for the next.
 #[derive(Default)]
-pub struct Judge {
+pub struct CoverDecider {
     model: Masks<u128>,
     nodes: Vec<Node>,
     steps: usize,
 }
 
-impl Judge {
+impl CoverDecider {
     /// Whether the wider pattern covers the one whose grounds these are, within so many steps.
     pub fn decide<M: Mask>(
         &mut self,
@@ -145,7 +146,7 @@ impl Judge {
         let rows = widers.iter().map(|twig| longest_row_of_stars(twig));
         let longest = 1 + rows.max().unwrap_or(0);
         let mut models = Models {
-            judge: self,
+            decider: self,
             widers,
             ground,
             knowledge,
@@ -181,7 +182,7 @@ impl Judge {
 
 /// The models of one ground, in classes: a chain for each of its nodes that are far below.
 struct Models<'j, 'w, 'k, 'a> {
-    judge: &'j mut Judge,
+    decider: &'j mut CoverDecider,
     widers: &'w [&'w [Node]],
     ground: &'w [Node],
     knowledge: &'k mut Knowledge<'a>,
@@ -191,11 +192,11 @@ struct Models<'j, 'w, 'k, 'a> {
 impl Models<'_, '_, '_, '_> {
     /// Whether one of the twigs is sure to match every model of the class.
     fn match_all(&mut self, chains: &[Chain]) -> Option<bool> {
-        self.judge.stretch(self.ground, chains)?;
+        self.decider.stretch(self.ground, chains)?;
         let size: usize = self.widers.iter().map(|twig| twig.len()).sum();
-        let steps = size * self.judge.nodes.len();
-        self.judge.steps = self.judge.steps.checked_sub(steps)?;
-        let model = self.judge.model.ground(&self.judge.nodes);
+        let steps = size * self.decider.nodes.len();
+        self.decider.steps = self.decider.steps.checked_sub(steps)?;
+        let model = self.decider.model.ground(&self.decider.nodes);
         let mut widers = self.widers.iter();
         Some(widers.any(|twig| self.knowledge.lies_on(twig, &model)))
     }
@@ -237,7 +238,7 @@ fn closed(chain: Chain) -> Chain {
     }
 }
 
-impl Judge {
+impl CoverDecider {
     /// Puts the twig with these chains above its far nodes into `nodes`; `None` if it is too large.
     fn stretch(&mut self, twig: &[Node], chains: &[Chain]) -> Option<()> {
         let added: usize = chains.iter().map(|chain| chain.elements).sum();

@@ -192,7 +192,7 @@ pub struct Knowledge<'a> {
     pub hopeful: bool,
     /// Whether anything was unclear.
     pub met_unclear: bool,
-    /// Where nodes can lie by what is said of their children.
+    /// Where nodes can lie by what is known of their children.
     allowed: Rows,
 }
 

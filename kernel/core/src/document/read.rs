@@ -1,6 +1,6 @@
 //! XML documents as trees, many times faster than libxml2, and never otherwise than libxml2.
 //!
-//! The judge of documents is libxml2 in the hardened setting of the Python side. This reader knows
+//! The oracle for documents is libxml2 in the hardened setting of the Python side. This reader knows
 //! the part of XML that nearly all documents keep to, and is sure of it: whenever it takes a document,
 //! libxml2 takes it too and builds the same tree. Whatever is wrong, or only rare, is [`Unsure`], and
 //! libxml2 decides:

@@ -1,18 +1,18 @@
-//! What the marks mean: which twigs match.
+//! What the fired bits mean: which twigs match.
 
 use rustc_hash::FxHashMap;
 
 use crate::index::Index;
 use crate::index::layer::{JOIN, NEEDS, NONE, Node, Twig, What};
 use crate::matching::instances::Walked;
-use crate::matching::layer_scan::Side;
+use crate::matching::layer_scan::LayerScan;
 use crate::matching::paths::Known;
 use crate::matching::postings::{Seen, is_below};
 use crate::matching::steps::Answer;
 use crate::matching::verify::{At, Verifier};
 
-/// What the marks alone say about a twig.
-pub enum Glance {
+/// What the fired bits alone say about a twig.
+pub enum FromBits {
     /// Whether it matches.
     Known(bool),
     /// That depends on these joins, or on more than joins.
@@ -46,12 +46,12 @@ pub struct Question {
 }
 
 /// Decides twigs of a document that has been walked.
-pub struct Judge<'a> {
+pub struct TwigDecider<'a> {
     /// The patterns.
     pub index: &'a Index,
     /// What fired in each layer.
-    pub sides: &'a mut [Side; 2],
-    /// Looks where the marks do not tell.
+    pub scans: &'a mut [LayerScan; 2],
+    /// Looks where the fired bits do not decide.
     pub verifier: Verifier<'a>,
     /// Whether the places of leaves were kept.
     pub is_large: bool,
@@ -61,30 +61,30 @@ pub struct Judge<'a> {
     pub known: FxHashMap<Question, bool>,
 }
 
-impl Judge<'_> {
+impl TwigDecider<'_> {
     /// Whether a twig whose access fired, or that has none, matches.
     pub fn holds(&mut self, layer: usize, twig: &Twig) -> Answer {
-        match self.glance(layer, twig) {
-            Glance::Known(known) => Ok(known),
-            Glance::Doubt(doubts) => self.look(layer, twig, doubts.joins()),
+        match self.from_bits(layer, twig) {
+            FromBits::Known(known) => Ok(known),
+            FromBits::Doubt(doubts) => self.look(layer, twig, doubts.joins()),
         }
     }
 
-    /// What the marks alone say about a twig.
+    /// What the fired bits alone say about a twig.
     #[inline]
-    pub fn glance(&self, layer: usize, twig: &Twig) -> Glance {
-        let marks = &self.sides[layer].marks;
+    pub fn from_bits(&self, layer: usize, twig: &Twig) -> FromBits {
+        let fired = &self.scans[layer].fired;
         let mut doubts = Doubts::default();
         let mut place = 0;
         while place < NEEDS && twig.needs[place] != NONE {
             let need = twig.needs[place];
             if need & JOIN == 0 {
-                if !marks.fired(need) {
-                    return Glance::Known(false);
+                if !fired.has_atom(need) {
+                    return FromBits::Known(false);
                 }
                 place += 1;
             } else {
-                if marks.is_ambiguous(need & !JOIN) {
+                if fired.is_ambiguous(need & !JOIN) {
                     doubts.joins[doubts.count] = (need & !JOIN, twig.needs[place + 1]);
                     doubts.count += 1;
                 }
@@ -92,9 +92,9 @@ impl Judge<'_> {
             }
         }
         if twig.verify == 0 && doubts.count == 0 {
-            Glance::Known(true)
+            FromBits::Known(true)
         } else {
-            Glance::Doubt(doubts)
+            FromBits::Doubt(doubts)
         }
     }
 
@@ -102,9 +102,9 @@ impl Judge<'_> {
     pub fn forget(&mut self) {
         self.known.clear();
         self.verifier.remembered.begin();
-        for side in self.sides.iter_mut() {
-            side.instances.begin();
-            side.postings.begin();
+        for scan in self.scans.iter_mut() {
+            scan.instances.begin();
+            scan.postings.begin();
         }
     }
 
@@ -168,7 +168,7 @@ impl Judge<'_> {
 
     /// Whether the whole pattern is looked for in the whole document.
     fn asks_whole(&self, number: usize, twig: &Twig) -> bool {
-        twig.verify != 0 || self.sides[number].fresh_from > 0
+        twig.verify != 0 || self.scans[number].fresh_from > 0
     }
 
     /// Whether the places of a twig's leaves are joined.
@@ -184,15 +184,15 @@ impl Judge<'_> {
             return self.verifier.holds(clause, At::Document);
         }
         let joins_places = self.joins_places(number, twig);
-        let Side {
+        let LayerScan {
             paths,
-            marks,
+            fired,
             element_paths,
             instances,
             hits,
             postings,
             ..
-        } = &mut self.sides[number];
+        } = &mut self.scans[number];
         let (tree, layer) = (self.verifier.tree, &self.index.layers[number]);
         if joins_places {
             let known = Known {
@@ -228,7 +228,7 @@ impl Judge<'_> {
             let walked = Walked {
                 paths,
                 element_paths,
-                marks,
+                fired,
             };
             let count = instances.count(join, walked, &mut self.verifier.steps)?;
             let meets = |element: u32| paths.meets(element_paths[element as usize], join);
@@ -243,7 +243,7 @@ impl Judge<'_> {
         Ok(true)
     }
 
-    /// Whether a pattern matches, by its clause alone: without regard to marks, which were not made.
+    /// Whether a pattern matches, by its clause alone: where bits were not collected.
     pub fn look_everywhere(&mut self, pattern: u32) -> Answer {
         let clause = self.index.pattern(pattern).clause;
         if let Some(constant) = self.verifier.constant(clause)? {

@@ -4,7 +4,7 @@ use crate::index::layer::Layer;
 
 /// The bitmaps of one layer.
 #[derive(Default)]
-pub struct Marks {
+pub struct FiredBits {
     /// Slots of patterns that matched.
     pub reports: Vec<u64>,
     /// Twigs whose access fired.
@@ -17,7 +17,7 @@ pub struct Marks {
     pub twice: Vec<u64>,
 }
 
-impl Marks {
+impl FiredBits {
     /// Begins a document.
     pub fn begin(&mut self, layer: &Layer) {
         let sizes = [
@@ -43,7 +43,7 @@ impl Marks {
 
     /// Whether an atom fired.
     #[inline]
-    pub fn fired(&self, atom: u32) -> bool {
+    pub fn has_atom(&self, atom: u32) -> bool {
         self.atoms[atom as usize / 64] >> (atom % 64) & 1 == 1
     }
 

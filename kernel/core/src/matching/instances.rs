@@ -5,7 +5,7 @@
 //! down to the join is satisfied, since the join was met, and the rest of the pattern hangs on joins
 //! further up.
 
-use crate::matching::fired::Marks;
+use crate::matching::fired::FiredBits;
 use crate::matching::paths::Paths;
 use crate::matching::steps::{Spent, Steps};
 
@@ -23,7 +23,7 @@ pub struct Walked<'a> {
     /// The path of each element.
     pub element_paths: &'a [u32],
     /// What fired.
-    pub marks: &'a Marks,
+    pub fired: &'a FiredBits,
 }
 
 /// For each ambiguous join its elements, worked out when first asked for.
@@ -69,13 +69,13 @@ impl Instances {
 
     fn prepare(&mut self, walked: Walked) {
         self.ready = true;
-        let marks = walked.marks;
+        let fired = walked.fired;
         self.heads.clear();
-        self.heads.resize(marks.twice.len() * 64, (NONE, 0));
+        self.heads.resize(fired.twice.len() * 64, (NONE, 0));
         self.chain.clear();
         for (element, &path) in walked.element_paths.iter().enumerate().rev() {
             for (word, mask) in walked.paths.joins(path) {
-                let mut bits = mask & marks.twice[word as usize];
+                let mut bits = mask & fired.twice[word as usize];
                 while bits != 0 {
                     let join = (word * 64 + bits.trailing_zeros()) as usize;
                     bits &= bits - 1;

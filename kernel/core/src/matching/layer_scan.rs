@@ -3,18 +3,18 @@
 use crate::document::classes::{Classes, NOTHING};
 use crate::document::tree::{NONE, Tree};
 use crate::index::Index;
-use crate::matching::fired::Marks;
+use crate::matching::fired::FiredBits;
 use crate::matching::instances::Instances;
 use crate::matching::paths::{Known, Paths, Search};
 use crate::matching::postings::{Hits, Postings};
 
 /// What is known of a document with regard to one layer.
 #[derive(Default)]
-pub struct Side {
+pub struct LayerScan {
     /// The paths remembered.
     pub paths: Paths,
     /// What fired.
-    pub marks: Marks,
+    pub fired: FiredBits,
     /// The path of each element.
     pub element_paths: Vec<u32>,
     /// The elements at ambiguous joins.
@@ -27,8 +27,8 @@ pub struct Side {
     pub fresh_from: u32,
     /// How many more parts of texts may be found that were put off.
     pub found_left: u64,
-    /// Whether the document has more to be learned than it may take: its marks are too few then, and
-    /// patterns have to be looked at one by one.
+    /// Whether the document has more to be learned than it may take: too few of its bits are set then,
+    /// and patterns have to be looked at one by one.
     pub abandoned: bool,
 }
 
@@ -62,23 +62,23 @@ pub struct Room {
 
 impl Room {
     /// What a layer leaves to the next: a document has one sum for all of them.
-    pub fn after(self, side: &Side) -> Room {
+    pub fn after(self, scan: &LayerScan) -> Room {
         Room {
             bytes: self.bytes,
-            weight_max: self.weight_max.saturating_sub(side.paths.weight),
-            searched_max: self.searched_max.saturating_sub(side.paths.searched()),
-            found_max: side.found_left,
+            weight_max: self.weight_max.saturating_sub(scan.paths.weight),
+            searched_max: self.searched_max.saturating_sub(scan.paths.searched()),
+            found_max: scan.found_left,
         }
     }
 }
 
-impl Side {
-    /// Walks a document in order, and marks what each path fires in one layer of an index.
-    pub fn scan(&mut self, index: &Index, number: usize, read: Read, renumbered: bool, room: Room) {
+impl LayerScan {
+    /// Walks a document in order, and sets the bits of what each path fires in one layer of an index.
+    pub fn run(&mut self, index: &Index, number: usize, read: Read, renumbered: bool, room: Room) {
         let layer = &index.layers[number];
         self.paths
             .begin(layer, renumbered, room.bytes, room.searched_max);
-        self.marks.begin(layer);
+        self.fired.begin(layer);
         self.instances.begin();
         self.hits.begin();
         self.postings.begin();
@@ -94,7 +94,7 @@ impl Side {
             };
             let large = read.is_large;
             let mut walk = Walk {
-                side: self,
+                scan: self,
                 known,
                 read,
                 room,
@@ -107,7 +107,7 @@ impl Side {
 }
 
 struct Walk<'a> {
-    side: &'a mut Side,
+    scan: &'a mut LayerScan,
     known: Known<'a>,
     read: Read<'a>,
     room: Room,
@@ -126,10 +126,10 @@ impl Walk<'_> {
                 text += 1;
             }
             let path = self.element(element as u32, record.parent);
-            if self.side.paths.weight > self.room.weight_max {
+            if self.scan.paths.weight > self.room.weight_max {
                 return false;
             }
-            if self.side.paths.is_valued(path) {
+            if self.scan.paths.is_valued(path) {
                 let value = &tree.text[record.text_start as usize..record.text_end as usize];
                 self.value(path, element as u32, value);
             }
@@ -159,21 +159,21 @@ impl Walk<'_> {
 
     /// Looks for what was put off; false if that is too much.
     fn search(&mut self) -> bool {
-        if !self.side.paths.has_put_off() {
+        if !self.scan.paths.has_put_off() {
             return true;
         }
-        let side = &mut *self.side;
+        let scan = &mut *self.scan;
         let mut search = Search {
-            paths: &mut side.paths,
-            marks: &mut side.marks,
-            element_paths: &side.element_paths,
+            paths: &mut scan.paths,
+            fired: &mut scan.fired,
+            element_paths: &scan.element_paths,
             known: self.known,
             read: self.read,
             left: self.room.found_max,
         };
         // The paths of elements must not have been forgotten.
-        let is_whole = side.fresh_from == 0 && search.run();
-        side.found_left = search.left;
+        let is_whole = scan.fresh_from == 0 && search.run();
+        scan.found_left = search.left;
         is_whole
     }
 
@@ -181,8 +181,8 @@ impl Walk<'_> {
     fn element(&mut self, element: u32, parent: u32) -> u32 {
         let class = self.read.element_classes[element as usize];
         let path = self.step(parent, class);
-        self.side.element_paths.push(path);
-        self.side.paths.touch(path, &mut self.side.marks);
+        self.scan.element_paths.push(path);
+        self.scan.paths.touch(path, &mut self.scan.fired);
         path
     }
 
@@ -195,23 +195,23 @@ impl Walk<'_> {
     #[inline]
     fn leaf(&mut self, owner: u32, class: u32, value: &[u8]) {
         let path = self.step(owner, class);
-        self.side.paths.touch(path, &mut self.side.marks);
+        self.scan.paths.touch(path, &mut self.scan.fired);
         if self.large {
-            self.side.hits.leaves.push((path, owner));
+            self.scan.hits.leaves.push((path, owner));
         }
-        if self.side.paths.is_valued(path) {
+        if self.scan.paths.is_valued(path) {
             self.value(path, owner, value);
         }
     }
 
     #[inline]
     fn value(&mut self, path: u32, element: u32, value: &[u8]) {
-        let side = &mut *self.side;
-        let passed = side
+        let scan = &mut *self.scan;
+        let passed = scan
             .paths
-            .value(path, value, self.known.clauses, &mut side.marks);
+            .value(path, value, self.known.clauses, &mut scan.fired);
         if self.large {
-            side.hits
+            scan.hits
                 .tests
                 .extend(passed.into_iter().flatten().map(|test| (test, element)));
         }
@@ -221,7 +221,7 @@ impl Walk<'_> {
     #[inline]
     fn step(&mut self, owner: u32, class: u32) -> u32 {
         let above = self.path_of(owner);
-        match self.side.paths.known(above, class) {
+        match self.scan.paths.known(above, class) {
             Some(path) => path,
             None => self.learn(owner, above, class),
         }
@@ -230,9 +230,9 @@ impl Walk<'_> {
     #[inline]
     fn path_of(&mut self, element: u32) -> u32 {
         if element == NONE {
-            self.side.paths.start()
-        } else if element >= self.side.fresh_from {
-            self.side.element_paths[element as usize]
+            self.scan.paths.start()
+        } else if element >= self.scan.fresh_from {
+            self.scan.element_paths[element as usize]
         } else {
             self.relearn(element)
         }
@@ -241,14 +241,14 @@ impl Walk<'_> {
     /// Learns a path below an element; if there is no room for it, forgets the others first.
     #[cold]
     fn learn(&mut self, owner: u32, above: u32, class: u32) -> u32 {
-        if self.side.paths.held() <= self.room.bytes {
-            return self.side.paths.learn(above, class, self.known);
+        if self.scan.paths.held() <= self.room.bytes {
+            return self.scan.paths.learn(above, class, self.known);
         }
-        self.side.paths.forgotten += 1;
-        self.side.paths.forget(self.known.layer);
-        self.side.fresh_from = self.side.element_paths.len() as u32;
+        self.scan.paths.forgotten += 1;
+        self.scan.paths.forget(self.known.layer);
+        self.scan.fresh_from = self.scan.element_paths.len() as u32;
         let above = self.path_of(owner);
-        self.side.paths.learn(above, class, self.known)
+        self.scan.paths.learn(above, class, self.known)
     }
 
     /// The path of an element, whatever was forgotten: learned again from the root down.
@@ -260,7 +260,7 @@ impl Walk<'_> {
             chain.push(self.read.element_classes[at as usize]);
             at = self.read.tree.elements[at as usize].parent;
         }
-        let paths = &mut self.side.paths;
+        let paths = &mut self.scan.paths;
         chain.into_iter().rev().fold(paths.start(), |path, class| {
             paths
                 .known(path, class)

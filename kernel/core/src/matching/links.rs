@@ -6,7 +6,7 @@
 
 use crate::index::Index;
 use crate::index::layer::{NONE, Place};
-use crate::matching::decide::Judge;
+use crate::matching::decide::TwigDecider;
 use crate::matching::steps::{Answer, Spent};
 
 /// Groups of ids, made ready for an index as it is at one moment.
@@ -59,12 +59,12 @@ impl Links {
 
     /// Which links a document must go to; `None` where only patterns could tell that are candidates for
     /// libxml2, or that take more steps than are left.
-    pub(crate) fn decide(&self, judge: &mut Judge, skip: &[i64]) -> Vec<Option<bool>> {
+    pub(crate) fn decide(&self, decider: &mut TwigDecider, skip: &[i64]) -> Vec<Option<bool>> {
         let decided = self.masks.iter().map(|masks| {
             let mut answer = Some(false);
             for (number, masks) in masks.iter().enumerate() {
                 let mut look = Look {
-                    judge,
+                    decider,
                     number,
                     skip,
                     doubt: false,
@@ -72,7 +72,7 @@ impl Links {
                 if look.slots(masks) {
                     return Some(true);
                 }
-                if look.judge.sides[number].abandoned {
+                if look.decider.scans[number].abandoned {
                     answer = None;
                     continue;
                 }
@@ -92,7 +92,7 @@ impl Links {
 }
 
 struct Look<'a, 'b> {
-    judge: &'a mut Judge<'b>,
+    decider: &'a mut TwigDecider<'b>,
     number: usize,
     skip: &'a [i64],
     doubt: bool,
@@ -100,10 +100,10 @@ struct Look<'a, 'b> {
 
 impl Look<'_, '_> {
     fn slots(&mut self, masks: &Masks) -> bool {
-        let (index, layer) = (self.judge.index, &self.judge.index.layers[self.number]);
+        let (index, layer) = (self.decider.index, &self.decider.index.layers[self.number]);
         let plain = self.skip.is_empty() && index.residual() == 0;
         for &(word, mask) in &masks.slots {
-            let mut hit = self.judge.sides[self.number].marks.reports[word as usize] & mask;
+            let mut hit = self.decider.scans[self.number].fired.reports[word as usize] & mask;
             if hit != 0 && plain {
                 return true;
             }
@@ -120,7 +120,7 @@ impl Look<'_, '_> {
 
     fn twigs(&mut self, masks: &Masks) -> Answer {
         for &(word, mask) in &masks.twigs {
-            let mut hit = self.judge.sides[self.number].marks.candidates[word as usize] & mask;
+            let mut hit = self.decider.scans[self.number].fired.candidates[word as usize] & mask;
             while hit != 0 {
                 let twig = word * 64 + hit.trailing_zeros();
                 hit &= hit - 1;
@@ -138,13 +138,13 @@ impl Look<'_, '_> {
     }
 
     fn twig(&mut self, twig: u32) -> Answer {
-        let twig = &self.judge.index.layers[self.number].twigs[twig as usize];
-        Ok(self.judge.holds(self.number, twig)? && self.counts(twig.pattern))
+        let twig = &self.decider.index.layers[self.number].twigs[twig as usize];
+        Ok(self.decider.holds(self.number, twig)? && self.counts(twig.pattern))
     }
 
     /// Whether a pattern that matched decides its link: it is not skipped, and not for libxml2.
     fn counts(&mut self, pattern: u32) -> bool {
-        let record = self.judge.index.pattern(pattern);
+        let record = self.decider.index.pattern(pattern);
         if self.skip.binary_search(&record.id).is_ok() {
             return false;
         }

@@ -12,7 +12,7 @@
 //! added.
 //!
 //! Everything remembered counts against a budget. Beyond it all is forgotten, in the middle of a
-//! document if need be: the open elements' paths are then learned again, and the marks made so far
+//! document if need be: the open elements' paths are then learned again, and the bits set so far
 //! stay true.
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 
 use crate::index::layer::{Layer, NONE, ROOT};
 use crate::matching::collect_fired::Gather;
-use crate::matching::fired::Marks;
+use crate::matching::fired::FiredBits;
 use crate::matching::steps::BYTES_PER_STEP;
 use crate::matching::value::Value;
 use crate::pattern::Operator;
@@ -199,9 +199,9 @@ impl Paths {
         self.kids.get(&key(path, class)).copied()
     }
 
-    /// A node was met there: marks what it fires.
+    /// A node was met there: sets the bits of what it fires.
     #[inline]
-    pub fn touch(&mut self, path: u32, marks: &mut Marks) {
+    pub fn touch(&mut self, path: u32, fired: &mut FiredBits) {
         let here = &mut self.paths[path as usize];
         if here.seen != self.document {
             here.seen = self.document;
@@ -212,15 +212,15 @@ impl Paths {
             if ends[0] == ends[4] {
                 return;
             }
-            self.apply(ends, marks);
+            self.apply(ends, fired);
             for place in ends[3] as usize..ends[4] as usize {
-                marks.join(self.words[place], self.masks[place]);
+                fired.join(self.words[place], self.masks[place]);
             }
         } else if !here.again {
             here.again = true;
             let ends = here.lists.ends;
             for place in ends[3] as usize..ends[4] as usize {
-                marks.join(self.words[place], self.masks[place]);
+                fired.join(self.words[place], self.masks[place]);
             }
         }
     }
@@ -249,14 +249,14 @@ impl Paths {
         self.paths[path as usize].valued
     }
 
-    /// A value was met there: marks what the tests it passes fire. Gives the tests for equality among
-    /// them, a number's and a string's.
+    /// A value was met there: sets the bits of what the tests it passes fire. Gives the tests for
+    /// equality among them, a number's and a string's.
     pub fn value(
         &mut self,
         path: u32,
         text: &[u8],
         clauses: &Clauses,
-        marks: &mut Marks,
+        fired: &mut FiredBits,
     ) -> [Option<u32>; 2] {
         let Path {
             ordered,
@@ -282,17 +282,17 @@ impl Paths {
         }
         let [by_number, by_text] = passed;
         if let Some(test) = by_number {
-            self.fire(test, marks);
+            self.fire(test, fired);
         }
         if let Some(test) = by_text {
-            self.fire(test, marks);
+            self.fire(test, fired);
         }
         if ordered {
-            self.fire_ranges(path, &mut value, clauses, marks);
+            self.fire_ranges(path, &mut value, clauses, fired);
         }
         // They lie one behind the other, and most paths have neither.
         if tests.start < searches.end {
-            self.ask_each(tests, searches, &mut value, clauses, marks);
+            self.ask_each(tests, searches, &mut value, clauses, fired);
         }
         passed
     }
@@ -304,12 +304,12 @@ impl Paths {
         searches: Span,
         value: &mut Value,
         clauses: &Clauses,
-        marks: &mut Marks,
+        fired: &mut FiredBits,
     ) {
         for test in tests.start..tests.end {
             let asked = &self.tests[test as usize];
             if asked.seen != self.document && clauses.tests.passes(asked.test, value) {
-                self.fire(test, marks);
+                self.fire(test, fired);
             }
         }
         for test in searches.start..searches.end {
@@ -320,24 +320,30 @@ impl Paths {
             if asked.seen != self.document {
                 self.searched += 1 + (value.text.len() / BYTES_PER_STEP) as u64;
                 if clauses.tests.passes(asked.test, value) {
-                    self.fire(test, marks);
+                    self.fire(test, fired);
                 }
             }
         }
     }
 
     /// A text at a path passes a test that looks for a part of it, if that is asked for there.
-    fn fire_search(&mut self, path: u32, test: u32, marks: &mut Marks) {
+    fn fire_search(&mut self, path: u32, test: u32, fired: &mut FiredBits) {
         let Span { start, end } = self.paths[path as usize].searches;
         let kept = &self.tests[start as usize..end as usize];
         if let Ok(place) = kept.binary_search_by_key(&test, |it| it.test) {
-            self.fire(start + place as u32, marks);
+            self.fire(start + place as u32, fired);
         }
     }
 
     /// Fires the tests for order that a value passes and none before it did: of each kind the first ones,
     /// as far as it goes.
-    fn fire_ranges(&mut self, path: u32, value: &mut Value, clauses: &Clauses, marks: &mut Marks) {
+    fn fire_ranges(
+        &mut self,
+        path: u32,
+        value: &mut Value,
+        clauses: &Clauses,
+        fired: &mut FiredBits,
+    ) {
         for kind in 0..4 {
             let Path {
                 ranges,
@@ -348,7 +354,7 @@ impl Paths {
             while next < ranges[kind].end
                 && clauses.tests.passes(self.tests[next as usize].test, value)
             {
-                self.fire(next, marks);
+                self.fire(next, fired);
                 next += 1;
             }
             self.paths[path as usize].fired_ranges[kind] = next - ranges[kind].start;
@@ -447,8 +453,8 @@ impl Paths {
     }
 
     #[inline]
-    fn apply(&self, ends: [u32; 5], marks: &mut Marks) {
-        let lists = [&mut marks.reports, &mut marks.candidates, &mut marks.atoms];
+    fn apply(&self, ends: [u32; 5], fired: &mut FiredBits) {
+        let lists = [&mut fired.reports, &mut fired.candidates, &mut fired.atoms];
         for (list, bitmap) in lists.into_iter().enumerate() {
             let range = ends[list] as usize..ends[list + 1] as usize;
             for (&word, &mask) in self.words[range.clone()].iter().zip(&self.masks[range]) {
@@ -458,12 +464,12 @@ impl Paths {
     }
 
     #[inline]
-    fn fire(&mut self, test: u32, marks: &mut Marks) {
+    fn fire(&mut self, test: u32, fired: &mut FiredBits) {
         let here = &mut self.tests[test as usize];
         if here.seen != self.document {
             here.seen = self.document;
             let ends = here.lists.ends;
-            self.apply(ends, marks);
+            self.apply(ends, fired);
         }
     }
 }

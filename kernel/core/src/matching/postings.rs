@@ -108,7 +108,7 @@ pub struct Postings {
 struct Spots {
     spots: Arc<[Spot]>,
     elements: usize,
-    /// Whether it fired at all of these elements: only tests for equality are told apart.
+    /// Whether it fired at all of these elements: only tests for equality are distinguished.
     exact: bool,
 }
 

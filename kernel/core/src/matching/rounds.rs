@@ -1,4 +1,4 @@
-//! Deciding what the marks leave open, within the steps that one document may take.
+//! Deciding what the fired bits leave open, within the steps that one document may take.
 //!
 //! Nearly always all pairs of document and pattern together take a small part of these steps, and are
 //! decided one after the other. Where they do not, they begin again with nothing remembered and in the
@@ -10,7 +10,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::index::layer::Twig;
-use crate::matching::decide::{Doubts, Judge, Question};
+use crate::matching::decide::{Doubts, Question, TwigDecider};
 use crate::matching::steps::Answer;
 
 /// This part of a document's steps is taken in any order, and without rounds.
@@ -35,7 +35,7 @@ pub struct Open {
     pub key: u32,
     /// Its layer.
     pub layer: usize,
-    /// The twig whose joins are in doubt; none if the marks say nothing.
+    /// The twig whose joins are in doubt; none if the fired bits say nothing.
     pub twig: Option<(u32, Doubts)>,
 }
 
@@ -55,60 +55,60 @@ pub struct Outcome {
 }
 
 /// Decides the pairs that are open, in so many steps.
-pub fn decide(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
+pub fn decide(decider: &mut TwigDecider, open: &[Open], steps_max: u64) -> Outcome {
     if open.is_empty() {
         return Outcome::default();
     }
-    if let Some(outcome) = decide_at_once(judge, open, steps_max / AT_ONCE) {
+    if let Some(outcome) = decide_at_once(decider, open, steps_max / AT_ONCE) {
         return outcome;
     }
-    if judge.index.is_scattered() {
+    if decider.index.is_scattered() {
         // It has to be settled before anything is known.
         return Outcome {
             is_long: true,
             ..Outcome::default()
         };
     }
-    decide_in_order(judge, open, steps_max)
+    decide_in_order(decider, open, steps_max)
 }
 
 /// Decides all pairs one after the other, if these steps are enough for that.
-fn decide_at_once(judge: &mut Judge, open: &[Open], steps: u64) -> Option<Outcome> {
+fn decide_at_once(decider: &mut TwigDecider, open: &[Open], steps: u64) -> Option<Outcome> {
     let mut outcome = Outcome::default();
-    judge.verifier.steps.allow(steps);
+    decider.verifier.steps.allow(steps);
     for (place, pair) in open.iter().enumerate() {
         if let Some(Open {
             twig: Some((_, soon)),
             ..
         }) = open.get(place + AHEAD)
         {
-            let expect = |it: &(u32, u32)| judge.index.clauses.expect_parts(it.1);
+            let expect = |it: &(u32, u32)| decider.index.clauses.expect_parts(it.1);
             soon.joins().iter().for_each(expect);
         }
-        match look(judge, pair) {
+        match look(decider, pair) {
             Ok(true) => outcome.proven.push((pair.pattern, pair.key)),
             Ok(false) => {}
             Err(_) => return None,
         }
     }
-    outcome.steps = judge.verifier.steps.taken();
+    outcome.steps = decider.verifier.steps.taken();
     Some(outcome)
 }
 
 #[cold]
-fn decide_in_order(judge: &mut Judge, open: &[Open], steps_max: u64) -> Outcome {
+fn decide_in_order(decider: &mut TwigDecider, open: &[Open], steps_max: u64) -> Outcome {
     let mut open: Vec<Open> = open.to_vec();
-    open.sort_by_key(|pair| judge.index.pattern(pair.pattern).id);
-    judge.forget();
-    if let Some(outcome) = decide_at_once(judge, &open, steps_max / IN_ORDER) {
+    open.sort_by_key(|pair| decider.index.pattern(pair.pattern).id);
+    decider.forget();
+    if let Some(outcome) = decide_at_once(decider, &open, steps_max / IN_ORDER) {
         return outcome;
     }
-    judge.forget();
-    decide_in_rounds(judge, open, steps_max)
+    decider.forget();
+    decide_in_rounds(decider, open, steps_max)
 }
 
-fn decide_in_rounds(judge: &mut Judge, mut open: Vec<Open>, steps_max: u64) -> Outcome {
-    let before = judge.verifier.steps.taken();
+fn decide_in_rounds(decider: &mut TwigDecider, mut open: Vec<Open>, steps_max: u64) -> Outcome {
+    let before = decider.verifier.steps.taken();
     let mut outcome = Outcome {
         is_long: true,
         in_rounds: true,
@@ -118,22 +118,22 @@ fn decide_in_rounds(judge: &mut Judge, mut open: Vec<Open>, steps_max: u64) -> O
     let mut known: FxHashMap<(u32, Option<Question>), bool> = FxHashMap::default();
     let (mut given, mut next) = (0, FIRST_ROUND);
     while !open.is_empty() {
-        let left = steps_max.saturating_sub(judge.verifier.steps.taken() - before);
+        let left = steps_max.saturating_sub(decider.verifier.steps.taken() - before);
         let share = next.min(left / open.len() as u64);
         if share <= given {
             break; // not even what was not enough
         }
         (given, next) = (share, 2 * share);
         open.retain(|pair| {
-            let clause = judge.index.pattern(pair.pattern).clause;
+            let clause = decider.index.pattern(pair.pattern).clause;
             let question = pair.twig.map(|(twig, doubts)| {
-                let record = &judge.index.layers[pair.layer].twigs[twig as usize];
-                judge.question(pair.layer, record, doubts.joins())
+                let record = &decider.index.layers[pair.layer].twigs[twig as usize];
+                decider.question(pair.layer, record, doubts.joins())
             });
             let key = (clause, question);
             let answer = known.get(&key).copied().map(Ok).unwrap_or_else(|| {
-                judge.verifier.steps.allow(share);
-                look(judge, pair)
+                decider.verifier.steps.allow(share);
+                look(decider, pair)
             });
             if let Ok(found) = answer {
                 known.insert(key, found);
@@ -145,17 +145,17 @@ fn decide_in_rounds(judge: &mut Judge, mut open: Vec<Open>, steps_max: u64) -> O
         });
     }
     outcome.undecided = open.iter().map(|pair| pair.pattern).collect();
-    outcome.steps = judge.verifier.steps.taken();
+    outcome.steps = decider.verifier.steps.taken();
     outcome
 }
 
 #[inline]
-fn look(judge: &mut Judge, pair: &Open) -> Answer {
+fn look(decider: &mut TwigDecider, pair: &Open) -> Answer {
     match &pair.twig {
         Some((twig, doubts)) => {
-            let records: &[Twig] = &judge.index.layers[pair.layer].twigs;
-            judge.look(pair.layer, &records[*twig as usize], doubts.joins())
+            let records: &[Twig] = &decider.index.layers[pair.layer].twigs;
+            decider.look(pair.layer, &records[*twig as usize], doubts.joins())
         }
-        None => judge.look_everywhere(pair.pattern),
+        None => decider.look_everywhere(pair.pattern),
     }
 }

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent;
 
-/// Whether something holds, if the steps allowed were enough to tell.
+/// Whether something holds, if the steps allowed were enough to decide.
 pub type Answer = Result<bool, Spent>;
 
 /// So many bytes of text are looked through in one step: where all its letters are as frequent as those

@@ -1,7 +1,7 @@
 //! Value tests, as XPath 1.0 has them (3.4) and as libxml2 reads numbers.
 //!
 //! libxml2 takes more for a number than the standard does (`"1e3"`), and computes it digit by digit,
-//! so that the last bit may differ from a correctly rounded reading. It is the judge, so we compute
+//! so that the last bit may differ from a correctly rounded reading. It is the oracle, so we compute
 //! as it does.
 
 use crate::pattern::Operator;

@@ -1,7 +1,7 @@
 //! Whether a clause holds at a node, by looking.
 //!
-//! Most patterns are decided by the marks alone. What is left (a twig with several elements at a join,
-//! `not`, a first node's value) is evaluated here on the arrays, in counted steps.
+//! Most patterns are decided by the fired bits alone. What is left (a twig with several elements at a
+//! join, `not`, a first node's value) is evaluated here on the arrays, in counted steps.
 //!
 //! Looking is quick where little is below an element, or where something is found early, and that is
 //! nearly always so. But `a[not(.//a[not(.//a[…])])]` on nested elements would look through the same
@@ -250,7 +250,7 @@ impl Verifier<'_> {
         Ok(tests.passes_record(record, &mut Value::new(text)))
     }
 
-    /// Whether a part of a long text has a needle, as far as the first and the last place tell where the
+    /// Whether a part of a long text has a needle, as far as the first and the last place show where the
     /// document has it.
     #[cold]
     fn contains_known(

@@ -10,8 +10,8 @@ use crate::document::read::{Limits, Reader, Unsure};
 use crate::document::tree::Tree;
 use crate::index::Index;
 use crate::index::layer::{NONE, Slot, Twig};
-use crate::matching::decide::{Glance, Judge};
-use crate::matching::layer_scan::{Read, Room, Side};
+use crate::matching::decide::{FromBits, TwigDecider};
+use crate::matching::layer_scan::{LayerScan, Read, Room};
 use crate::matching::links::Links;
 use crate::matching::rounds::{Open, decide};
 use crate::matching::steps::Steps;
@@ -77,7 +77,7 @@ pub struct Workspace {
     classes: Classes,
     element_classes: Vec<u32>,
     attribute_classes: Vec<u32>,
-    sides: [Side; 2],
+    scans: [LayerScan; 2],
     remembered: Remembered,
     found: Vec<i64>,
     bitmap: Vec<u64>,
@@ -184,7 +184,7 @@ impl Workspace {
         self.collect(index, bounds, skip, found)
     }
 
-    /// Reads a document and tells which links it must go to, `None` where libxml2 has to decide.
+    /// Reads a document and finds which links it must go to, `None` where libxml2 has to decide.
     pub fn linked(
         &mut self,
         index: &Index,
@@ -196,10 +196,10 @@ impl Workspace {
         self.reader.read(content, &bounds.limits, &mut self.tree)?;
         self.scan(index, bounds);
         let steps_max = bounds.steps_for(index.len(), self.tree.elements.len());
-        let mut judge = self.judge(index);
-        judge.verifier.steps.allow(steps_max / 2);
-        let decided = links.decide(&mut judge, skip);
-        let (verified, steps) = (judge.verified, judge.verifier.steps.taken());
+        let mut decider = self.decider(index);
+        decider.verifier.steps.allow(steps_max / 2);
+        let decided = links.decide(&mut decider, skip);
+        let (verified, steps) = (decider.verified, decider.verifier.steps.taken());
         self.counters.verified += verified;
         self.counters.steps += steps;
         Ok(decided)
@@ -208,14 +208,14 @@ impl Workspace {
     /// How it fared so far.
     pub fn counters(&self) -> Counters {
         Counters {
-            forgotten: self.sides.iter().map(|it| it.paths.forgotten).sum(),
-            paths: self.sides.iter().map(|it| it.paths.len() as u64).sum(),
-            bytes: self.sides.iter().map(|it| it.paths.held() as u64).sum(),
+            forgotten: self.scans.iter().map(|it| it.paths.forgotten).sum(),
+            paths: self.scans.iter().map(|it| it.paths.len() as u64).sum(),
+            bytes: self.scans.iter().map(|it| it.paths.held() as u64).sum(),
             ..self.counters
         }
     }
 
-    /// Marks what fires in the document that was read.
+    /// Finds what fires in the document that was read.
     fn scan(&mut self, index: &Index, bounds: &Bounds) {
         self.is_large = self.tree.elements.len() >= bounds.large_from;
         self.counters.documents += 1;
@@ -245,18 +245,18 @@ impl Workspace {
             is_large: self.is_large,
         };
         let mut weight = 0;
-        for (number, side) in self.sides.iter_mut().enumerate() {
-            side.scan(index, number, read, renumbered, room);
-            weight += side.paths.weight;
-            room = room.after(side);
+        for (number, scan) in self.scans.iter_mut().enumerate() {
+            scan.run(index, number, read, renumbered, room);
+            weight += scan.paths.weight;
+            room = room.after(scan);
         }
         self.counters.weight_most = self.counters.weight_most.max(weight);
-        if self.sides.iter().any(|it| it.abandoned) {
-            self.sides.iter_mut().for_each(|it| it.abandoned = true);
+        if self.scans.iter().any(|it| it.abandoned) {
+            self.scans.iter_mut().for_each(|it| it.abandoned = true);
         }
     }
 
-    fn judge<'a>(&'a mut self, index: &'a Index) -> Judge<'a> {
+    fn decider<'a>(&'a mut self, index: &'a Index) -> TwigDecider<'a> {
         let verifier = Verifier {
             tree: &self.tree,
             clauses: &index.clauses,
@@ -267,9 +267,9 @@ impl Workspace {
             steps: Steps::default(),
             direct_left: 0,
         };
-        Judge {
+        TwigDecider {
             index,
-            sides: &mut self.sides,
+            scans: &mut self.scans,
             verifier,
             is_large: self.is_large,
             verified: 0,
@@ -277,7 +277,7 @@ impl Workspace {
         }
     }
 
-    /// Turns marks into ids.
+    /// Turns fired bits into ids.
     fn collect(
         &mut self,
         index: &Index,
@@ -285,7 +285,7 @@ impl Workspace {
         skip: &[i64],
         found: Found,
     ) -> Result<(), Unsure> {
-        if index.is_scattered() && self.sides.iter().any(|it| it.abandoned) {
+        if index.is_scattered() && self.scans.iter().any(|it| it.abandoned) {
             return Err(Unsure::Scattered);
         }
         let mut sink = Sink {
@@ -299,26 +299,26 @@ impl Workspace {
         let mut chosen = std::mem::take(&mut self.chosen);
         let mut open = std::mem::take(&mut self.open);
         let steps_max = bounds.steps_for(index.len(), self.tree.elements.len());
-        let mut judge = self.judge(index);
+        let mut decider = self.decider(index);
         let (mut candidates, mut abandoned) = (0, 0);
         for number in 0..index.layers.len() {
-            sink.reports(number, &judge.sides[number].marks.reports);
-            if judge.sides[number].abandoned {
+            sink.reports(number, &decider.scans[number].fired.reports);
+            if decider.scans[number].abandoned {
                 abandoned = 1;
                 open.extend(everything(index, number, skip));
                 continue;
             }
             let mut twigs = std::mem::take(&mut chosen);
-            let fired = &judge.sides[number].marks.candidates;
+            let fired = &decider.scans[number].fired.candidates;
             each_bit(fired.iter().copied(), |twig| twigs.push(twig));
-            twigs.extend(judge.always(number));
+            twigs.extend(decider.always(number));
             candidates += twigs.len() as u64;
-            glance_at(&judge, number, &twigs, &mut sink, &mut open);
+            decide_from_bits(&decider, number, &twigs, &mut sink, &mut open);
             twigs.clear();
             chosen = twigs;
         }
-        let outcome = decide(&mut judge, &open, steps_max);
-        let verified = judge.verified;
+        let outcome = decide(&mut decider, &open, steps_max);
+        let verified = decider.verified;
         for &(pattern, key) in &outcome.proven {
             sink.report(pattern, key);
         }
@@ -339,9 +339,15 @@ impl Workspace {
     }
 }
 
-/// Reports the twigs that the marks decide, and lists those that they leave open.
-fn glance_at(judge: &Judge, number: usize, twigs: &[u32], sink: &mut Sink, open: &mut Vec<Open>) {
-    let records: &[Twig] = &judge.index.layers[number].twigs;
+/// Reports the twigs that the fired bits decide, and lists those that they leave open.
+fn decide_from_bits(
+    decider: &TwigDecider,
+    number: usize,
+    twigs: &[u32],
+    sink: &mut Sink,
+    open: &mut Vec<Open>,
+) {
+    let records: &[Twig] = &decider.index.layers[number].twigs;
     for (place, &twig) in twigs.iter().enumerate() {
         if let Some(&soon) = twigs.get(place + AHEAD) {
             prefetch(records, soon as usize);
@@ -350,11 +356,11 @@ fn glance_at(judge: &Judge, number: usize, twigs: &[u32], sink: &mut Sink, open:
         if record.pattern == NONE {
             continue;
         }
-        match judge.glance(number, record) {
-            Glance::Known(false) => {}
-            Glance::Known(true) => sink.report(record.pattern, record.key),
-            Glance::Doubt(doubts) => {
-                let expect = |it: &(u32, u32)| judge.index.clauses.expect(it.1);
+        match decider.from_bits(number, record) {
+            FromBits::Known(false) => {}
+            FromBits::Known(true) => sink.report(record.pattern, record.key),
+            FromBits::Doubt(doubts) => {
+                let expect = |it: &(u32, u32)| decider.index.clauses.expect(it.1);
                 doubts.joins().iter().for_each(expect);
                 open.push(Open {
                     pattern: record.pattern,
@@ -367,7 +373,7 @@ fn glance_at(judge: &Judge, number: usize, twigs: &[u32], sink: &mut Sink, open:
     }
 }
 
-/// All patterns of a layer that are not to be skipped: its marks say too little.
+/// All patterns of a layer that are not to be skipped: its bits say too little.
 fn everything<'a>(
     index: &'a Index,
     number: usize,
@@ -383,12 +389,12 @@ fn everything<'a>(
     })
 }
 
-/// Tells the numbers of the bits set, in order.
+/// Visits the numbers of the bits set, in order.
 #[inline]
-fn each_bit(words: impl Iterator<Item = u64>, mut tell: impl FnMut(u32)) {
+fn each_bit(words: impl Iterator<Item = u64>, mut visit: impl FnMut(u32)) {
     for (place, mut word) in words.enumerate() {
         while word != 0 {
-            tell(place as u32 * 64 + word.trailing_zeros());
+            visit(place as u32 * 64 + word.trailing_zeros());
             word &= word - 1;
         }
     }

@@ -122,7 +122,7 @@ impl Document {
         Ok(document)
     }
 
-    /// The same document with some of its texts empty, as only another parser can tell it.
+    /// The same document with some of its texts empty, as only another parser reports it.
     pub fn emptied(mut self, chance: &mut Chance) -> Self {
         for node in &mut self.nodes {
             if node.kind == Some(Kind::Text) && chance.one_in(2) {
@@ -133,14 +133,14 @@ impl Document {
         self
     }
 
-    /// What happens in the document, as another parser would tell it.
+    /// What happens in the document, as another parser would report it.
     pub fn events(&self) -> Vec<Event> {
         let mut events = Vec::new();
-        self.tell(self.nodes[0].children[0], &mut events);
+        self.push_events(self.nodes[0].children[0], &mut events);
         events
     }
 
-    fn tell(&self, node: usize, events: &mut Vec<Event>) {
+    fn push_events(&self, node: usize, events: &mut Vec<Event>) {
         let Node {
             namespace, local, ..
         } = self.nodes[node].clone();
@@ -155,7 +155,9 @@ impl Document {
             _ => {
                 events.push(Event::Start(namespace.into(), local.into()));
                 let children = &self.nodes[node].children;
-                children.iter().for_each(|&child| self.tell(child, events));
+                children
+                    .iter()
+                    .for_each(|&child| self.push_events(child, events));
                 events.push(Event::End);
             }
         }

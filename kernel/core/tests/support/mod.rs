@@ -6,10 +6,10 @@
 
 #![allow(dead_code)] // each test uses its own part of this
 
-pub mod asking;
 pub mod chance;
 pub mod conditions;
 pub mod documents;
+pub mod matching;
 pub mod naive;
 pub mod reading;
 pub mod seeds;

@@ -79,8 +79,3 @@ pub fn string(operator: Operator, constant: &str) -> Condition {
         constant: Constant::Text(constant.into()),
     })
 }
-
-/// The same text for the same condition.
-pub fn said(condition: &Condition) -> String {
-    format!("{condition:?}")
-}

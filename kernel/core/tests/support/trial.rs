@@ -11,10 +11,10 @@ use twigcast_kernel_core::matching::links::Links;
 use twigcast_kernel_core::matching::workspace::{BUDGET, Found, Workspace};
 use twigcast_kernel_core::pattern::Condition;
 
-use super::asking::{bounds, matched, shifted, told};
 use super::chance::Chance;
 use super::conditions::{random_condition, random_set};
 use super::documents::{Document, Shape, changed};
+use super::matching::{bounds, matched, matched_events, shifted};
 use super::naive::{asks_document_value, satisfied};
 
 /// Which numbers patterns have.
@@ -107,7 +107,7 @@ impl Trial {
                 self.readers[place] = reader;
             }
             24..=28 => self.check_document(),
-            29 => self.check_told_document(),
+            29 => self.check_events_document(),
             30 | 31 => self.check_changed_document(),
             _ => self.check_links(),
         }
@@ -229,23 +229,23 @@ impl Trial {
         assert_eq!((matches, candidates), (vec![7], vec![8]));
     }
 
-    /// So does a document with empty texts, which only another parser can tell.
-    pub fn check_told_document(&mut self) {
+    /// So does a document with empty texts, which only another parser reports.
+    pub fn check_events_document(&mut self) {
         let shape = Shape::any(&mut self.chance);
         let document = Document::grown(&mut self.chance, shape).emptied(&mut self.chance);
         self.check(&document, b"");
     }
 
     /// This document gives the matches and candidates it should, whether it is read here or, as now
-    /// and then and always without content, told by another parser.
+    /// and then and always without content, read by another parser.
     pub fn check(&mut self, document: &Document, content: &[u8]) {
         let truth = self.truth(document);
         let skip = self.left_out();
         let place = self.chance.below(self.readers.len());
         let (workspace, budget) = &mut self.readers[place];
-        let told_by_another = content.is_empty() || self.chance.one_in(4);
-        let given = if told_by_another {
-            told(workspace, &self.index, document, *budget, &skip)
+        let by_another_parser = content.is_empty() || self.chance.one_in(4);
+        let given = if by_another_parser {
+            matched_events(workspace, &self.index, document, *budget, &skip)
         } else {
             matched(workspace, &self.index, content, *budget, &skip)
         };

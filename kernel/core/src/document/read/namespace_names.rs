@@ -2,7 +2,7 @@
 //!
 //! To libxml2 a namespace name that is no URI reference (RFC 3986) makes a document wrong. Here only
 //! a plain part of that grammar is known: no user, no address in brackets, ports of digits. Whatever
-//! else somebody uses, libxml2 judges.
+//! else somebody uses, libxml2 decides.
 
 const LENGTH_MAX: usize = 1_000;
 

@@ -3,15 +3,15 @@
 //! Where few tests are asked of short texts, each is asked of each. Thousands of needles, or the one long
 //! text of elements inside each other, would make that the product of both. So when a document's
 //! searches have taken many steps, they are put off to its end. Then all needles that its paths ask
-//! for are looked for in one pass (Aho and Corasick), and each one found is told to the elements it is
-//! in: from the innermost up to the first that was told before.
+//! for are looked for in one pass (Aho and Corasick), and each one found is reported to the elements it
+//! is in: from the innermost up to the first that was reported before.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::{Known, Paths, Span};
 use crate::document::classes::NOTHING;
 use crate::document::tree::{NONE, Tree};
-use crate::matching::fired::Marks;
+use crate::matching::fired::FiredBits;
 use crate::matching::layer_scan::Read;
 use crate::matching::steps::BYTES_PER_STEP;
 use crate::pattern::Operator;
@@ -28,19 +28,19 @@ struct Needle {
     test: u32,
     /// Whether the text must begin with it.
     first: bool,
-    /// The innermost element that was told last, and the text node.
-    told: u32,
-    told_text: u32,
+    /// The innermost element that was reported last, and the text node.
+    reported: u32,
+    reported_text: u32,
 }
 
 /// What was put off, on its way through a document.
 pub(crate) struct Search<'a> {
     pub(crate) paths: &'a mut Paths,
-    pub(crate) marks: &'a mut Marks,
+    pub(crate) fired: &'a mut FiredBits,
     pub(crate) element_paths: &'a [u32],
     pub(crate) known: Known<'a>,
     pub(crate) read: Read<'a>,
-    /// So many needles may be found, and elements told.
+    /// So many needles may be found, and elements reported.
     pub(crate) left: u64,
 }
 
@@ -78,7 +78,7 @@ impl Search<'_> {
             for number in self.paths.paths[path as usize].searches.range() {
                 let test = self.paths.tests[number].test;
                 if self.known.clauses.tests.text(test).is_empty() {
-                    self.paths.fire(number as u32, self.marks);
+                    self.paths.fire(number as u32, self.fired);
                 } else if self.paths.tests[number].seen != self.paths.document {
                     found.push(test);
                 }
@@ -89,8 +89,8 @@ impl Search<'_> {
         let needle = |test: u32| Needle {
             test,
             first: self.known.clauses.tests.record(test).operator() == Operator::StartsWith,
-            told: NONE,
-            told_text: NONE,
+            reported: NONE,
+            reported_text: NONE,
         };
         found.into_iter().map(needle).collect()
     }
@@ -127,7 +127,7 @@ impl Search<'_> {
         self.attributes(&automaton, needles)
     }
 
-    /// A needle was found in the text: tells the elements and the text node it is in.
+    /// A needle was found in the text: reports it to the elements and the text node it is in.
     fn found(&mut self, tree: &Tree, needle: &mut Needle, start: u32, end: u32) -> bool {
         if self.left == 0 {
             return false;
@@ -136,27 +136,27 @@ impl Search<'_> {
         let text = tree.texts.partition_point(|it| it.start <= start) - 1;
         let node = &tree.texts[text];
         let is_inside = end <= node.end && (!needle.first || start == node.start);
-        if is_inside && text as u32 != needle.told_text {
-            needle.told_text = text as u32;
+        if is_inside && text as u32 != needle.reported_text {
+            needle.reported_text = text as u32;
             let class = self.read.classes.text();
             self.leaf(node.owner, class, needle.test);
         }
         let (mut at, mut innermost) = (node.owner, None);
         while at != NONE {
             let element = &tree.elements[at as usize];
-            let is_told = !needle.first && (at..element.end).contains(&needle.told);
-            if is_told || needle.first && element.text_start != start {
+            let is_reported = !needle.first && (at..element.end).contains(&needle.reported);
+            if is_reported || needle.first && element.text_start != start {
                 break;
             }
             if element.text_end >= end {
                 innermost = innermost.or(Some(at));
                 let path = self.element_paths[at as usize];
-                self.paths.fire_search(path, needle.test, self.marks);
+                self.paths.fire_search(path, needle.test, self.fired);
             }
             self.left = self.left.saturating_sub(1);
             at = element.parent;
         }
-        needle.told = innermost.unwrap_or(needle.told);
+        needle.reported = innermost.unwrap_or(needle.reported);
         true
     }
 
@@ -195,7 +195,7 @@ impl Search<'_> {
 
     fn leaf(&mut self, owner: u32, class: u32, test: u32) {
         if let Some(path) = self.paths.known(self.element_paths[owner as usize], class) {
-            self.paths.fire_search(path, test, self.marks);
+            self.paths.fire_search(path, test, self.fired);
         }
     }
 }

@@ -63,7 +63,7 @@ pub fn matched(
 }
 
 /// The same for a document that another parser has read.
-pub fn told(
+pub fn matched_events(
     workspace: &mut Workspace,
     index: &Index,
     document: &Document,
