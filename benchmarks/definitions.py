@@ -4,8 +4,9 @@ The expected numbers are part of a definition, not computed by the run. Those of
 at 1,000 and 10,000 were found by libxml2 long before this project (a run also compares every
 single answer with it). The others were found when the definition was written, with all engines
 in agreement; in each run lxml, one by one, decides a sample anew. A run whose engines find another
-number fails. Those about routers and networks are in ``network_definitions.py``,
-those about the pipeline on Spark in ``spark_definitions.py``.
+number fails. Those about rules that people wrote are in ``rule_definitions.py``, those about
+routers and networks in ``network_definitions.py``, those about the pipeline on Spark in
+``spark_definitions.py``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from benchmarks.bars import Bar
 from benchmarks.definition import FEWER_TURNS, SETS, Definition
 from benchmarks.dissemination_definitions import DISSEMINATION_DEFINITIONS
 from benchmarks.network_definitions import NETWORK_DEFINITIONS
+from benchmarks.rule_definitions import RULE_DEFINITIONS
 from benchmarks.shard_definitions import SHARD_DEFINITIONS
 from benchmarks.spark_definitions import SPARK_DEFINITIONS
 from benchmarks.stream_definitions import STREAM_DEFINITIONS
@@ -484,6 +486,7 @@ DEFINITIONS = (
     _news("paths", (1_550_639, 40_505)),
     _news("values", (408_988, 8_766)),
     _news("branches", (3_324_098, 91_229)),
+    *RULE_DEFINITIONS,
     *NETWORK_DEFINITIONS,
     *SHARD_DEFINITIONS,
     *SPARK_DEFINITIONS,

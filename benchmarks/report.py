@@ -25,6 +25,9 @@ HEADINGS = {
     "warm_us": "warm, CPU µs per document",
     "parse_us": "parse alone, CPU µs",
     "times_parse": "× parse",
+    "undecided": "undecided pairs",
+    "residual": "beyond the index",
+    "residual_add_us": "adding one of these, CPU µs",
     "bytes_per_subscription": "bytes per subscription",
     "learned_mib": "learned, MiB",
     "cache_of_budget": "of its budget",
@@ -102,6 +105,7 @@ HEADINGS = {
 """How a table calls each figure, in the order of its columns."""
 
 COUNTED = {
+    "rules": "matches, differences",
     "deciding": "links, differences, deliveries",
     "subscribing": "patterns forwarded, messages, deliveries, differences",
     "simulation": "deliveries, failures, messages",
@@ -181,7 +185,8 @@ def verdicts(definition: Definition, measurements: Sequence[Measurement]) -> lis
 
 def title(definition: Definition) -> str:
     """The definition in one line."""
-    drawn = "" if definition.workload.startswith("nitf/") else f", seed {definition.seed}"
+    shared = definition.workload.startswith(("nitf/", "rules/"))
+    drawn = "" if shared else f", seed {definition.seed}"
     counted = "documents" if definition.is_matched else "probes"
     documents = f", {definition.documents:,} {counted}" if definition.documents else ""
     return (

@@ -4,7 +4,8 @@ Workloads are named ``SOURCE/SET``:
 
 - ``news/…`` and ``drawn/…``: expressions drawn by our own generators with the definition's seed,
   from our news format with our own documents, or from NITF's DTD with those of the corpus;
-- ``nitf/…``: a set of the shared corpus, of which the first expressions are taken.
+- ``nitf/…``: a set of the shared corpus, of which the first expressions are taken;
+- ``rules/…``: a genre of rules that people wrote, read by ``rules.py``.
 
 What takes long to draw is kept in a folder that the processes of one run share.
 """
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 NITF = ROOT.parent / "shared" / "bench" / "nitf"
+RULES = ROOT.parent / "shared" / "bench" / "rules"
 CACHE_VARIABLE = "TWIGCAST_BENCHMARK_CACHE"
 
 SHAPES: dict[str, dict[str, float]] = {
@@ -81,8 +83,11 @@ def load(definition: Definition) -> Workload:
 def require(definition: Definition) -> None:
     """MissingWorkloadError unless the definition's workload can be had here."""
     source = definition.workload.partition("/")[0]
-    assert source in {"news", "drawn", "nitf"}, definition.workload
-    if source != "news" and not NITF.exists():
+    assert source in {"news", "drawn", "nitf", "rules"}, definition.workload
+    if source == "rules":
+        if not RULES.exists():
+            raise MissingWorkloadError("../shared/bench/rules is not here")
+    elif source != "news" and not NITF.exists():
         raise MissingWorkloadError("../shared/bench/nitf is not here")
 
 
