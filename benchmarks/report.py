@@ -105,7 +105,7 @@ HEADINGS = {
 """How a table calls each figure, in the order of its columns."""
 
 COUNTED = {
-    "rules": "matches, differences",
+    "rules": "differences, matches",
     "deciding": "links, differences, deliveries",
     "subscribing": "patterns forwarded, messages, deliveries, differences",
     "simulation": "deliveries, failures, messages",

@@ -111,12 +111,11 @@ def ruled(engine: str, known: RuleSet) -> Measurement:
     number = len(known.documents)
     undecided = sum(len(row.undecided) for row in rows)
     matches = [row.matches for row in rows]
+    found = {} if undecided else {"matches": sum(map(len, matches))}
     # Who leaves pairs undecided may have fewer matches; what it decides is compared all the same.
     return Measurement(
         engine=engine,
-        counts={}
-        if undecided
-        else {"matches": sum(map(len, matches))} | {"differences": differences},
+        counts={"differences": differences} | found,
         digests={} if undecided else {"matches": digest(matches)},
         figures={
             **figures,
