@@ -138,11 +138,13 @@ class Index:
     def match(self, content: bytes, skip: Sequence[int]) -> _Ids | None:
         """The ids a document satisfies; None if libxml2 has to read it. ``skip`` is ascending."""
 
-    def match_events(self, events: list[tuple[str, ...]], skip: Sequence[int]) -> _Ids:
+    def match_events(self, events: list[tuple[str | None, ...]], skip: Sequence[int]) -> _Ids:
         """The same for a document that libxml2 has read, in document order.
 
-        An empty tuple ends an element; one string is a text; two are the namespace and local name
-        of an element that begins; three those of an attribute, and its value.
+        An empty tuple ends an element; one string is a text; two are the namespace and name of an
+        element that begins; three those of an attribute, and its value. Names have their prefixes.
+        A comment is its content and None; a processing instruction its target, its content and
+        None; None alone tells that the document has declarations.
         """
 
     def links(self, groups: Sequence[Sequence[int]]) -> Links:

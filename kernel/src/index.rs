@@ -181,7 +181,9 @@ impl Index {
 
     /// The same for a document that libxml2 has read: tuples of up to three strings in document order,
     /// an element's end being an empty one, a text's the text alone, an element's start its namespace
-    /// and local name, and an attribute its namespace, local name and value.
+    /// and name, and an attribute its namespace, name and value; names have their prefixes. Where `None`
+    /// is the last part, that of a comment has its content before it, that of a processing instruction
+    /// its target and content, and alone it tells that the document has declarations.
     fn match_events(
         &self,
         py: Python<'_>,
@@ -472,10 +474,14 @@ struct Events {
 impl Events {
     fn read(&mut self, event: &Bound<'_, PyAny>) -> PyResult<Event> {
         let parts = event.cast::<PyTuple>()?;
+        let length = parts.len();
+        if length > 0 && parts.get_item(length - 1)?.is_none() {
+            return remark(parts);
+        }
         let part = |place: usize| -> PyResult<Bound<'_, PyString>> {
             Ok(parts.get_item(place)?.cast_into::<PyString>()?)
         };
-        Ok(match parts.len() {
+        Ok(match length {
             0 => Event::End,
             1 => Event::Text(part(0)?.to_str()?.into()),
             2 => Event::Start(self.name(&part(0)?)?, self.name(&part(1)?)?),
@@ -500,6 +506,22 @@ impl Events {
         let text: Arc<str> = name.to_str()?.into();
         self.names.insert(name.as_ptr() as usize, text.clone());
         Ok(text)
+    }
+}
+
+/// What is neither an element nor an attribute nor a text: its tuple ends in `None`.
+fn remark(parts: &Bound<'_, PyTuple>) -> PyResult<Event> {
+    let part = |place: usize| -> PyResult<Box<str>> {
+        let part = parts.get_item(place)?.cast_into::<PyString>()?;
+        Ok(part.to_str()?.into())
+    };
+    match parts.len() {
+        1 => Ok(Event::Subset),
+        2 => Ok(Event::Comment(part(0)?)),
+        3 => Ok(Event::Instruction(part(0)?, part(1)?)),
+        more => Err(PyValueError::new_err(format!(
+            "an event has up to 3 parts, not {more}"
+        ))),
     }
 }
 

@@ -172,7 +172,7 @@ def test_a_buffer_with_gaps_or_backwards_is_refused() -> None:
 @example([("", "a"), ("",), ("", "x", "1"), ()])
 @example([("", "a"), ("", "b"), (), ("", "x", "1"), ()])
 @given(st.lists(st.sampled_from([(), ("",), ("x",), ("", "a"), ("", "x", "1"), ("", "b")])))
-def test_events_make_a_document_or_are_refused(events: list[tuple[str, ...]]) -> None:
+def test_events_make_a_document_or_are_refused(events: list[tuple[str | None, ...]]) -> None:
     index = index_of("//a", "//@x", "//text()")
     depth, roots, whole, may_have = 0, 0, True, False
     for event in events:

@@ -1,6 +1,7 @@
 //! Every check of the reader: what it takes, as which nodes, and what it leaves to libxml2.
 
-use twigcast_kernel_core::document::read::{Node, Unsure, outline};
+use twigcast_kernel_core::document::read::{Limits, Node, Reader, Unsure, outline};
+use twigcast_kernel_core::document::tree::{NONE, Tree};
 
 /// A document's nodes in one line: `{namespace}name`, `@name=value`, `"text"`.
 fn taken(document: &str) -> String {
@@ -475,4 +476,38 @@ fn a_document_type_without_internal_subset_changes_nothing() {
         Unsure::Name,
         &["<!DOCTYPE a><!DOCTYPE a><a/>", "<!doctype a><a/>"],
     );
+}
+
+#[test]
+fn comments_instructions_and_prefixes_are_recorded() {
+    let content = b"<!--a\r\nb--><?p?><r xmlns:q='u'>1<?t  x y ?>2<q:e q:k=''/><!----></r><?z?>";
+    let (mut reader, mut tree) = (Reader::default(), Tree::default());
+    assert_eq!(reader.read(content, &Limits::default(), &mut tree), Ok(()));
+    let text = |start: u32, end: u32| {
+        String::from_utf8_lossy(&tree.remark_text[start as usize..end as usize]).into_owned()
+    };
+    let seen: Vec<_> = tree
+        .remarks
+        .iter()
+        .map(|it| {
+            let place = (it.owner, it.elements, it.texts, it.is_instruction);
+            (place, text(it.target, it.start), text(it.start, it.end))
+        })
+        .collect();
+    let expected = [
+        ((NONE, 0, 0, false), "", "a\nb"),
+        ((NONE, 0, 0, true), "p", ""),
+        ((0, 1, 1, true), "t", "x y "),
+        ((0, 2, 2, false), "", ""),
+        ((NONE, 2, 2, true), "z", ""),
+    ];
+    let expected = expected.map(|(place, target, text)| (place, target.into(), text.into()));
+    assert_eq!(seen, expected);
+    let prefixes: Vec<_> = tree
+        .elements
+        .iter()
+        .map(|it| reader.names().prefix(it.prefix))
+        .collect();
+    assert_eq!(prefixes, ["", "q"]);
+    assert_eq!(reader.names().prefix(tree.attributes[0].prefix), "q");
 }

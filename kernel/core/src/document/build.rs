@@ -10,12 +10,18 @@ use crate::document::tree::{Attribute, Element, NONE, Names, TextNode, Tree};
 /// Names are shared: a document has few, and a namespace can be long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An element begins.
+    /// An element begins, with this namespace and name, which has its prefix if it has one.
     Start(Arc<str>, Arc<str>),
-    /// It has an attribute, with this namespace, local name and value.
+    /// It has an attribute, with this namespace, name (with its prefix) and value.
     Attribute(Arc<str>, Arc<str>, Box<str>),
     /// A text node, which may be empty.
     Text(Box<str>),
+    /// A comment.
+    Comment(Box<str>),
+    /// A processing instruction: target and content.
+    Instruction(Box<str>, Box<str>),
+    /// There are declarations.
+    Subset,
     /// The element ends.
     End,
 }
@@ -27,12 +33,14 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
     let mut in_tag = false; // whether an attribute may follow
     for event in events {
         match event {
-            Event::Start(namespace, local) => {
+            Event::Start(namespace, name) => {
                 if open.is_empty() && !tree.elements.is_empty() {
                     return Err(Unsure::Nesting);
                 }
+                let (name, prefix) = numbers(names, namespace, name)?;
                 let element = Element {
-                    name: number(names, namespace, local)?,
+                    name,
+                    prefix,
                     parent: open.last().copied().unwrap_or(NONE),
                     end: 0,
                     attributes: tree.attributes.len() as u32,
@@ -43,15 +51,17 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
                 open.push(tree.elements.len() as u32);
                 tree.elements.push(element);
             }
-            Event::Attribute(namespace, local, value) => {
+            Event::Attribute(namespace, name, value) => {
                 if !in_tag {
                     return Err(Unsure::Nesting);
                 }
                 let start = tree.values.len() as u32;
                 tree.values.extend_from_slice(value.as_bytes());
                 let end = tree.values.len() as u32;
+                let (name, prefix) = numbers(names, namespace, name)?;
                 tree.attributes.push(Attribute {
-                    name: number(names, namespace, local)?,
+                    name,
+                    prefix,
                     start,
                     end,
                 });
@@ -66,6 +76,15 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
                     end: tree.text.len() as u32,
                 });
             }
+            Event::Comment(content) => {
+                let owner = open.last().copied().unwrap_or(NONE);
+                tree.push_remark(owner, None, content.as_bytes());
+            }
+            Event::Instruction(target, content) => {
+                let owner = open.last().copied().unwrap_or(NONE);
+                tree.push_remark(owner, Some(target.as_bytes()), content.as_bytes());
+            }
+            Event::Subset => tree.has_subset = true,
             Event::End => {
                 let element = open.pop().ok_or(Unsure::Nesting)?;
                 let end = tree.elements.len() as u32;
@@ -83,11 +102,15 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
     }
 }
 
-fn number(names: &mut Names, namespace: &str, local: &str) -> Result<u32, Unsure> {
+/// The numbers of a name and of its prefix.
+fn numbers(names: &mut Names, namespace: &str, name: &str) -> Result<(u32, u32), Unsure> {
+    let (prefix, local) = name.split_once(':').unwrap_or(("", name));
+    let prefix = names.namespace(prefix.as_bytes()).ok_or(Unsure::Crowded)?;
     let namespace = names
         .namespace(namespace.as_bytes())
         .ok_or(Unsure::Crowded)?;
-    names
+    let name = names
         .intern(namespace, local.as_bytes())
-        .ok_or(Unsure::Crowded)
+        .ok_or(Unsure::Crowded)?;
+    Ok((name, prefix))
 }

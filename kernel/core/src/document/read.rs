@@ -235,7 +235,7 @@ impl Reader {
             return Err(Unsure::Limit("bytes"));
         }
         let occurring = content::examine(content)?;
-        let root = prolog::prolog(content)?;
+        let root = prolog::prolog(content, tree)?;
         let depth_max = limits.depth_max.min(DEPTH_OF_LIBXML2);
         let limits = Limits {
             depth_max,
@@ -243,7 +243,7 @@ impl Reader {
         };
         let mut pass = content::Pass::new(content, occurring, &limits, self, tree);
         let behind = pass.root(root)?;
-        let end = prolog::miscellaneous(content, behind)?;
+        let end = prolog::miscellaneous(content, behind, tree)?;
         if end == content.len() {
             Ok(())
         } else {

@@ -16,6 +16,8 @@ pub const NONE: u32 = u32::MAX;
 pub struct Element {
     /// Its name, as interned by [`Names`].
     pub name: u32,
+    /// The prefix it was written with, see [`Names::prefix`].
+    pub prefix: u32,
     /// The element it is a child of, or [`NONE`].
     pub parent: u32,
     /// One past its last descendant.
@@ -35,6 +37,8 @@ pub struct Element {
 pub struct Attribute {
     /// Its name, as interned by [`Names`].
     pub name: u32,
+    /// The prefix it was written with, see [`Names::prefix`].
+    pub prefix: u32,
     /// Where its normalised value begins in [`Tree::values`].
     pub start: u32,
     /// Where it ends.
@@ -53,6 +57,26 @@ pub struct TextNode {
     pub end: u32,
 }
 
+/// A comment or a processing instruction. Few documents have many, and few patterns ask for them, so
+/// they lie beside the other nodes, each with its place among those.
+#[derive(Clone, Copy, Debug)]
+pub struct Remark {
+    /// The element it is a child of, or [`NONE`] if it is outside the root.
+    pub owner: u32,
+    /// How many elements begin before it.
+    pub elements: u32,
+    /// How many text nodes come before it.
+    pub texts: u32,
+    /// Where an instruction's target begins in [`Tree::remark_text`]; its content follows.
+    pub target: u32,
+    /// Where its content begins.
+    pub start: u32,
+    /// Where its content ends.
+    pub end: u32,
+    /// Whether it is a processing instruction.
+    pub is_instruction: bool,
+}
+
 /// A document.
 #[derive(Default, Debug)]
 pub struct Tree {
@@ -66,6 +90,14 @@ pub struct Tree {
     pub text: Vec<u8>,
     /// All attribute values.
     pub values: Vec<u8>,
+    /// The comments and processing instructions in document order, without those of an internal
+    /// subset, which are no nodes.
+    pub remarks: Vec<Remark>,
+    /// What they say.
+    pub remark_text: Vec<u8>,
+    /// Whether there are declarations in the document: libxml2 counts some of their text to the
+    /// string-value of the document node, and finds their comments in some ways.
+    pub has_subset: bool,
 }
 
 impl Tree {
@@ -76,6 +108,35 @@ impl Tree {
         self.texts.clear();
         self.text.clear();
         self.values.clear();
+        self.remarks.clear();
+        self.remark_text.clear();
+        self.has_subset = false;
+    }
+
+    /// Appends a comment, or an instruction if it has a target, as a child of an element.
+    pub fn push_remark(&mut self, owner: u32, target: Option<&[u8]>, content: &[u8]) {
+        let begin = self.remark_text.len() as u32;
+        self.remark_text
+            .extend_from_slice(target.unwrap_or_default());
+        let start = self.remark_text.len() as u32;
+        // Line ends are `\n`, as XML wants them.
+        let mut rest = content;
+        while let Some(end) = memchr::memchr(b'\r', rest) {
+            self.remark_text.extend_from_slice(&rest[..end]);
+            self.remark_text.push(b'\n');
+            rest = &rest[end + 1..];
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        self.remark_text.extend_from_slice(rest);
+        self.remarks.push(Remark {
+            owner,
+            elements: self.elements.len() as u32,
+            texts: self.texts.len() as u32,
+            target: begin,
+            start,
+            end: self.remark_text.len() as u32,
+            is_instruction: target.is_some(),
+        });
     }
 }
 
@@ -118,6 +179,15 @@ impl Names {
     pub fn get(&self, name: u32) -> (&str, &str) {
         let (namespace, local) = &self.names[name as usize];
         (&self.namespaces[*namespace as usize], local)
+    }
+
+    /// A prefix by its number, empty for none. Prefixes are numbered as namespaces are.
+    ///
+    /// # Panics
+    ///
+    /// If the number is none of this table's.
+    pub fn prefix(&self, prefix: u32) -> &str {
+        &self.namespaces[prefix as usize]
     }
 
     /// The number of a name that some document had.

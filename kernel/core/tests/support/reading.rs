@@ -73,15 +73,18 @@ impl Warm {
 /// All that a tree holds, with names in the place of their numbers.
 fn shape(reader: &Reader, tree: &Tree) -> String {
     let mut shape = format!("{:?} {:?} {:?}", tree.texts, tree.text, tree.values);
+    shape += &format!("{:?} {:?}", tree.remarks, tree.remark_text);
     for element in &tree.elements {
         let mut element = *element;
         shape += &format!("{:?}", reader.names().get(element.name));
-        element.name = 0;
+        shape += reader.names().prefix(element.prefix);
+        (element.name, element.prefix) = (0, 0);
         shape += &format!("{element:?}");
     }
     for attribute in &tree.attributes {
         let name = reader.names().get(attribute.name);
-        shape += &format!("{name:?} {} {}", attribute.start, attribute.end);
+        let prefix = reader.names().prefix(attribute.prefix);
+        shape += &format!("{prefix:?} {name:?} {} {}", attribute.start, attribute.end);
     }
     shape
 }

@@ -18,10 +18,11 @@ Event: TypeAlias = "_Element | str | None"
 """An element where it starts, a text, or None where the innermost open element ends."""
 
 
-def walk_texts(root: _Element) -> Iterator[Event]:
+def walk_texts(root: _Element, *, remarks: bool = False) -> Iterator[Event]:
     """The elements and text nodes of an element, in document order.
 
-    Text nodes are those of libxml2, empty ones included; no two are side by side.
+    Text nodes are those of libxml2, empty ones included; no two are side by side. With ``remarks``
+    there are comments and processing instructions, too, whose ``tag`` is no string.
 
     >>> from lxml import etree
     >>> walk = walk_texts(etree.XML("<a>1<b/>2<!-- 3 -->4</a>"))
@@ -43,6 +44,8 @@ def walk_texts(root: _Element) -> Iterator[Event]:
                 open_elements.append(child)
                 children.append(iter(child))
                 break
+            if remarks:
+                yield child
             if child.tail is not None:
                 yield child.tail
         else:

@@ -19,7 +19,10 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+
+from lxml import etree
+from lxml.etree import _Comment, _ProcessingInstruction
 
 from twigcast.errors import PatternError, UsageError
 from twigcast.language.condition.model import TRUE
@@ -27,7 +30,7 @@ from twigcast.language.condition.value_tests import constant_number
 from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.language.document.tree_walk import walk_texts
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
-from twigcast.language.xpath.syntax import Number
+from twigcast.language.xpath.syntax import XML_NAMESPACE, Number
 from twigcast.matching.engines.native_conditions import condition_of
 from twigcast.matching.interface.engine import Decision, EngineStatistics
 from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
@@ -39,6 +42,9 @@ except ModuleNotFoundError:  # optional: everything works without it, only slowe
     AVAILABLE = False
 else:
     AVAILABLE = True
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 __all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
 
@@ -387,18 +393,65 @@ def _number(text: str) -> float:
     return constant_number(Number(text))
 
 
-def _events(document: Document) -> Iterator[tuple[str, ...]]:
+_Event: TypeAlias = tuple[str | None, ...]
+
+
+def _events(document: Document) -> Iterator[_Event]:
     """A document that libxml2 has read, as the kernel takes it.
 
     Text nodes are what libxml2 says they are, empty ones included.
     """
-    names: dict[str, tuple[str, str]] = {}  # A long namespace is not to be there for every element.
-    for one in walk_texts(document.tree.getroot()):
+    # A long namespace is not to be there for every element.
+    names: dict[tuple[str, str | None], tuple[str, str]] = {}
+    root = document.tree.getroot()
+    if document.grows:
+        yield (None,)
+    yield from map(_remark, reversed([*root.itersiblings(preceding=True)]))
+    for one in walk_texts(root, remarks=True):
         if one is None:
             yield ()
         elif isinstance(one, str):
             yield (one,)
+        elif isinstance(one, _Comment | _ProcessingInstruction):
+            yield _remark(one)
         else:
-            yield names.setdefault(tag := str(one.tag), split_tag(tag))
+            yield _named(str(one.tag), one.prefix, names)
             for name, value in one.items():
-                yield (*names.setdefault(key := str(name), split_tag(key)), str(value))
+                key = str(name)
+                prefix = _prefix_of(key, one) if key.startswith("{") else None
+                yield (*_named(key, prefix, names), str(value))
+    yield from map(_remark, root.itersiblings())
+
+
+def _remark(node: _Element) -> _Event:
+    if isinstance(node, _ProcessingInstruction):
+        return str(node.target), node.text or "", None
+    return node.text or "", None
+
+
+def _named(
+    tag: str, prefix: str | None, names: dict[tuple[str, str | None], tuple[str, str]]
+) -> tuple[str, str]:
+    """The namespace and name of a tag, the latter with the prefix."""
+    known = names.get((tag, prefix))
+    if known is None:
+        namespace, local = split_tag(tag)
+        known = names[tag, prefix] = namespace, f"{prefix}:{local}" if prefix else local
+    return known
+
+
+def _prefix_of(attribute: str, element: _Element) -> str | None:
+    """The prefix of an attribute, which lxml does not tell where a namespace has several."""
+    namespace, local = split_tag(attribute)
+    if namespace == XML_NAMESPACE:
+        return "xml"
+    found = [one for one, bound in element.nsmap.items() if one and bound == namespace]
+    if len(found) == 1:
+        return str(found[0])
+    name = _name_of(element, local=local, namespace=namespace)
+    return str(name).partition(":")[0]
+
+
+_name_of: Final = etree.XPath(
+    "name(@*[local-name() = $local and namespace-uri() = $namespace])", regexp=False
+)

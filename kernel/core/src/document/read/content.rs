@@ -101,11 +101,11 @@ impl<'a> Pass<'a> {
             b'!' => {
                 self.end_run()?;
                 need(self.input, at, b"<!--")?;
-                comment(self.input, at)
+                comment(self.input, at, self.owner(), self.tree)
             }
             b'?' => {
                 self.end_run()?;
-                instruction(self.input, at)
+                instruction(self.input, at, self.owner(), self.tree)
             }
             _ => {
                 self.end_run()?;
@@ -165,6 +165,12 @@ impl<'a> Pass<'a> {
         self.tree.text.extend_from_slice(text);
     }
 
+    /// The innermost open element.
+    #[inline]
+    fn owner(&self) -> u32 {
+        self.reader.open.last().map_or(0, |open| open.element)
+    }
+
     /// Ends a text node, if there is one.
     #[inline]
     fn end_run(&mut self) -> Result<(), Unsure> {
@@ -173,7 +179,7 @@ impl<'a> Pass<'a> {
             if end - self.run_start > TOKEN_BYTES_MAX {
                 return Err(Unsure::Limit("a text"));
             }
-            let owner = self.reader.open.last().map_or(0, |open| open.element);
+            let owner = self.owner();
             self.tree.texts.push(TextNode {
                 owner,
                 start: self.run_start as u32,

@@ -4,9 +4,10 @@ use memchr::memmem;
 
 use super::characters::{byte, is_blank, need, need_blanks, plain_name, skip_blanks};
 use super::{TOKEN_BYTES_MAX, Unsure};
+use crate::document::tree::{NONE, Tree};
 
 /// The place of the root element's `<`.
-pub(super) fn prolog(input: &[u8]) -> Result<usize, Unsure> {
+pub(super) fn prolog(input: &[u8], tree: &mut Tree) -> Result<usize, Unsure> {
     let marked = input.starts_with(b"\xef\xbb\xbf");
     let start = if marked { 3 } else { 0 };
     let mut at = if is_declaration(input, start) {
@@ -17,7 +18,7 @@ pub(super) fn prolog(input: &[u8]) -> Result<usize, Unsure> {
     };
     let mut typed = false;
     loop {
-        at = miscellaneous(input, at)?;
+        at = miscellaneous(input, at, tree)?;
         if input[at..].starts_with(b"<!DOCTYPE") && !typed {
             at = document_type(input, at)?;
             typed = true;
@@ -29,45 +30,61 @@ pub(super) fn prolog(input: &[u8]) -> Result<usize, Unsure> {
     }
 }
 
-/// Goes over blanks, comments and processing instructions.
-pub(super) fn miscellaneous(input: &[u8], mut at: usize) -> Result<usize, Unsure> {
+/// Reads blanks, comments and processing instructions outside the root element.
+pub(super) fn miscellaneous(input: &[u8], mut at: usize, tree: &mut Tree) -> Result<usize, Unsure> {
     loop {
         at = skip_blanks(input, at);
         let rest = &input[at..];
         if rest.starts_with(b"<!--") {
-            at = comment(input, at)?;
+            at = comment(input, at, NONE, tree)?;
         } else if rest.starts_with(b"<?") {
-            at = instruction(input, at)?;
+            at = instruction(input, at, NONE, tree)?;
         } else {
             return Ok(at);
         }
     }
 }
 
-/// Goes over a comment.
-pub(super) fn comment(input: &[u8], at: usize) -> Result<usize, Unsure> {
+/// Reads a comment, a child of this element.
+pub(super) fn comment(
+    input: &[u8],
+    at: usize,
+    owner: u32,
+    tree: &mut Tree,
+) -> Result<usize, Unsure> {
     let start = at + b"<!--".len();
     let length = memmem::find(&input[start..], b"--").ok_or(Unsure::Markup)?;
     if length > TOKEN_BYTES_MAX {
         return Err(Unsure::Limit("a comment"));
     }
-    need(input, start + length, b"-->")
+    let behind = need(input, start + length, b"-->")?;
+    tree.push_remark(owner, None, &input[start..start + length]);
+    Ok(behind)
 }
 
-/// Goes over a processing instruction.
-pub(super) fn instruction(input: &[u8], at: usize) -> Result<usize, Unsure> {
+/// Reads a processing instruction, a child of this element.
+pub(super) fn instruction(
+    input: &[u8],
+    at: usize,
+    owner: u32,
+    tree: &mut Tree,
+) -> Result<usize, Unsure> {
     let start = at + b"<?".len();
     let behind = plain_name(input, start)?;
     if input[start..behind].eq_ignore_ascii_case(b"xml") {
         return Err(Unsure::Declaration);
     }
+    let target = &input[start..behind];
     if !is_blank(byte(input, behind)) {
+        tree.push_remark(owner, Some(target), b"");
         return need(input, behind, b"?>");
     }
     let length = memmem::find(&input[behind..], b"?>").ok_or(Unsure::Markup)?;
     if length > TOKEN_BYTES_MAX {
         return Err(Unsure::Limit("a processing instruction"));
     }
+    let content = skip_blanks(input, behind).min(behind + length);
+    tree.push_remark(owner, Some(target), &input[content..behind + length]);
     Ok(behind + length + b"?>".len())
 }
 

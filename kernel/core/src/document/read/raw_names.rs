@@ -34,6 +34,8 @@ const EMPTY: Slot = Slot {
 pub(super) struct RawName {
     /// How long its prefix is; 0 for none.
     pub(super) prefix_length: u32,
+    /// The number of its prefix in [`Names`].
+    pub(super) prefix: u32,
     /// Whether it declares a namespace, where it is an attribute's.
     pub(super) declares: bool,
     /// Whether it is `xml:id`.
@@ -102,15 +104,24 @@ impl RawNames {
     }
 
     /// The number of a name that was checked.
-    pub(super) fn number(&mut self, raw: &[u8], prefix_length: usize) -> Result<u32, Unsure> {
+    pub(super) fn number(
+        &mut self,
+        raw: &[u8],
+        prefix_length: usize,
+        names: &mut Names,
+    ) -> Result<u32, Unsure> {
         match self.known.search(0, raw) {
             Search::Found(number) => Ok(number),
             Search::Crowded => Err(Unsure::Crowded),
             Search::Missing(place) => {
                 let number = self.raw_names.len() as u32;
+                let prefix = names
+                    .namespace(&raw[..prefix_length])
+                    .ok_or(Unsure::Crowded)?;
                 self.known.put(place, 0, raw, number);
                 self.raw_names.push(RawName {
                     prefix_length: prefix_length as u32,
+                    prefix,
                     declares: raw == b"xmlns" || &raw[..prefix_length] == b"xmlns",
                     identifies: raw == b"xml:id",
                     plain: ABSENT,

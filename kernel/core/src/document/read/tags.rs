@@ -23,7 +23,9 @@ impl Pass<'_> {
         self.reader.scopes.enter()?;
         let scope = self.reader.scopes.scope();
         let name = self.name(raw_name, scope, start, name_end)?;
-        self.tree.elements[element as usize].name = name;
+        let record = &mut self.tree.elements[element as usize];
+        record.name = name;
+        record.prefix = self.reader.raw_names.get(raw_name).prefix;
         if !self.reader.prefixed.is_empty() {
             self.name_prefixed(scope)?;
         }
@@ -63,6 +65,7 @@ impl Pass<'_> {
         let text = self.tree.text.len() as u32;
         self.tree.elements.push(Element {
             name: LATER,
+            prefix: 0,
             parent: self.reader.open.last().map_or(NONE, |open| open.element),
             end: 0,
             attributes: self.tree.attributes.len() as u32,
@@ -104,6 +107,7 @@ impl Pass<'_> {
         let value_start = self.tree.values.len();
         let behind = self.value(at)?;
         let known = self.reader.raw_names.get(raw_name);
+        let prefix = known.prefix;
         if known.declares {
             let prefix_length = known.prefix_length as usize;
             self.declaration(&self.input[start + prefix_length..end], value_start)?;
@@ -123,7 +127,12 @@ impl Pass<'_> {
             LATER
         };
         let (start, end) = (value_start as u32, self.tree.values.len() as u32);
-        self.tree.attributes.push(Attribute { name, start, end });
+        self.tree.attributes.push(Attribute {
+            name,
+            prefix,
+            start,
+            end,
+        });
         Ok(behind)
     }
 
@@ -273,7 +282,8 @@ impl Pass<'_> {
             return Err(Unsure::Limit("a name"));
         }
         let raw_names = &mut self.reader.raw_names;
-        let number = raw_names.number(&self.input[start..end], prefix_length)?;
+        let names = &mut self.reader.names;
+        let number = raw_names.number(&self.input[start..end], prefix_length, names)?;
         match short_name(self.input, start) {
             Some((name, length)) if start + length == end => raw_names.remember(name, number)?,
             Some(_) => return Err(Unsure::Markup),
