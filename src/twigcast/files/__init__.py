@@ -4,6 +4,7 @@ The rooms below take bytes and values; here they meet the file system. A bad lin
 archive member is set aside by name, and everything around it is still read. In reading order:
 
     opening         paths as they come in, and files that can be read without waiting
+    limits          how large documents and archives may be
     notation        TOML and JSON, read within bounds
     subscriptions   subscriptions and changes to them
     documents       documents in files and folders: reading, watching, filing
@@ -15,13 +16,13 @@ archive member is set aside by name, and everything around it is still read. In 
 
 from __future__ import annotations
 
-from twigcast.files.archives.limits import PublicationLimits
 from twigcast.files.documents.publications import (
     Entry,
     list_documents,
     open_entries,
     read_documents,
 )
+from twigcast.files.limits import PublicationLimits
 from twigcast.files.subscriptions.file import (
     Rejected,
     Subscription,

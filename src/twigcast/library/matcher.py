@@ -45,7 +45,7 @@ class Matcher(CoreMatcher):
     tree of lxml, or a :class:`~twigcast.Document`. A text that does not begin with ``<`` is a
     path. A file that cannot be read is a :class:`DocumentError` with its name.
 
-    ``engine`` is ``auto``, ``native``, ``streaming`` or ``lxml``; ``limits`` bound documents,
+    ``engine`` is one of :data:`twigcast.matching.ENGINES`; ``limits`` bound documents,
     ``pattern_limits`` expressions, ``residual_cost_max`` the work that one expression may make on
     one document, and ``document_cost_max`` that of all together. ``keep_texts`` keeps expressions
     as they were written, for :meth:`find`.

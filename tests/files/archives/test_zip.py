@@ -14,7 +14,7 @@ import pytest
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files import list_documents, open_entries, read_documents
 from twigcast.files.archives import zip as zips
-from twigcast.files.archives.limits import MEMBER_NAME_CHARACTERS_MAX, MemberNames
+from twigcast.files.archives.members import MEMBER_NAME_CHARACTERS_MAX, MemberNames
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from tests.spark.worker.test_shard_probes import stage_of
 from twigcast.door import door
 from twigcast.errors import DocumentError, InternalError, TwigcastError, UsageError
 from twigcast.files import list_documents, open_entries
-from twigcast.files.archives.limits import PublicationLimits
+from twigcast.files.limits import PublicationLimits
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology

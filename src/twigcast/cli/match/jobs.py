@@ -42,8 +42,8 @@ from twigcast.language import DocumentLimits
 
 if TYPE_CHECKING:
     from twigcast.files import Rejected
-    from twigcast.files.archives.limits import Content
     from twigcast.files.documents.publications import Entry
+    from twigcast.files.limits import Content
     from twigcast.matching import Decision, Matcher
 
 __all__ = [

@@ -34,7 +34,7 @@ from twigcast.errors import DocumentError, PatternError, UsageError
 
 if TYPE_CHECKING:
     from twigcast.files import SubscriptionFile
-    from twigcast.files.archives.limits import Content, PublicationLimits
+    from twigcast.files.limits import Content, PublicationLimits
     from twigcast.matching import Explanation
 
 EXAMPLES = (

@@ -1,7 +1,7 @@
 """Documents in a tar archive, plain or compressed: one stream, read from its beginning.
 
 Sizes are known only when the stream gets there, so the rule that an archive may not swell
-(:mod:`~twigcast.files.archives.limits`) is applied to the stream as it is read. Once it is broken,
+(:mod:`~twigcast.files.archives.members`) is applied to the stream as it is read. Once it is broken,
 or the archive turns out to be damaged, everything that follows is one error with the archive's
 name.
 
@@ -20,20 +20,22 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Self, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
-from twigcast.files.archives.limits import (
+from twigcast.files.archives.members import (
     BROKEN,
+    MemberNames,
+    Selection,
+    member_refusal,
+)
+from twigcast.files.archives.xz import open_xz
+from twigcast.files.limits import (
     READ_BYTES_MAX,
     Content,
-    MemberNames,
     PublicationLimits,
-    Selection,
     bounded_read,
-    member_refusal,
     reason_of,
     too_many,
     too_packed,
 )
-from twigcast.files.archives.xz import open_xz
 from twigcast.files.opening import open_regular
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Documents in a zip archive: a directory first, then each member on its own.
 
 The directory declares every member's size, and Python's reader holds a member to it. So the
-rules of :mod:`~twigcast.files.archives.limits` are applied to the directory, to each member and to
+rules of :mod:`~twigcast.files.archives.members` are applied to the directory, to each member and to
 the running sum of sizes, before anything is unpacked, and the verdict is the same whoever reads
 which members: several workers can share an archive by ranges.
 
@@ -18,15 +18,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
-from twigcast.files.archives.limits import (
+from twigcast.files.archives.members import (
     BROKEN,
-    Content,
     MemberNames,
-    PublicationLimits,
     Selection,
-    bounded_read,
     is_called_after,
     member_refusal,
+)
+from twigcast.files.limits import (
+    Content,
+    PublicationLimits,
+    bounded_read,
     reason_of,
     too_many,
     too_packed,

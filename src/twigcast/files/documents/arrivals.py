@@ -28,8 +28,8 @@ from twigcast.files.documents.publications import (
 from twigcast.files.opening import checked_path
 
 if TYPE_CHECKING:
-    from twigcast.files.archives.limits import PublicationLimits
     from twigcast.files.documents.publications import AnyPath
+    from twigcast.files.limits import PublicationLimits
 
 __all__ = ["WATCHED_FILES_MAX", "Arrivals"]
 

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
-from twigcast.files.archives.limits import reason_of
+from twigcast.files.limits import reason_of
 from twigcast.files.opening import read_regular
 from twigcast.files.writing.locks import lock
 

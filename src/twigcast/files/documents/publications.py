@@ -45,17 +45,10 @@ from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
 from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, InternalError, UsageError
-from twigcast.files.archives.limits import (
-    Content,
-    PublicationLimits,
-    Selection,
-    UniqueNames,
-    bounded_read,
-    reason_of,
-    too_large,
-)
+from twigcast.files.archives.members import Selection, UniqueNames
 from twigcast.files.archives.tar import read_tar
 from twigcast.files.archives.zip import open_zip, read_zip_member, zip_members
+from twigcast.files.limits import Content, PublicationLimits, bounded_read, reason_of, too_large
 from twigcast.files.opening import checked_path, open_regular, standard_input
 from twigcast.slips import each_of
 

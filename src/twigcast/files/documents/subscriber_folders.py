@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from twigcast.errors import UsageError
-from twigcast.files.archives.limits import reason_of
+from twigcast.files.limits import reason_of
 from twigcast.files.writing.unfinished import remove_left_behind, unfinished
 
 if TYPE_CHECKING:

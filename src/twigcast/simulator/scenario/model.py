@@ -27,6 +27,7 @@ from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.notation import toml_table
 from twigcast.files.opening import checked_path
+from twigcast.matching.matcher import ENGINES
 from twigcast.routing.strategy import STRATEGIES, Strategy, strategy
 from twigcast.simulator.cost_model import CostModel
 from twigcast.simulator.engine.simulation import SimulationLimits
@@ -158,7 +159,7 @@ class Scenario:
             start=run.number_or_none("start"),
             batch_delay=run.number("batch_delay", 0.0),
             limits=_limits(run),
-            engine=run.one_of("engine", ("auto", "native", "streaming", "lxml"), "auto"),
+            engine=run.one_of("engine", ENGINES, "auto"),
             options=keys.taken,
         )
         run.end()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from twigcast.errors import UsageError
-from twigcast.files.archives.limits import Selection
+from twigcast.files.archives.members import Selection
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage.batches import absolute, literally, local_path
 from twigcast.spark.storage.kafka import KafkaTopic, documents_from

@@ -1,4 +1,4 @@
-"""What holds for every archive: bounds, names, and what is refused.
+"""Members of archives: their names, and which of them are refused.
 
 An archive comes from a stranger, so everything it says about itself is a claim:
 
@@ -25,25 +25,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import IO, TypeAlias
 
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, DocumentLimitError
-from twigcast.language import LIBRARY_LIMITS
-from twigcast.slips import check_fields
-
-Content: TypeAlias = bytes | DocumentError
-"""What comes of a document: its bytes as they were published, or why there are none."""
+from twigcast.files.limits import PublicationLimits, too_large
 
 ARCHIVE_ENDINGS = (".zip", ".tar", ".tgz", ".gz", ".tbz2", ".bz2", ".txz", ".xz", ".7z", ".rar")
 
 _NUMBER = re.compile(r"#[0-9]+\Z")
-
-RATIO_EXEMPT_BYTES = 1 << 20
-"""Up to this size an extreme ratio harms nobody, and small repetitive documents do reach it."""
-
-READ_BYTES_MAX = 1 << 20
-"""No single read asks for more, so that a forged size cannot claim our memory."""
 
 MEMBER_NAME_CHARACTERS_MAX = 4_096
 """Of a member's name, as on most disks. A longer one is refused, and told by its beginning."""
@@ -66,22 +55,6 @@ BROKEN = (
     lzma.LZMAError,
 )
 """What the standard library raises on archives that are damaged or forged."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublicationLimits:
-    """How large a document may be, how many an archive may hold, and how far it may swell."""
-
-    document_bytes_max: int = LIBRARY_LIMITS.bytes_max
-    members_max: int = 10_000_000
-    ratio_max: int = 100
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    def unpacked_bytes_max(self, packed: int) -> int:
-        """How many bytes so many packed bytes may become."""
-        return max(RATIO_EXEMPT_BYTES, packed * self.ratio_max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,27 +137,6 @@ def is_called_after(document: str, member: str) -> bool:
     return True
 
 
-def bounded_read(file: IO[bytes], name: str, limits: PublicationLimits) -> Content:
-    """All bytes of an open file, or the error that it has more than a document may have."""
-    parts: list[bytes] = []
-    left = limits.document_bytes_max + 1
-    while left and (part := file.read(min(left, READ_BYTES_MAX))):
-        parts.append(part)
-        left -= len(part)
-    content = b"".join(parts)
-    if len(content) > limits.document_bytes_max:
-        return too_large(name, len(content), limits)
-    return content
-
-
-def too_large(name: str, size: int, limits: PublicationLimits) -> DocumentLimitError:
-    """The error of a document with more bytes than allowed."""
-    allowed = limits.document_bytes_max
-    return DocumentLimitError(
-        "too many bytes", limit="bytes_max", given=size, allowed=allowed, document=name
-    )
-
-
 def member_refusal(
     member: str, size: int, name: str, limits: PublicationLimits
 ) -> DocumentError | None:
@@ -209,31 +161,3 @@ def member_refusal(
 def is_archive(member: str) -> bool:
     """Whether a member is an archive by its name."""
     return member.lower().endswith(ARCHIVE_ENDINGS)
-
-
-def too_packed(name: str, unpacked: int, allowed: int) -> DocumentLimitError:
-    """The error of an archive, or a member, that swells beyond what the ratio allows."""
-    return DocumentLimitError(
-        "more unpacked bytes than the packed ones explain",
-        limit="ratio_max",
-        given=unpacked,
-        allowed=allowed,
-        document=name,
-    )
-
-
-def too_many(archive: str, members: int, limits: PublicationLimits) -> DocumentLimitError:
-    """The error that stands for all members beyond the number allowed."""
-    return DocumentLimitError(
-        "too many members, the rest is not read",
-        limit="members_max",
-        given=members,
-        allowed=limits.members_max,
-        document=archive,
-    )
-
-
-def reason_of(error: BaseException) -> str:
-    """The text of an error from below, or at least its name."""
-    text = error.strerror if isinstance(error, OSError) else str(error)
-    return text or type(error).__name__
