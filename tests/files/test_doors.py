@@ -1,10 +1,13 @@
-"""Nothing but our own errors leaves a public function of ``twigcast.files``."""
+"""Nothing but our own errors leaves a public function of ``twigcast.files``.
+
+What a caller's own path or function raises is another matter: ``tests/test_callers_code.py``.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import pytest
 
@@ -12,59 +15,56 @@ from twigcast import Matcher, files
 from twigcast.errors import InternalError, TwigcastError
 from twigcast.routing import Topology
 
+TOPOLOGY = Topology(("A",))
+ROW = files.SubscriptionFile((files.Subscription(1, "//a", line=1),), ())
+ENTRY = files.Entry("a.xml", "a.xml", 4)
 
-class _Foe:
-    """Whatever is asked of it raises."""
+Call = Callable[[Path], object]
 
-    def __init__(self, error: BaseException) -> None:
-        object.__setattr__(self, "error", error)  # for a topology is frozen
-
-    def _fail(self, *_args: object, **_given: object) -> Any:  # noqa: ANN401
-        raise self.error
-
-    __call__ = __iter__ = __len__ = __getitem__ = __fspath__ = __bool__ = __enter__ = _fail
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        raise self.error
-
-
-class _Topology(_Foe, Topology):
-    """What is no slip of the caller's, and fails all the same."""
-
-
-class _Matcher(_Foe, Matcher):
-    """Likewise."""
-
-    to_bytes = _Foe._fail
-
-
-ONE_ROW = files.SubscriptionFile((files.Subscription(1, "//a", line=1),), ())
-
-Call = Callable[[Any], object]
-
-CALLS: dict[str, Call] = {
-    "compile_subscriptions": lambda foe: files.compile_subscriptions(ONE_ROW, foe),
-    "gather_subscriptions": files.gather_subscriptions,
-    "list_documents": lambda foe: list(files.list_documents(foe)),
-    "open_entries": lambda foe: list(files.open_entries(foe)),
-    "read_documents": lambda foe: list(files.read_documents(foe)),
-    "read_index": lambda foe: files.read_index(_Path(foe)),
-    "read_subscriptions": lambda foe: files.read_subscriptions(_Path(foe)),
-    "read_topology": lambda foe: files.read_topology(_Path(foe)),
-    "topology_text": lambda foe: files.topology_text(_Topology(foe.error)),
-    "write_index": lambda foe: files.write_index("x", _Matcher(foe.error)),
-    "write_topology": lambda foe: files.write_topology(_Topology(foe.error), "x.json"),
+CALLS: dict[str, tuple[Call, str]] = {
+    "compile_subscriptions": (
+        lambda _: files.compile_subscriptions(ROW, lambda *_: None),
+        "subscriptions.file.asked",
+    ),
+    "gather_subscriptions": (
+        lambda _: files.gather_subscriptions([]),
+        "subscriptions.file.each_of",
+    ),
+    "list_documents": (
+        lambda folder: list(files.list_documents(folder)),
+        "documents.publications._list_path",
+    ),
+    "open_entries": (
+        lambda _: list(files.open_entries([ENTRY])),
+        "documents.publications._documents_of",
+    ),
+    "read_documents": (
+        lambda folder: list(files.read_documents(folder)),
+        "documents.publications._list_path",
+    ),
+    "read_index": (
+        lambda folder: files.read_index(folder / "x.index"),
+        "writing.versioned_files._mapped",
+    ),
+    "read_subscriptions": (
+        lambda _: files.read_subscriptions(__file__),
+        "subscriptions.file.form_of",
+    ),
+    "read_topology": (
+        lambda folder: files.read_topology(folder / "x.json"),
+        "topologies._content",
+    ),
+    "topology_text": (lambda _: files.topology_text(TOPOLOGY), "topologies._rows"),
+    "write_index": (
+        lambda folder: files.write_index(folder, Matcher()),
+        "writing.versioned_files.write_versioned",
+    ),
+    "write_topology": (
+        lambda folder: files.write_topology(TOPOLOGY, folder / "x.json"),
+        "topologies.topology_text",
+    ),
 }
-
-
-class _Path:
-    """A path that raises when it is asked for its text."""
-
-    def __init__(self, foe: _Foe) -> None:
-        self._foe = foe
-
-    def __fspath__(self) -> str:
-        return self._foe()  # type: ignore[no-any-return]
+"""Each public function, and something below it that is made to fail."""
 
 
 def test_every_public_function_is_tried() -> None:
@@ -72,19 +72,34 @@ def test_every_public_function_is_tried() -> None:
     assert public == set(CALLS)
 
 
+@pytest.fixture
+def failing(
+    name: str, error: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[[], object]:
+    call, below = CALLS[name]
+
+    def fail(*_: object, **__: object) -> None:
+        raise error.with_traceback(None)
+
+    monkeypatch.setattr(f"twigcast.files.{below}", fail)
+    return lambda: call(tmp_path)
+
+
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
     "error", [KeyError("b"), RecursionError(), MemoryError(), UnicodeError("x"), StopIteration()]
 )
-def test_what_nobody_foresaw_leaves_as_one_of_ours(name: str, error: Exception) -> None:
+def test_what_nobody_foresaw_leaves_as_one_of_ours(failing: Callable[[], object]) -> None:
     with pytest.raises(InternalError) as caught:
-        CALLS[name](_Foe(error))
+        failing()
     assert caught.value.__cause__ is not None
 
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), TwigcastError("ours")])
-def test_interrupts_and_our_own_errors_leave_as_they_are(name: str, error: BaseException) -> None:
+def test_interrupts_and_our_own_errors_leave_as_they_are(
+    failing: Callable[[], object], error: BaseException
+) -> None:
     with pytest.raises(type(error)) as caught:
-        CALLS[name](_Foe(error))
+        failing()
     assert caught.value is error

@@ -112,8 +112,8 @@ def test_an_interrupt_passes_every_door(
     ("below", "call"),
     [
         ("twigcast.language.document.parse._parsed", lambda: Document.parse(b"<a/>")),
-        ("twigcast.language.pattern.short_way", lambda: Pattern.parse("//a")),
-        ("twigcast.language.pattern.short_way", lambda: Pattern("//a")),
+        ("twigcast.language.pattern.fast_meaning", lambda: Pattern.parse("//a")),
+        ("twigcast.language.pattern.fast_meaning", lambda: Pattern("//a")),
         ("twigcast.matching.engines.lxml.LxmlEngine.decide", lambda: explain("//a", b"<a/>")),
     ],
 )

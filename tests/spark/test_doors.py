@@ -48,10 +48,10 @@ def _stop(folder: Path) -> None:
 
 
 DOORS: list[tuple[Callable[[Path], object], Any, str]] = [
-    (lambda _: Pipeline(NOBODY, None, ["//a"]), pipeline, "gathered"),
+    (lambda _: Pipeline(NOBODY, None, ["//a"]), pipeline, "load_subscriptions"),
     (lambda _: Pipeline(NOBODY, None, ["//a"]), pipeline, "design_of"),
     (lambda _: Pipeline(NOBODY, None, ["//a"]).prepared, pipeline, "prepare"),
-    (_disseminate, pipeline, "checked"),
+    (_disseminate, pipeline, "validated_publications"),
     (_disseminate, pipeline, "Output"),
     (_disseminate, pipeline, "prepare"),
     (lambda folder: run_batch(["//a"], folder, folder / "out", spark=NOBODY), pipeline, "Batch"),
@@ -62,7 +62,7 @@ DOORS: list[tuple[Callable[[Path], object], Any, str]] = [
     (_catch_up, stream.Stream, "_raise_failure"),
     (_stop, stream, "suppress"),
     (lambda _: matches("content", ["//a"]), functions, "running_session"),
-    (lambda _: register(NOBODY, ["//a"]), functions, "gathered"),
+    (lambda _: register(NOBODY, ["//a"]), functions, "load_subscriptions"),
     (lambda folder: read_table(NOBODY, folder, "deliveries"), result, "batches_of"),
     (lambda _: grid(NOBODY, lambda a: {"b": a}, {"a": [1]}), parameters, "_checked_count"),
 ]
@@ -110,7 +110,7 @@ def test_what_may_leave_leaves_as_it_is(
     assert told.value is error
 
 
-@pytest.mark.parametrize("name", ["checked", "Output", "prepare"])
+@pytest.mark.parametrize("name", ["validated_publications", "Output", "prepare"])
 def test_a_disk_that_fails_is_told_as_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -114,7 +114,7 @@ def _has_poison(given: Any) -> bool:  # noqa: ANN401
         (worker, "refusal_of"),
         (worker, "_redeclared"),
         (worker, "_routed"),
-        (worker, "departures"),
+        (worker, "advertisement_violations"),
         (worker, "crossings"),
         (ways, "_departure"),
     ],
