@@ -17,7 +17,7 @@ from twigcast.routing import Topology
 
 TOPOLOGY = Topology(("A",))
 ROW = files.SubscriptionFile((files.Subscription(1, "//a", line=1),), ())
-ENTRY = files.Entry("a.xml", "a.xml", 4)
+ENTRY = files.Entry("file", "a.xml", "a.xml")
 
 Call = Callable[[Path], object]
 
