@@ -16,8 +16,6 @@ from typing import ClassVar, NoReturn, TypeVar
 
 from twigcast.errors import UsageError
 
-__all__ = ["Copied", "Uncopied", "as_kind", "attributes", "blank"]
-
 _Made = TypeVar("_Made")
 
 

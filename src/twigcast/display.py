@@ -10,19 +10,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
 
-__all__ = [
-    "CELL_CHARACTERS_MAX",
-    "HTML_ROWS_MAX",
-    "counted",
-    "html_table",
-    "one_line",
-    "printable",
-    "shortened",
-    "shown",
-    "size",
-    "some_of",
-]
-
 HTML_ROWS_MAX = 100
 """Rows of a table in a notebook; more are counted below it."""
 

@@ -17,8 +17,6 @@ from typing import Any, Final, Self, TypeVar, cast
 from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.slips import first_slip, is_callers
 
-__all__ = ["door"]
-
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 

@@ -45,17 +45,6 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = [
-    "asked",
-    "check_fields",
-    "check_whole",
-    "drawn",
-    "each_of",
-    "first_slip",
-    "is_callers",
-    "is_number",
-]
-
 _Item = TypeVar("_Item")
 _Taken = ParamSpec("_Taken")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["slow_engine"]
-
 SLOWER: Final = "30 to 300 times slower than with the kernel (1,000 to 100,000 subscriptions)"
 """CPU time per document of ``streaming`` over that of ``native``, by the table in README.md."""
 

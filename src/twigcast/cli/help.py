@@ -13,8 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from twigcast.errors import UsageError
 
-__all__ = ["Verb", "VerbGroup"]
-
 _PLACEHOLDERS = {"<int>": "N", "<int range>": "N", "<float>": "X", "<float range>": "X"}
 _TYPE = re.compile(r" ?<[^<>]*>(?:\.\.\.)?")
 

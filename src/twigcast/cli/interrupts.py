@@ -20,17 +20,6 @@ from twigcast.cli.starting import SIGNALLED, leave
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = [
-    "INTERRUPTED",
-    "TERMINATED",
-    "Request",
-    "Terminated",
-    "asked_to_end",
-    "end_in_order",
-    "end_on_request",
-    "interrupt_again",
-]
-
 INTERRUPTED = SIGNALLED + signal.SIGINT
 """What a shell reports for a program that was interrupted."""
 

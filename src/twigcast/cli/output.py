@@ -34,29 +34,6 @@ from twigcast.display import one_line
 if TYPE_CHECKING:
     from twigcast.errors import DocumentError
 
-__all__ = [
-    "COMPLAINTS_MAX",
-    "REFUSED",
-    "USAGE",
-    "Colour",
-    "Shown",
-    "cell",
-    "clock",
-    "complain",
-    "complain_of_all",
-    "painted",
-    "pointed_at",
-    "quoted",
-    "reason_of",
-    "say",
-    "say_sums",
-    "shown_at",
-    "word",
-    "write",
-    "write_json",
-    "write_text",
-]
-
 REFUSED = 1
 """The exit code when some inputs were refused and the others answered."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from twigcast.errors import UsageError
 
-__all__ = ["write_folder", "write_zip"]
-
 _READABLE = 0o644 << 16
 """The permissions of an archive's member, where zip keeps them."""
 

@@ -48,8 +48,6 @@ from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
 
-__all__ = ["app", "run_program"]
-
 _READER_GONE = 141
 """What a shell reports for a program that wrote into a closed pipe: 128 and SIGPIPE."""
 

@@ -20,8 +20,6 @@ from twigcast.display import one_line
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-__all__ = ["Bar"]
-
 _QUIET_SECONDS = 1.0
 """Work that is done sooner needs no bar."""
 

@@ -15,8 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["SIGNALLED", "end_while_starting", "leave"]
-
 SIGNALLED = 128
 """What a shell adds to the number of the signal that has ended a program."""
 

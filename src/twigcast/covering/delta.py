@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from twigcast.language import Pattern
 
-__all__ = ["DeltaSet", "Difference", "in_text_order"]
-
 
 class Difference(NamedTuple):
     """The patterns to forward and the patterns to withdraw, each in the order of texts."""

@@ -39,19 +39,6 @@ from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator import CostModel, Measured, Results, Simulation
 from twigcast.simulator.cost_model import Costs
 
-__all__ = [
-    "COMBINATIONS",
-    "MEASURED",
-    "PER_CHECK",
-    "Figures",
-    "Play",
-    "combination",
-    "improvement",
-    "markdown",
-    "measured",
-    "reckoned",
-]
-
 _T = TypeVar("_T")
 
 PER_CHECK: Final = 0.020 / (5_000 * 129)

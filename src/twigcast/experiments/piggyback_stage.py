@@ -47,8 +47,6 @@ from twigcast.simulator.schedule import ClientEvent, Phase, Schedule
 from twigcast.workload import Marker, generate_documents, generate_patterns
 from twigcast.workload.topologies import binary_tree
 
-__all__ = ["POSITIONS", "Stage", "towards_root"]
-
 POSITIONS: Final = (0.25, 0.5, 0.75, 1.0)
 """Where the marker is put, as a share of the document: the paper's *f*."""
 

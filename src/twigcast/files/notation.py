@@ -20,17 +20,6 @@ from typing import Final, NoReturn, cast
 from twigcast.display import shortened
 from twigcast.errors import UsageError
 
-__all__ = [
-    "KEY_PARTS_MAX",
-    "NESTING_MAX",
-    "NUMBER_CHARACTERS_MAX",
-    "TABLES_MAX",
-    "TOML_CHARACTERS_MAX",
-    "json_table",
-    "json_value",
-    "toml_table",
-]
-
 TOML_CHARACTERS_MAX: Final = 4 * 1024**2
 """Of a text in TOML: some five seconds of reading, and 200 MB. JSON is read fifty times as fast."""
 

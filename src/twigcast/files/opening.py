@@ -24,8 +24,6 @@ from twigcast.slips import asked
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["AnyPath", "checked_path", "open_regular", "read_regular", "standard_input"]
-
 AnyPath: TypeAlias = str | os.PathLike[str]
 
 _READ_BYTES = 1 << 20

@@ -32,8 +32,6 @@ from twigcast.files.opening import checked_path, read_regular
 from twigcast.files.writing.new_files import new_file
 from twigcast.routing.topology.model import TOPOLOGY_LIMITS, Topology, TopologyLimits
 
-__all__ = ["FILE_BYTES_MAX", "read_topology", "topology_form", "topology_text", "write_topology"]
-
 TopologyForm: TypeAlias = Literal["json", "toml"]
 
 FILE_BYTES_MAX: Final = 64 * 1024**2

@@ -16,8 +16,6 @@ from twigcast.matching.interface.ids import IdCodes
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["array_of", "check_buffers", "content_of", "decided_rows", "with_ids"]
-
 
 def array_of(documents: object) -> pa.Array[Any]:
     """The documents as one array; those of a table's column may be in several."""

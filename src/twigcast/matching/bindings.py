@@ -44,8 +44,6 @@ from twigcast.slips import each_of
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["Binding", "BindingFinder", "substituted"]
-
 
 class Binding(NamedTuple):
     """What one wildcard stands for; names are as lxml writes them, ``{uri}local``."""

@@ -14,8 +14,6 @@ from twigcast.language.document.parse import Document, DocumentLimits
 if TYPE_CHECKING:
     from lxml.etree import _ElementTree
 
-__all__ = ["Unread"]
-
 
 class Unread(Document):
     """Bytes that are a document once they are read: then every :class:`DocumentError` comes up."""

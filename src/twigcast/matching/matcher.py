@@ -48,8 +48,6 @@ from twigcast.slips import asked, check_whole, drawn
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ENGINES", "Matcher"]
-
 _Key = TypeVar("_Key", bound=Hashable)
 
 Written: TypeAlias = str | tuple[str, dict[str, str]]

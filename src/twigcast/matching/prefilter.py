@@ -32,8 +32,6 @@ from twigcast.language.condition.model import (
     ValueTest,
 )
 
-__all__ = ["LabelIndex", "required_labels"]
-
 _Labels = frozenset[Label]
 _T = TypeVar("_T", bound=Hashable)
 

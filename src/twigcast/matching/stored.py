@@ -23,16 +23,6 @@ from twigcast.errors import PatternError, UsageError
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.matching.interface.ids import Id, check_id, is_own_code
 
-__all__ = [
-    "check_codes",
-    "check_sums",
-    "from_buffer",
-    "sums",
-    "to_bytes",
-    "with_ids",
-    "without_ids",
-]
-
 _HEADER: Final = b"twigcast subscriptions 2\n"
 _IDS_HEADER: Final = b"twigcast ids 2\n"
 _ALIGNMENT: Final = 64

@@ -34,8 +34,6 @@ from twigcast.routing.events import (
 )
 from twigcast.slips import asked
 
-__all__ = ["Answered", "CostModel", "Costs", "Measured"]
-
 _Answer = TypeVar("_Answer")
 
 Answered: TypeAlias = tuple[Decided, tuple[Effect, ...]]

@@ -27,8 +27,6 @@ from twigcast.routing.events import BrokerId
 from twigcast.routing.topology.model import Tree
 from twigcast.simulator.results import LinkDocuments, Results
 
-__all__ = ["drawn_network"]
-
 _ROWS: Final = (26, 44)
 """The height of a row where there are many leaves, and where there are few."""
 _FEW: Final = 20

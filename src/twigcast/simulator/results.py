@@ -17,20 +17,6 @@ from twigcast.errors import UsageError
 from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.in_memory.traffic import KINDS, Direction
 
-__all__ = [
-    "Arrived",
-    "BrokerTables",
-    "Carried",
-    "DeadDocument",
-    "Delivery",
-    "LinkDocuments",
-    "Refusal",
-    "ResponseTimes",
-    "Results",
-    "Usage",
-    "response_times",
-]
-
 
 class Delivery(NamedTuple):
     """A document that reached a subscriber, and how many seconds after it was handed in."""

@@ -14,8 +14,6 @@ from twigcast.simulator.results import Results
 from twigcast.simulator.scenario.model import Scenario
 from twigcast.simulator.schedule import Schedule
 
-__all__ = ["simulate"]
-
 
 @door("simulating a scenario")
 def simulate(

@@ -26,17 +26,6 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.topology.model import Tree
 
-__all__ = [
-    "ClientEvent",
-    "Happening",
-    "LinkLost",
-    "LinkReturns",
-    "Outside",
-    "Phase",
-    "Schedule",
-    "unadvertised_publishers",
-]
-
 Outside: TypeAlias = Subscribe | Unsubscribe | Advertise | Unadvertise | Publish
 """What clients and publishers do to their broker."""
 

@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from twigcast.spark.session.progress import Listener
     from twigcast.spark.storage.batches import BatchOutput, Store
 
-__all__ = ["Batch", "store_of"]
-
-
 _LOG = logging.getLogger("twigcast.spark")
 
 

@@ -7,8 +7,6 @@ from twigcast.errors import UsageError
 from twigcast.language import LIBRARY_LIMITS
 from twigcast.language.xpath.lexer import is_name
 
-__all__ = ["check_marker", "check_whole"]
-
 
 def check_whole(name: str, given: int, among: tuple[int, int], limit: str) -> None:
     """UsageError if a number is out of its range; ``limit`` is what the upper end is called.

@@ -27,23 +27,6 @@ from typing import Final, NotRequired, TypeAlias, TypedDict
 
 from twigcast.errors import UsageError
 
-__all__ = [
-    "BROKERS_MAX",
-    "ClientTable",
-    "LinkTable",
-    "Range",
-    "TopologyTable",
-    "binary_tree",
-    "line",
-    "microseconds",
-    "names",
-    "nearest_with_room",
-    "overlay",
-    "random_tree",
-    "star",
-    "table_of",
-]
-
 Range: TypeAlias = tuple[float, float]
 """The least and the most latency, in milliseconds."""
 

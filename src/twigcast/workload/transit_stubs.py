@@ -32,8 +32,6 @@ from twigcast.workload.topologies import (
     table_of,
 )
 
-__all__ = ["PAIRS_MAX", "TransitStub", "transit_stub"]
-
 PAIRS_MAX: Final = 500_000
 """Pairs of nodes that may become links: as many as a topology may have."""
 

@@ -20,8 +20,6 @@ from twigcast.files import SubscriptionFile, compile_subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.matching import Matcher
 
-__all__ = ["Comparison", "compare"]
-
 _CLOCK_SECONDS = 1e-6
 """The processor's clock may stand still during very little work."""
 

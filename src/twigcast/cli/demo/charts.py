@@ -13,8 +13,6 @@ from itertools import count
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-__all__ = ["Bar", "bars", "histogram"]
-
 _WIDTH, _HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 8, 12, 48
 _BARS_MAX = 16

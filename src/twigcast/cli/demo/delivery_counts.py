@@ -13,8 +13,6 @@ from pathlib import Path
 
 from twigcast.cli.demo.feed import Feed
 
-__all__ = ["SUBSCRIBERS_SHOWN", "Tally", "read_tally"]
-
 SUBSCRIBERS_SHOWN = 8
 """Subscribers who have a row of their own, on the screen and in the report."""
 

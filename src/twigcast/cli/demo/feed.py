@@ -32,8 +32,6 @@ from twigcast.matching import Matcher
 from twigcast.routing.forwarding.structure_prefix import structure_prefixes
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 
-__all__ = ["Feed", "write_feed"]
-
 _OUTLETS: Final = "Chronicle Courier Gazette Herald Observer Post Radio Review Times Tribune"
 
 _INTERESTS: Final = tuple(

@@ -22,8 +22,6 @@ from twigcast.cli.demo.strategy_traffic import Traffic
 from twigcast.cli.demo.summary import Story
 from twigcast.display import counted
 
-__all__ = ["needless_words", "report", "unwanted_words"]
-
 _NEAR_MISS = """<section>
     <h2>Why one subscription did not match</h2>
     <p><b>$subscriber</b> has the subscription <code>$id</code>: <code>$xpath</code>. It had

@@ -15,8 +15,6 @@ from twigcast.language import Document
 from twigcast.matching import explain
 from twigcast.matching.explain.explain import Explanation
 
-__all__ = ["NearMiss", "find_near_miss"]
-
 _SUBSCRIPTIONS_TRIED = 80
 _DOCUMENTS_TRIED = 6
 

@@ -30,8 +30,6 @@ from twigcast.cli.demo.strategy_traffic import Carried
 from twigcast.display import counted
 from twigcast.routing import Topology
 
-__all__ = ["network_drawing", "network_list"]
-
 _WIDTH: Final = 940
 _ROW: Final = 25
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 190, 30, 52

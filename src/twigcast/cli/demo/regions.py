@@ -21,8 +21,6 @@ from typing import Final
 
 from twigcast.routing import Topology
 
-__all__ = ["DESKS", "NEWSROOM", "REGIONS", "Desk", "Region", "country"]
-
 NEWSROOM: Final = "Capital"
 """The broker that everything is published at."""
 

@@ -40,8 +40,6 @@ from twigcast.language import Document
 if TYPE_CHECKING:
     from twigcast.spark import Progress, Run
 
-__all__ = ["run_demo"]
-
 _SAMPLE = 20
 """Documents that are matched one expression after the other: enough for a ratio."""
 

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from twigcast.language import Schema
     from twigcast.spark import Run
 
-__all__ = [
-    "COMPARED",
-    "Carried",
-    "Traffic",
-    "advertised",
-    "carried_by_link",
-    "measure",
-    "traffic_of",
-]
-
 COMPARED: Final = {
     "flooding": "nothing: every document goes everywhere",
     "prefix(depth=3)": "YAK: of each path the first three steps",

@@ -16,8 +16,6 @@ from twigcast.routing import Topology
 if TYPE_CHECKING:
     from twigcast.spark import Run
 
-__all__ = ["Story"]
-
 
 @dataclass(frozen=True, slots=True)
 class Story:

@@ -21,8 +21,6 @@ from twigcast.cli.demo.html_report import needless_words, unwanted_words
 from twigcast.cli.demo.summary import Story
 from twigcast.display import counted
 
-__all__ = ["sums", "told"]
-
 
 def told(story: Story, page: Path) -> Iterator[str]:
     """The story as lines."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from twigcast.files import SubscriptionFile, SubscriptionId
     from twigcast.matching import Decision
 
-__all__ = ["Answers"]
-
 _HINTED_MAX = 10
 """Ids that the hint at the end names."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from twigcast.files import Entry, Subscription, SubscriptionFile
     from twigcast.files.documents.subscriber_folders import SubscriberFolders
 
-__all__ = ["Filed", "Filing", "filing_into"]
-
 
 def filing_into(
     copy_to: str | None,

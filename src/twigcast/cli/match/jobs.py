@@ -46,15 +46,6 @@ if TYPE_CHECKING:
     from twigcast.files.limits import Content
     from twigcast.matching import Decision, Matcher
 
-__all__ = [
-    "CHUNK_BYTES_MAX",
-    "CHUNK_DOCUMENTS_MAX",
-    "Answered",
-    "Deciders",
-    "MatcherBounds",
-    "WorkerGoneError",
-]
-
 CHUNK_DOCUMENTS_MAX = 32
 CHUNK_BYTES_MAX = 1 << 20
 """Enough work that handing it over costs little, and little enough to be answered soon."""

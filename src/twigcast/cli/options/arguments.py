@@ -8,17 +8,6 @@ import typer
 
 from twigcast.cli.options.completion import complete_engine
 
-__all__ = [
-    "AsJson",
-    "DocumentCostMax",
-    "Documents",
-    "Engine",
-    "ExitCode",
-    "FileNames",
-    "ResidualCostMax",
-    "Subscriptions",
-]
-
 Subscriptions: TypeAlias = Annotated[
     str,
     typer.Argument(

@@ -5,8 +5,6 @@ Asked for when somebody presses the tab key; nothing of it is imported before.
 
 from __future__ import annotations
 
-__all__ = ["complete_engine", "complete_plan", "complete_strategy"]
-
 
 def complete_engine(incomplete: str) -> list[str]:
     """The engines by name."""

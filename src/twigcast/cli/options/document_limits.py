@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from twigcast.files import PublicationLimits
     from twigcast.language import DocumentLimits
 
-__all__ = ["LimitOptions", "check_number", "size_of", "stopped_by", "way_out"]
-
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[kmg]i?b|b)?", re.IGNORECASE)
 _UNITS: Final = {
     "": 1,

@@ -9,8 +9,6 @@ import typer
 
 from twigcast.errors import UsageError
 
-__all__ = ["Namespaces", "bindings"]
-
 Namespaces: TypeAlias = Annotated[
     list[str],
     typer.Option(

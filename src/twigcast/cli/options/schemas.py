@@ -10,8 +10,6 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from twigcast.language.dtd.schema import Schema
 
-__all__ = ["complete_schema", "schema_named"]
-
 
 def schema_named(dtd: str) -> Schema:
     """The schema of a name or a file; UsageError if there is neither."""

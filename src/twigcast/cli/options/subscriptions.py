@@ -20,8 +20,6 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from twigcast.files import SubscriptionFile
 
-__all__ = ["read_rules"]
-
 _LOOKED_AT = 100
 """So many lines show what a file is."""
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from twigcast.routing.topology.model import Tree
     from twigcast.spark import Pipeline
 
-__all__ = ["EMBEDDED", "Network", "Streaming", "bindings"]
-
 EMBEDDED = "local[*]"
 """What Spark calls itself when it runs in this process, on all cores."""
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from twigcast.spark import Pipeline, Publications, Run
     from twigcast.spark.stream.stream import Stream
 
-__all__ = ["INTERRUPTED", "Streamed", "carry_stream"]
-
 INTERRUPTED = 130
 """The exit code when somebody has pressed Ctrl-C."""
 

@@ -50,8 +50,6 @@ from twigcast.errors import UsageError
 from twigcast.language import Document, Pattern, Schema
 from twigcast.slips import each_of
 
-__all__ = ["Advertisement", "AdvertisementStatistics", "advertisement_covers", "overlaps"]
-
 
 class AdvertisementStatistics(NamedTuple):
     """Sizes of an advertisement, and of its caches."""

@@ -39,14 +39,6 @@ from twigcast.language.condition.model import TEXT, Label
 if TYPE_CHECKING:
     from twigcast.covering.advertisements.advertisement import Advertisement
 
-__all__ = [
-    "EXPRESSIONS_MAX",
-    "EXPRESSION_LABELS_MAX",
-    "SHOWING_STEPS_MAX",
-    "ShownPaths",
-    "path_expressions",
-]
-
 EXPRESSIONS_MAX: Final = 1000
 """Path expressions that are shown: more than anybody reads."""
 

@@ -50,8 +50,6 @@ from twigcast.language.condition.value_tests import passes
 from twigcast.language.translate.relaxation import weakened
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["REMEMBERED_SETS_MAX", "PathOverlap"]
-
 REMEMBERED_SETS_MAX: Final = 4096
 """Sets of parents and ancestors that are cached; the cache is cleared when it is full."""
 

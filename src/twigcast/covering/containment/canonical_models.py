@@ -40,8 +40,6 @@ from twigcast.covering.containment.homomorphism import (
 from twigcast.covering.containment.twig import ElementChain, Twig, stretched
 from twigcast.language.condition.model import ANY_ELEMENT
 
-__all__ = ["OutOfSteps", "Steps", "covers_every_model", "longest_row_of_stars"]
-
 
 class OutOfSteps(Exception):  # noqa: N818  # Not an error: the budget has done its work.
     """The budget of steps is used up."""

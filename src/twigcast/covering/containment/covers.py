@@ -74,18 +74,6 @@ from twigcast.language.condition.model import (
     parts_of,
 )
 
-__all__ = [
-    "COVER_BUDGET",
-    "CompiledPattern",
-    "Tally",
-    "Verdict",
-    "covers",
-    "decide",
-    "decide_compiled",
-    "paths_of",
-    "ready",
-]
-
 COVER_BUDGET: Final = 20_000
 """Steps for one decision: some hundred classes of models of patterns with ten nodes, which take up
 to ten milliseconds. Random trees of up to seven nodes need a tenth of it, and of 132,000 pairs of

@@ -51,8 +51,6 @@ from twigcast.language.condition.normal_form import all_of, at_document, exists,
 from twigcast.language.translate.relaxation import weakened
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["ALTERNATIVES_MAX", "narrower_twigs", "wider_twigs"]
-
 ALTERNATIVES_MAX: Final = 64
 """More alternatives than people write, and few enough to compare all pairs."""
 

@@ -27,8 +27,6 @@ from twigcast.covering.containment.twig import Twig
 from twigcast.covering.containment.value_implication import facts_imply, value_facts
 from twigcast.language.condition.model import ANY_ELEMENT, Condition, Kind, Label, Not, ValueTest
 
-__all__ = ["Follows", "TargetTwig", "lies_on", "plainly_follows", "target_twig"]
-
 
 class TargetTwig(NamedTuple):
     """A narrower twig as the target of homomorphisms. Masks have one bit for each node."""

@@ -39,8 +39,6 @@ from twigcast.covering.containment.homomorphism import (
 )
 from twigcast.covering.containment.twig import Twig
 
-__all__ = ["path_covers"]
-
 
 def path_covers(*, wider: Twig, narrower: TargetTwig, follows: Follows = plainly_follows) -> bool:
     """Whether a condensed single path covers another that is not condensed.

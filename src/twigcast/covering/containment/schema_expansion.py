@@ -22,8 +22,6 @@ from twigcast.covering.containment.with_schema import SchemaPaths, edges_from, p
 from twigcast.covering.paths.automaton import DOCUMENT_NODE
 from twigcast.language.condition.model import ANY_ELEMENT, Kind, Label
 
-__all__ = ["expansions"]
-
 _EXPANSIONS_MAX: Final = 64
 """Twigs that one twig is expanded into; where there would be more, a ``//`` stays."""
 

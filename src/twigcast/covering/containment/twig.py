@@ -40,16 +40,6 @@ from twigcast.language.condition.model import (
     ValueTest,
 )
 
-__all__ = [
-    "CHILD",
-    "ElementChain",
-    "Twig",
-    "condensed",
-    "stretched",
-    "twig_of",
-    "with_one_of_each_attribute",
-]
-
 CHILD: Final = 0
 """The reach of a node exactly one level below its parent."""
 

@@ -47,8 +47,6 @@ from twigcast.language.condition.model import (
 from twigcast.language.condition.value_tests import constant_number, is_numeric, passes
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["Fact", "contradictory", "facts_imply", "opposite", "value_facts", "value_implies"]
-
 Fact: TypeAlias = ValueTest | Not
 """A value test, or the negation of one."""
 

@@ -37,15 +37,6 @@ from twigcast.covering.containment.twig import Twig, made
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.language.condition.model import ANY_ELEMENT, TEXT, Condition, Kind, Label
 
-__all__ = [
-    "SchemaPaths",
-    "edges_from",
-    "paths_cover_under",
-    "possible_states",
-    "single_paths_of",
-]
-
-
 _LABELS_KNOWN_MAX: Final = 1024
 """Labels whose edges are cached; the cache is cleared when it is full."""
 

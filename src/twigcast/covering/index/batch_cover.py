@@ -36,8 +36,6 @@ from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.language import Pattern
 
-__all__ = ["minimal_sets"]
-
 
 def minimal_sets(
     patterns: Mapping[Pattern, int],

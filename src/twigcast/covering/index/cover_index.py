@@ -48,8 +48,6 @@ from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.slips import asked, check_whole
 
-__all__ = ["CoverEngine", "CoverIndex", "CoverIndexStatistics"]
-
 CoverEngine: TypeAlias = Literal["auto", "native", "python"]
 
 

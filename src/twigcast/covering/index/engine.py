@@ -19,8 +19,6 @@ from typing import Protocol
 
 from twigcast.covering.containment.covers import CompiledPattern
 
-__all__ = ["Candidates"]
-
 
 class Candidates(Protocol):
     """A changing set of numbered patterns, searched for possible coverings."""

@@ -36,8 +36,6 @@ from twigcast.covering.containment.twig import CHILD, Twig
 from twigcast.language.condition.model import Condition, Kind, Label, Operator, ValueTest
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["Features", "present_features", "required_features"]
-
 _SIGNATURE_BITS: Final = 509
 """Five times the features of a pattern of ten steps; a prime, to spread features evenly."""
 

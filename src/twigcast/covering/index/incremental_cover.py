@@ -51,8 +51,6 @@ from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.language import Pattern
 
-__all__ = ["IncrementalCover", "IncrementalCoverStatistics"]
-
 _Link = TypeVar("_Link", bound=str)
 
 _OWN: Final = 1

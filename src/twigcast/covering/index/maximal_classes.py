@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 
-__all__ = ["MaximalClasses"]
-
 
 class MaximalClasses:
     """A path of classes of patterns, by their numbers, each covered by the next."""

@@ -40,8 +40,6 @@ else:
     # A kernel built before there was a cover index has none.
     AVAILABLE = hasattr(kernel, "Candidates")
 
-__all__ = ["AVAILABLE", "CandidateStatistics", "NativeCandidates"]
-
 
 @dataclass(frozen=True, slots=True)
 class CandidateStatistics:

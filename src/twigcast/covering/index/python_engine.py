@@ -21,8 +21,6 @@ from __future__ import annotations
 from twigcast.covering.containment.covers import CompiledPattern
 from twigcast.covering.index.features import Features, present_features, required_features
 
-__all__ = ["FeatureIndex"]
-
 
 class FeatureIndex:
     """Numbered patterns by the features they require and have: see :class:`Candidates`."""

@@ -38,8 +38,6 @@ from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 
-__all__ = ["AggregatedSet"]
-
 
 class AggregatedSet(MergedSet):
     """Patterns, each with its representative: itself or an aggregate.

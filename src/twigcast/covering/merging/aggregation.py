@@ -76,8 +76,6 @@ from twigcast.language import Pattern, Schema
 from twigcast.language.condition.model import ANY_ELEMENT, AtDocument, Label, Reach
 from twigcast.slips import drawn
 
-__all__ = ["Aggregate", "Aggregation", "SimplePart", "aggregate", "space_budget"]
-
 _PART_MAX: Final = 2
 """Steps that rule 3 replaces by ``//`` here: no degree measures what longer parts would lose."""
 

@@ -26,15 +26,6 @@ from typing import Final, NamedTuple
 from twigcast.covering.merging.spine import Spine, SpineStep
 from twigcast.language.condition.model import Kind, Reach
 
-__all__ = [
-    "LONGER_PART_MAX",
-    "ElementGroups",
-    "MergeGroup",
-    "by_part",
-    "far_bits",
-    "one_operator_apart",
-]
-
 LONGER_PART_MAX: Final = 8
 """Steps that rule 3 replaces by ``//``, at most: of a path of ten steps, as deep as documents are
 in Dissemination (1.6), all but the first and the last. Its degree measures what such a merger adds.

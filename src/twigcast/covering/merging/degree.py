@@ -47,8 +47,6 @@ from twigcast.language.condition.model import TEXT, Label, Reach
 from twigcast.language.condition.normal_form import any_of
 from twigcast.slips import each_of, is_number
 
-__all__ = ["MERGE_DEPTH", "Degree", "PathMeasure", "measured_degree", "merge_degree"]
-
 MERGE_DEPTH: Final = 10
 """Levels of a label path that are counted: the depth of documents in Dissemination (1.6)."""
 

@@ -65,8 +65,6 @@ from twigcast.language import Pattern, Schema
 from twigcast.language.condition.model import Label, Reach
 from twigcast.slips import drawn
 
-__all__ = ["MERGE_STEPS_MAX", "Merged", "Merger", "merge"]
-
 MERGE_STEPS_MAX: Final = 20_000_000
 """Labels followed to count degrees in one call of :func:`merge`: some twenty seconds, as 10,000
 patterns of the NITF DTD take."""

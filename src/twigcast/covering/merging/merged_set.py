@@ -51,8 +51,6 @@ from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition.model import Kind
 
-__all__ = ["MergedSet"]
-
 
 class MergedSet(Copied):
     """Patterns, each with its representative: itself or a merger.

@@ -32,8 +32,6 @@ from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.slips import asked, drawn
 
-__all__ = ["Kept", "Reduction", "reduced"]
-
 
 class Kept(NamedTuple):
     """A pattern that remains, for itself or in place of others."""

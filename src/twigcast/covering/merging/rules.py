@@ -22,8 +22,6 @@ from twigcast.covering.merging.spine import Spine, SpineStep, pattern_of, spine_
 from twigcast.language import Pattern
 from twigcast.language.condition.model import Kind, Label, Reach
 
-__all__ = ["Rule", "RuledMerger", "is_open", "merger_of", "opened", "shortened"]
-
 
 class Rule(IntEnum):
     """The three rules."""

@@ -40,17 +40,6 @@ from twigcast.language.condition.model import (
 )
 from twigcast.language.condition.normal_form import all_of, exists
 
-__all__ = [
-    "Spine",
-    "SpineStep",
-    "joined_spine_of",
-    "pattern_of",
-    "plain_steps",
-    "spine_of",
-    "spine_steps",
-    "steps_of",
-]
-
 
 class SpineStep(NamedTuple):
     """One step of a spine, with the other conditions on its node."""

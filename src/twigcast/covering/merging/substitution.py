@@ -35,8 +35,6 @@ from twigcast.language.condition.model import (
     SelfIs,
 )
 
-__all__ = ["Bound", "simple_bindings"]
-
 
 class Bound(NamedTuple):
     """The path that one wildcard of an aggregate stands for in a part."""

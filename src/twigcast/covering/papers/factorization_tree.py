@@ -29,8 +29,6 @@ from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition.model import ValueTest
 
-__all__ = ["FactorizationTree", "FactorizationTreeStatistics"]
-
 
 class FactorizationTreeStatistics(NamedTuple):
     """The sizes of XNET, Table 2."""

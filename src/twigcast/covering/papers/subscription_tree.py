@@ -36,8 +36,6 @@ from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
-__all__ = ["SubscriptionTree", "SubscriptionTreeStatistics"]
-
 
 class SubscriptionTreeStatistics(NamedTuple):
     """Sizes of a subscription tree."""

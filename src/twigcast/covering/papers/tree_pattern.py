@@ -29,8 +29,6 @@ from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition.model import ANY_ELEMENT, TEXT, Condition, Kind, Label, ValueTest
 
-__all__ = ["PartLabel", "TreePart", "name_bit", "tree_pattern"]
-
 PartLabel: TypeAlias = str | ValueTest
 """A name as it is written, ``*``, ``//`` or ``//2``, or a test. Strings are quick to look up."""
 

@@ -35,8 +35,6 @@ from twigcast.language.condition.model import ValueTest
 if TYPE_CHECKING:
     from twigcast.covering.papers.factorization_tree import ByLabel, FactorizationNode
 
-__all__ = ["CoveredSearch", "covering_search"]
-
 _NODES_PER_PATTERN: Final = 4
 """About so many nodes of the tree are below a node for each pattern through it."""
 

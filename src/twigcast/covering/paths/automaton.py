@@ -41,21 +41,6 @@ from twigcast.errors import SchemaLimitError
 from twigcast.language.condition.model import Label
 from twigcast.slips import check_fields
 
-__all__ = [
-    "AUTOMATON_LIMITS",
-    "DOCUMENT_NODE",
-    "INCLUSION_STEPS_MAX",
-    "AutomatonLimits",
-    "PathAutomaton",
-    "PathState",
-    "Sketch",
-    "TextKind",
-    "Values",
-    "covers_paths",
-    "most_special",
-    "path_automaton",
-]
-
 _Entry = TypeVar("_Entry")
 
 DOCUMENT_NODE: Final = 0

@@ -33,8 +33,6 @@ from twigcast.covering.paths.expression import label_text
 from twigcast.errors import SchemaError
 from twigcast.language.condition.model import Kind, Label
 
-__all__ = ["automaton_text", "read_automaton"]
-
 _STRING: Final = r'"(?:[^"\\]|\\.)*"'
 _NAME: Final = r"(?:\{[^{}]*\}|\*:)?[^\s(){}*=@]+"
 _TOKEN: Final = re.compile(

@@ -22,8 +22,6 @@ from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, Text
 from twigcast.covering.paths.counting import LinearPath
 from twigcast.language.condition.model import Kind, Label, Reach
 
-__all__ = ["ContextLabels"]
-
 States: TypeAlias = int
 """A set of states, as bits."""
 

@@ -35,17 +35,6 @@ from twigcast.covering.paths.automaton import (
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language.condition.model import TEXT, TRUE, Condition, Exists, Kind, Label, Reach
 
-__all__ = [
-    "COUNTING_STEPS_MAX",
-    "LinearPath",
-    "PathStep",
-    "accepted_path",
-    "count_accepted",
-    "count_selected",
-    "linear_path",
-    "selected_paths",
-]
-
 COUNTING_STEPS_MAX: Final = 5_000_000
 """Labels followed in one count or search; twenty levels of NITF take some 30,000 for a pattern."""
 

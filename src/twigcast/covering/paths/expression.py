@@ -29,19 +29,6 @@ from twigcast.errors import PatternError, PatternLimitError
 from twigcast.language.condition.model import TEXT, Kind, Label
 from twigcast.language.xpath.lexer import is_name
 
-__all__ = [
-    "EXPRESSION_CHARACTERS_MAX",
-    "EXPRESSION_NESTING_MAX",
-    "PathExpression",
-    "Recursion",
-    "Repeated",
-    "expression_text",
-    "expressions_sketch",
-    "label_text",
-    "read_expression",
-    "recursion_of",
-]
-
 EXPRESSION_CHARACTERS_MAX: Final = 4096
 """Characters of one path expression, as of a pattern."""
 

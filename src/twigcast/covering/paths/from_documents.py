@@ -35,8 +35,6 @@ from twigcast.language.condition.model import Kind, Label
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.document.tree_walk import walk_texts
 
-__all__ = ["PathCollection", "PathFollower"]
-
 _BLANKS: Final = " \t\r\n"
 _NAMES_MAX: Final = 4096
 """Names whose labels are cached; more than any vocabulary has."""

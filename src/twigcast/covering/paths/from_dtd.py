@@ -55,8 +55,6 @@ from twigcast.language.dtd.schema import (
 )
 from twigcast.language.xpath.syntax import XML_NAMESPACE
 
-__all__ = ["schema_sketch"]
-
 _ENUMERATED: Final = frozenset({AttributeType.ENUMERATION, AttributeType.NOTATION})
 _PLAIN: Final = re.compile(r"[^\s&<]+(?: [^\s&<]+)*")
 """A value that looks the same in every document: no references, single spaces inside."""

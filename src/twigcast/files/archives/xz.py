@@ -13,8 +13,6 @@ from typing import IO, TYPE_CHECKING, BinaryIO, cast
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["XZ_MEMORY_MAX", "open_xz"]
-
 XZ_MEMORY_MAX = 128 << 20
 """Bytes that the decompressor may take: what ``xz -9`` asks for, and as much again."""
 

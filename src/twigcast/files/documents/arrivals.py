@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from twigcast.files.documents.publications import AnyPath
     from twigcast.files.limits import PublicationLimits
 
-__all__ = ["WATCHED_FILES_MAX", "Arrivals"]
-
 WATCHED_FILES_MAX = 1_000_000
 """Some 200 bytes each are remembered. Files beyond are not seen until others are gone."""
 

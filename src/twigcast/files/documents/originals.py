@@ -25,8 +25,6 @@ from twigcast.files.limits import reason_of
 from twigcast.files.opening import read_regular
 from twigcast.files.writing.locks import lock
 
-__all__ = ["LeftAsideError", "put_back_left_aside", "remove_original"]
-
 _ASIDE = re.compile(r"\.twigcast-[0-9a-f]{16}\.aside")
 
 

@@ -39,8 +39,6 @@ from twigcast.files.writing.unfinished import remove_left_behind, unfinished
 if TYPE_CHECKING:
     from twigcast.files.subscriptions.file import Subscription
 
-__all__ = ["NAME_BYTES_MAX", "SubscriberFolders", "safe_name"]
-
 NAME_BYTES_MAX = 150
 """A name with a digest behind it stays under the 255 bytes that disks allow."""
 

@@ -12,8 +12,6 @@ import os
 from pathlib import Path
 from uuid import uuid4
 
-__all__ = ["sync_file", "sync_folder", "write_whole"]
-
 _NOT_SUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EISDIR}
 """What file systems answer that cannot force a folder to disk; they keep names in another way."""
 

@@ -6,8 +6,6 @@ import errno
 import fcntl
 from typing import Final
 
-__all__ = ["lock", "lock_at_once"]
-
 _NO_LOCKS: Final = {
     errno.ENOLCK,
     errno.ENOTSUP,

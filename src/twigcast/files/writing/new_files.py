@@ -20,8 +20,6 @@ from typing import BinaryIO, Final
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.writing.unfinished import unfinished
 
-__all__ = ["cannot_write", "new_file"]
-
 _SLIPS: Final = {
     errno.EACCES,
     errno.EEXIST,

@@ -17,8 +17,6 @@ from secrets import token_hex
 
 from twigcast.files.writing.locks import lock
 
-__all__ = ["remove_left_behind", "unfinished"]
-
 _UNFINISHED = re.compile(r"\.twigcast-[0-9a-f]{16}\.tmp")
 
 

@@ -36,8 +36,6 @@ from twigcast.language.xpath.syntax import (
     Union,
 )
 
-__all__ = ["depth_of"]
-
 _Node: TypeAlias = Condition | Expression
 
 

@@ -24,8 +24,6 @@ from threading import RLock
 from typing import TypeVar
 from weakref import ref
 
-__all__ = ["Interned", "interned_count"]
-
 _T = TypeVar("_T")
 
 

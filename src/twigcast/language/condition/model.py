@@ -33,31 +33,6 @@ from typing import Final, NamedTuple, TypeAlias
 from twigcast.language.condition.hash_consing import Interned, rebuilt
 from twigcast.language.xpath.syntax import Expression, Literal, Number
 
-__all__ = [
-    "ANY_ELEMENT",
-    "FALSE",
-    "TEXT",
-    "TRUE",
-    "AllOf",
-    "AnyOf",
-    "AtDocument",
-    "Condition",
-    "Constant",
-    "Exists",
-    "FirstStep",
-    "FirstValue",
-    "Kind",
-    "Label",
-    "Not",
-    "Operator",
-    "Reach",
-    "Residual",
-    "SelfIs",
-    "ValueTest",
-    "is_exact",
-    "parts_of",
-]
-
 
 class Kind(StrEnum):
     """The kinds of nodes that have labels."""

@@ -38,8 +38,6 @@ from twigcast.language.condition.model import (
 )
 from twigcast.language.condition.writer import ends_in_value, part_text, step_text
 
-__all__ = ["all_of", "any_of", "at_document", "exists", "negation", "on_document"]
-
 _RANK: Final[dict[type, int]] = {
     kind: rank
     for rank, kind in enumerate(

@@ -21,8 +21,6 @@ from lxml import etree
 from twigcast.language.condition.model import Constant, Operator, ValueTest
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["constant_number", "is_numeric", "number_of", "passes"]
-
 _NUMBERS: Final[dict[Operator, Callable[[float, float], bool]]] = {
     Operator.EQUAL: eq,
     Operator.UNEQUAL: ne,

@@ -60,8 +60,6 @@ from twigcast.language.xpath.syntax import (
     direct,
 )
 
-__all__ = ["Libxml2Writer", "Writer", "canonical_text", "ends_in_value", "part_text", "step_text"]
-
 _NAMES_CACHED_MAX: Final = 4096
 """Cached results of trying names with libxml2: more than any vocabulary has beyond ASCII."""
 

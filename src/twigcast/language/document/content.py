@@ -30,8 +30,6 @@ from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 if TYPE_CHECKING:
     from lxml.etree import _Element, _ElementTree
 
-__all__ = ["Content", "Readable", "Source", "content_of", "encoded"]
-
 _DECLARATION: Final = re.compile(
     r"""(\A\ufeff?<\?xml\s[^>]*?\sencoding\s*=\s*["'])[^"'>]*(?=["'])"""
 )

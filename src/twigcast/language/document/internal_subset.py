@@ -16,8 +16,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["internal_subset_bytes"]
-
 _DOCTYPE: Final = "<!DOCTYPE"
 _WIDE_DOCTYPE: Final = _DOCTYPE.encode("utf-16-le")
 """Big-endian UTF-16 has the same bytes, one further on."""

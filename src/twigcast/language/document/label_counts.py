@@ -21,8 +21,6 @@ from twigcast.language.condition.model import Kind, Label
 if TYPE_CHECKING:
     from lxml.etree import _ElementTree
 
-__all__ = ["label_counts", "split_tag"]
-
 _VOCABULARY_MAX: Final = 4096
 """More names than any vocabulary has, so ordinary feeds never miss the cache."""
 

@@ -21,8 +21,6 @@ from lxml import etree
 if TYPE_CHECKING:
     from lxml.etree import _ElementTree
 
-__all__ = ["attribute_name_over", "tags_are_within"]
-
 _TAG: Final = re.compile(rb"""<(?:[^"'>]++|"[^"]*+"|'[^']*+')*+>""")
 _NO_TAGS: Final = (b"<!--", b"<![CDATA[", b"<?")
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["Event", "walk_texts"]
-
 Event: TypeAlias = "_Element | str | None"
 """An element where it starts, a text, or None where the innermost open element ends."""
 

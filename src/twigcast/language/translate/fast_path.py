@@ -41,8 +41,6 @@ from twigcast.language.condition.normal_form import all_of, exists, on_document
 from twigcast.language.xpath.parser import PatternLimits, plain_number
 from twigcast.language.xpath.syntax import Literal, Number
 
-__all__ = ["fast_meaning"]
-
 _NAME: Final = r"[A-Za-z_][A-Za-z0-9_.\-]*"
 _STEP: Final = re.compile(rf"(//?)(text\(\)|@?(?:{_NAME}|\*))((?:\[[^\[\]]*\])*)")
 _PREDICATE: Final = re.compile(

@@ -55,8 +55,6 @@ from twigcast.language.xpath.syntax import (
     type_of,
 )
 
-__all__ = ["weakened"]
-
 _COMPARISONS: Final = frozenset({"=", "!=", "<", "<=", ">", ">="})
 _EMPTY_STRING: Final = frozenset(
     {"string", "normalize-space", "local-name", "name", "namespace-uri"}

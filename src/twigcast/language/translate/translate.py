@@ -76,8 +76,6 @@ from twigcast.language.xpath.syntax import (
     type_of,
 )
 
-__all__ = ["REACH_OF", "as_path", "document_meaning", "predicate_meaning", "step_label"]
-
 
 class Context(Enum):
     """The kind of node that a condition is about."""

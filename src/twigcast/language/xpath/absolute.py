@@ -32,8 +32,6 @@ from twigcast.language.xpath.syntax import (
     tidy,
 )
 
-__all__ = ["from_document", "is_rooted", "rooted"]
-
 _DOCUMENT: Final = Path.rooted(())
 _ABOUT_CONTEXT: Final = frozenset(
     {"string", "number", "name", "local-name", "namespace-uri", "string-length", "normalize-space"}

@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 
 from twigcast.errors import PatternError
 
-__all__ = ["NAME", "Token", "is_name", "tokens"]
-
 _FIRST: Final = (
     "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
     "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"

@@ -47,8 +47,6 @@ from twigcast.language.xpath.syntax import (
 )
 from twigcast.slips import check_fields
 
-__all__ = ["UNBOUND_PREFIX", "PatternLimits", "first_foreign_character", "parse_expression"]
-
 _PRECEDENCE: Final = {
     "or": 1, "and": 2,
     "=": 3, "!=": 3,

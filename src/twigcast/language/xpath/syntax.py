@@ -20,37 +20,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias, assert_never
 from typing import Literal as Either
 
-__all__ = [
-    "ANYWHERE_BELOW",
-    "CONTEXT_NODE",
-    "FUNCTIONS",
-    "XML_NAMESPACE",
-    "Axis",
-    "Binary",
-    "Call",
-    "Chain",
-    "Expression",
-    "Filter",
-    "Function",
-    "KindTest",
-    "Literal",
-    "NameTest",
-    "Negative",
-    "Number",
-    "Path",
-    "Step",
-    "Type",
-    "Union",
-    "direct",
-    "filtered",
-    "is_positional",
-    "like_operands",
-    "may_be_declared",
-    "operands",
-    "tidy",
-    "type_of",
-]
-
 
 class Axis(StrEnum):
     """The thirteen axes (2.2)."""

@@ -22,8 +22,6 @@ from twigcast.matching.interface.engine import Decision, EngineStatistics
 from twigcast.matching.prefilter import LabelIndex, required_labels
 from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
 
-__all__ = ["LxmlEngine"]
-
 
 class LxmlEngine:
     """Compiled expressions behind a label prefilter."""

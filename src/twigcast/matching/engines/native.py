@@ -46,8 +46,6 @@ else:
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["AVAILABLE", "REMEMBERED_BYTES_MAX", "NativeEngine", "NativeStatistics", "version"]
-
 REMEMBERED_BYTES_MAX: Final = 256 << 20
 """Bytes of label paths that one reader remembers: 100,000 patterns need a tenth of it on documents
 of one kind. Above 250,000 patterns it grows in proportion to their number. Beyond, everything is

@@ -20,8 +20,6 @@ from twigcast.matching.interface.engine import Decision
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["decided_rows"]
-
 
 def decided_rows(
     engine: NativeEngine,

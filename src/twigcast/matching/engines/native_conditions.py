@@ -29,8 +29,6 @@ from twigcast.language.condition.normal_form import all_of, any_of
 from twigcast.language.condition.value_tests import constant_number
 from twigcast.language.xpath.syntax import Literal, Number
 
-__all__ = ["condition_of"]
-
 _BEYOND: Final = "1" + "0" * 309
 """More than the largest number of 64 bits, which libxml2 reads as infinity."""
 

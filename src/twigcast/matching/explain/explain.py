@@ -55,8 +55,6 @@ from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.slips import check_whole
 
-__all__ = ["Explanation", "explain"]
-
 _PATIENCE: Final = 5
 """A person asks rarely and can wait: so many times the work that matching may take."""
 

@@ -63,8 +63,6 @@ from twigcast.matching.residual.libxml2 import Residuals
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["NODES_MAX", "TEXT_CHARACTERS_MAX", "Finder", "Finding", "Findings", "FoundNode"]
-
 NODES_MAX: Final = 10
 """Nodes of one path that are described; whether there are more is told."""
 

@@ -23,8 +23,6 @@ from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, Nam
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["Around", "Found", "PrefixWriter", "Probe"]
-
 _DOWNWARDS: Final = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE})
 _LOOKED_AT_MAX = 200
 """Around so many nodes a name is looked for in other namespaces."""

@@ -15,8 +15,6 @@ from twigcast.display import some_of
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 
-__all__ = ["Decision", "Engine", "EngineStatistics"]
-
 
 @dataclass(frozen=True, slots=True)
 class Decision:

@@ -19,8 +19,6 @@ from twigcast.display import counted
 from twigcast.matching.interface.engine import Engine
 from twigcast.matching.interface.ids import Id, IdCodes, are_own_codes
 
-__all__ = ["Groups"]
-
 _Key = TypeVar("_Key", bound=Hashable)
 
 

@@ -21,17 +21,6 @@ from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.matching.interface.engine import Decision
 
-__all__ = [
-    "FIRST_OWN",
-    "AnyId",
-    "Id",
-    "IdCodes",
-    "are_own_codes",
-    "check_id",
-    "in_order",
-    "is_own_code",
-]
-
 Id: TypeAlias = int | str
 """What a subscription is known by."""
 

@@ -19,8 +19,6 @@ from twigcast.language.pattern import Pattern
 from twigcast.matching.interface.ids import Id
 from twigcast.slips import drawn
 
-__all__ = ["Expression", "Namespaces", "Rule", "Rules", "rules_of"]
-
 Namespaces: TypeAlias = Mapping[str, str]
 Expression: TypeAlias = str | Pattern
 _Value: TypeAlias = Expression | tuple[Expression, Namespaces | None]

@@ -10,8 +10,6 @@ from twigcast.display import html_table
 from twigcast.errors import DocumentError, TwigcastError
 from twigcast.matching.interface.engine import EngineStatistics
 
-__all__ = ["MatcherStatistics", "Tally"]
-
 
 class Tally:
     """Documents, and what became of them; several threads may count at a time.

@@ -63,8 +63,6 @@ from twigcast.matching.residual.document_stats import Sizes
 from twigcast.matching.residual.node_set_cost import DOCUMENT, Nodes, NodeSets
 from twigcast.matching.residual.searching import COMPARED, looking_for, looking_in
 
-__all__ = ["condition_cost"]
-
 _EVALUATION = 5
 """Evaluating one part of an expression, whatever it is."""
 _PREDICATE = 10

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     _Declarations = Iterable[tuple[str, tuple[str, str]]]
 
-__all__ = ["SCALES", "Sizes", "scale", "sizes_at_scale", "sizes_of"]
-
 SCALES: Final = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """The scales at which expressions are tried beforehand."""
 

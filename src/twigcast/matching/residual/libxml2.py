@@ -33,8 +33,6 @@ from twigcast.matching.residual.cost import condition_cost
 from twigcast.matching.residual.document_stats import SCALES, scale, sizes_at_scale, sizes_of
 from twigcast.matching.residual.tree_walk import Walk
 
-__all__ = ["COMPILED_MAX", "COST_MAX", "DOCUMENT_COST_MAX", "Residuals"]
-
 COST_MAX: Final = 10_000_000
 """Visits that one expression may cost on one document: some 50 to 100 ms of libxml2's time."""
 

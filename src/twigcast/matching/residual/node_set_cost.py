@@ -13,8 +13,6 @@ from twigcast.language.condition.model import Kind, Label
 from twigcast.language.xpath.syntax import Axis
 from twigcast.matching.residual.document_stats import Sizes
 
-__all__ = ["DOCUMENT", "NodeSets", "Nodes"]
-
 _COMPARED = 5
 """Comparing the places of two nodes in the document."""
 _MERGED = 0.1

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 
-__all__ = ["COMPARED", "looking_for", "looking_in"]
-
 COMPARED = 0.25
 """A character compared with one of those looked for, in visits of a node."""
 

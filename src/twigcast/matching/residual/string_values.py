@@ -15,8 +15,6 @@ from lxml import etree
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["own_texts", "string_value"]
-
 string_value = cast("Callable[[_Element], str]", etree.XPath("string()", smart_strings=False))
 """The string-value of an element."""
 

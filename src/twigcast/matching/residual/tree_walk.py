@@ -45,8 +45,6 @@ from twigcast.matching.residual.string_values import string_value
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["LeafNode", "Walk", "holds"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeafNode:

@@ -46,8 +46,6 @@ from twigcast.language.document.parse import split_tag
 from twigcast.language.pattern import Pattern
 from twigcast.matching.prefilter import required_labels
 
-__all__ = ["Automaton", "Leaf", "State", "key_of", "keys_of"]
-
 _LOOKING: Final = 2
 """Steps that looking at a leaf takes before any part of its condition is."""
 

@@ -38,8 +38,6 @@ from twigcast.matching.streaming.positions import PositionedResult
 from twigcast.matching.streaming.run import Reading
 from twigcast.matching.streaming.streamable import softened
 
-__all__ = ["STEP", "StreamingEngine", "StreamingStatistics"]
-
 STEP: Final = 25
 """A step of reading, in visits: it is Python's. ``document_cost_max`` is given in visits."""
 

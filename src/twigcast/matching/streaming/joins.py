@@ -28,8 +28,6 @@ from twigcast.language.condition.model import (
 from twigcast.language.condition.value_tests import passes
 from twigcast.matching.streaming.automaton import Leaf, key_of, keys_of
 
-__all__ = ["holds_at"]
-
 
 def holds_at(
     leaf: Leaf,

@@ -32,11 +32,6 @@ from twigcast.language.xpath.syntax import Literal
 from twigcast.matching.streaming.automaton import Automaton, Leaf, State, keys_of
 from twigcast.matching.streaming.joins import holds_at
 
-__all__ = [
-    "CHARACTERS_SHIFT", "LEARNED_MAX", "LEAVES_SHIFT", "REMEMBERED_MAX", "LabelPath", "LabelPaths",
-    "Marks", "Tests", "depths_of",
-]  # fmt: skip
-
 REMEMBERED_MAX: Final = 2_000_000
 """Cells remembered, some 200 MB: a feed of one kind fits, even with 100,000 subscriptions."""
 

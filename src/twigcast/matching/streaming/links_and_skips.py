@@ -8,8 +8,6 @@ from twigcast.matching.streaming.automaton import Leaf
 from twigcast.matching.streaming.positions import Position
 from twigcast.matching.streaming.run import Reading
 
-__all__ = ["Links", "Skips"]
-
 
 class Skips:
     """From which position on which ids need no answer.

@@ -18,8 +18,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["LastSeen", "Position", "PositionedResult"]
-
 
 class Position(NamedTuple):
     """So many tags of a document have been seen. Later moments compare as greater."""

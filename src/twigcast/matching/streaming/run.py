@@ -55,8 +55,6 @@ from twigcast.matching.streaming.positions import LastSeen, Position
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["STEPS_ELEMENTS", "Reading"]
-
 STEPS_ELEMENTS: Final = 65_536
 """With every so many elements a document may take as many steps again: there are more places to
 look at. The kernel does likewise."""

@@ -29,8 +29,6 @@ from twigcast.language.condition.normal_form import all_of, any_of, exists, nega
 from twigcast.language.translate.relaxation import weakened
 from twigcast.language.xpath.syntax import Literal
 
-__all__ = ["softened"]
-
 
 def softened(condition: Condition) -> Condition:
     """The weakest condition decidable on the way that must hold; itself if it is decidable.

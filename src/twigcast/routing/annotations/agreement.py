@@ -12,8 +12,6 @@ from functools import cached_property
 from twigcast.language import Pattern
 from twigcast.routing.annotations.hints import Hints, HintTable
 
-__all__ = ["AnnotationRequest", "SentTable"]
-
 
 @dataclass(frozen=True, slots=True)
 class SentTable:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["bits_of", "members", "number_of"]
-
 
 def number_of(members: Iterable[int]) -> int:
     """The number with these bits.

@@ -51,17 +51,6 @@ from twigcast.routing.annotations.name_chains import (
 )
 from twigcast.slips import check_fields
 
-__all__ = [
-    "HINT_LIMITS",
-    "HintLimits",
-    "HintTable",
-    "Hints",
-    "SimpleHint",
-    "SimpleParts",
-    "check_hints",
-    "hint_table",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class HintLimits:

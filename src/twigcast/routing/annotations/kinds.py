@@ -20,8 +20,6 @@ from typing import Final, Self
 
 from twigcast.errors import UsageError
 
-__all__ = ["Kinds"]
-
 _WRITTEN: Final = re.compile(r"(?:\+(?P<positive>sd?|d))?(?:-(?P<negative>sd?|d))?")
 
 

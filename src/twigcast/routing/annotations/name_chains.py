@@ -57,17 +57,6 @@ from twigcast.language.condition.model import (
 from twigcast.language.condition.normal_form import exists
 from twigcast.matching.streaming.streamable import softened
 
-__all__ = [
-    "ROW_NAMES_MAX",
-    "Row",
-    "best_rows",
-    "needed_rows",
-    "row_of",
-    "row_pattern",
-    "rows_with_positions",
-    "rows_within",
-]
-
 Row: TypeAlias = tuple[Label, ...]
 """Names of elements, from the top; each is one name, in one namespace or in none."""
 

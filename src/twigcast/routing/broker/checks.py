@@ -14,17 +14,6 @@ from twigcast.routing.broker.limits import RouterLimits
 from twigcast.routing.events import Change, LinkId
 from twigcast.routing.wire.messages import NAME_CHARACTERS_MAX
 
-__all__ = [
-    "Refused",
-    "check_difference",
-    "check_length",
-    "check_name",
-    "check_pattern",
-    "check_room",
-    "check_table",
-    "once",
-]
-
 _GROWTH_MAX: Final = 2
 """A merger has no steps that its parts have not; each may have got ``.//`` in front, and has at
 least three characters of its own by then: ``[a]`` and ``[.//a]``."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from twigcast.covering import Advertisement
 from twigcast.routing.events import Advertise, AdvertisementId, Subscribe, SubscriptionId
 
-__all__ = ["Clients"]
-
 
 class Clients:
     """Subscriptions and advertisements of a broker's own clients, by their ids."""

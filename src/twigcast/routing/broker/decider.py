@@ -18,8 +18,6 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
-__all__ = ["DocumentDecider"]
-
 
 class DocumentDecider:
     """Decides documents for one router."""

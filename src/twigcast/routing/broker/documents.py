@@ -44,8 +44,6 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument, OpenDocuments
 from twigcast.routing.tables.route_table import RouteTable
 
-__all__ = ["DocumentTally", "Documents"]
-
 # A document passes these once for each of its links, so they are made once.
 _DECIDING: Final = door("deciding a document")
 _FORWARDING: Final = door("forwarding a document")

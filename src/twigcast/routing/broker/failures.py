@@ -13,8 +13,6 @@ from threading import Lock
 from twigcast.door import door
 from twigcast.errors import InternalError
 
-__all__ = ["Failures", "door_of"]
-
 
 class Failures:
     """How many there were. Documents are decided on many threads, so counting takes a lock."""

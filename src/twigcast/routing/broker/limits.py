@@ -8,8 +8,6 @@ from typing import Final
 from twigcast.routing.forwarding.advertisement_table import ADVERTISEMENTS_MAX
 from twigcast.slips import check_fields
 
-__all__ = ["ROUTER_LIMITS", "RouterLimits"]
-
 
 @dataclass(frozen=True, slots=True)
 class RouterLimits:

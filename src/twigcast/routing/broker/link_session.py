@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from twigcast.routing.events import Change
 
-__all__ = ["Session"]
-
 
 @dataclass(slots=True)
 class Session:

@@ -25,8 +25,6 @@ from twigcast.routing.events import (
     Received,
 )
 
-__all__ = ["Remedies", "Remedy", "dead_letter", "is_about_a_document"]
-
 
 class Remedy(Enum):
     """What is to be done."""

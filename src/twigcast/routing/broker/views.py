@@ -15,8 +15,6 @@ from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.tables.route_table import RouteTable
 
-__all__ = ["RouterStatistics", "TablesView", "statistics_of", "tables_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class TablesView:

@@ -28,14 +28,6 @@ from twigcast.covering import Advertisement, advertisement_covers
 from twigcast.language.condition.model import Label
 from twigcast.routing.events import LinkId
 
-__all__ = [
-    "ADVERTISEMENTS_MAX",
-    "COMPARED_EDGES_MAX",
-    "FORMER_ADVERTISEMENTS_MAX",
-    "AdvertisementDifference",
-    "AdvertisementTable",
-]
-
 ADVERTISEMENTS_MAX: Final = 1_000
 """Different advertisements that a router takes: each is compared with all others, so a table of
 this size costs a million comparisons, and a network has some dozens of kinds of documents."""

@@ -35,8 +35,6 @@ from twigcast.covering import Advertisement, overlaps
 from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 
-__all__ = ["Direction"]
-
 
 class Direction:
     """The patterns that could be forwarded over a link, and which of them are worth it."""

@@ -10,8 +10,6 @@ from twigcast.covering.delta import DeltaSet, Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 
-__all__ = ["EveryRoute"]
-
 
 class EveryRoute:
     """What is forwarded over each link if nothing is held back; keeps to the protocol Forwarded."""

@@ -25,8 +25,6 @@ from twigcast.routing.forwarding.suppression import Suppression
 from twigcast.routing.path_unit.linear_parts import linear_parts
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["Forwarder", "LinkUpdate"]
-
 
 class LinkUpdate(NamedTuple):
     """What one neighbour has to be told: first what is new, then what is no more."""

@@ -59,8 +59,6 @@ from twigcast.language import Pattern
 from twigcast.routing.forwarding.direction import Direction
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["MERGE_TICK_STEPS_MAX", "OutgoingLink", "OutgoingStatistics"]
-
 MERGE_TICK_STEPS_MAX: Final = 1_000_000
 """Labels followed to count degrees at a merge tick of one link: about a second, which a broker with
 some links can spare a minute. What is perfect without counting is merged before."""

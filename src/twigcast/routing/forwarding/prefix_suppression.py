@@ -39,8 +39,6 @@ from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.structure_prefix import EVERYTHING, Structure, structures
 
-__all__ = ["PrefixSuppression"]
-
 _Source: TypeAlias = LinkId | None
 
 

@@ -54,8 +54,6 @@ from twigcast.language.condition.model import (
 )
 from twigcast.language.condition.writer import step_text
 
-__all__ = ["EVERYTHING", "Structure", "is_structure_prefix", "structure_prefixes", "structures"]
-
 STRUCTURES_KEPT: Final = 1 << 16
 """Structures remembered, so that the routers of a simulated network, which hand each other the same
 prefixes, take each only once. With the pattern it was taken of, one takes 1.5 to 2.6 KB on NITF."""

@@ -23,8 +23,6 @@ from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 
-__all__ = ["Suppression"]
-
 
 class Suppression(Protocol):
     """The patterns to be forwarded over each link, kept up to date."""

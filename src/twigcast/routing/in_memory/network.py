@@ -73,8 +73,6 @@ from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.routing.topology.model import Link, Topology
 from twigcast.slips import is_number
 
-__all__ = ["Delivery", "Network", "Outcome"]
-
 _LOGGER: Final = logging.getLogger(__name__)
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.routing.events import SubscriptionId
 
-__all__ = ["Delivery", "Outcome"]
-
 
 @dataclass(frozen=True, slots=True)
 class Delivery:

@@ -24,8 +24,6 @@ from twigcast.language import Pattern
 from twigcast.routing.annotations.hints import Hints
 from twigcast.routing.events import Arrive, Change, Message
 
-__all__ = ["KINDS", "Direction", "Traffic", "message_bytes"]
-
 KINDS: Final = ("subscribe", "unsubscribe", "advertise", "unadvertise", "publish")
 """Of messages: a pattern said or withdrawn, an advertisement, a document or one of its paths."""
 

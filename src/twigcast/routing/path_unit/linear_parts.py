@@ -66,8 +66,6 @@ from twigcast.language.condition.model import (
 )
 from twigcast.language.condition.normal_form import on_document
 
-__all__ = ["EVERY_PATH", "linear_parts"]
-
 EVERY_PATH: Final = Pattern.parse("/*")
 """The linear part that all paths match."""
 

@@ -28,8 +28,6 @@ from twigcast.routing.annotations.kinds import Kinds
 from twigcast.routing.events import Change, LinkId
 from twigcast.routing.strategy import Strategy
 
-__all__ = ["Piggyback"]
-
 
 class Piggyback:
     """The agreements of a broker with its neighbours."""

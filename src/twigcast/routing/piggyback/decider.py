@@ -50,8 +50,6 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
-__all__ = ["AnnotatedDecider"]
-
 _Own: TypeAlias = tuple[tuple[SubscriptionId, ...], tuple[SubscriptionId, ...]]
 """Local subscriptions that match, and those in doubt."""
 

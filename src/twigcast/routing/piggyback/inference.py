@@ -40,8 +40,6 @@ from twigcast.routing.annotations.hints import Hints, HintTable, SimpleParts, is
 from twigcast.routing.annotations.kinds import Kinds
 from twigcast.routing.annotations.name_chains import row_of, rows_within
 
-__all__ = ["Lessons", "derive", "learn"]
-
 
 @dataclass(frozen=True, slots=True)
 class Lessons:

@@ -23,8 +23,6 @@ from twigcast.routing.events import Decide, LinkId
 from twigcast.routing.piggyback.inference import Lessons
 from twigcast.routing.tables.route_table import RouteTable, Snapshot
 
-__all__ = ["NO_LESSONS", "DecisionContext", "NameChainFindings", "Reading"]
-
 NO_LESSONS: Final = Lessons()
 
 

@@ -57,8 +57,6 @@ from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
 
-__all__ = ["Routes", "Turn", "passed_on", "ready_memory", "rounds", "speak", "spread"]
-
 READY_MAX: Final = 200_000
 """Patterns that are kept ready for searches, at about 2 KB each: brokers hear the same ones, and to
 make one ready takes five times as long as to find its place."""

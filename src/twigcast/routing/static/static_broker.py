@@ -58,18 +58,6 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 from twigcast.routing.tables.route_table import RouteTable
 
-__all__ = [
-    "AnnotatingBroker",
-    "PlainBroker",
-    "RoutingDecision",
-    "StandingBroker",
-    "StandingTables",
-    "agreements",
-    "compiled_tables",
-    "route_id",
-    "standing_broker",
-]
-
 _SESSION: Final = 1
 """Nothing changes, so all that was ever said was said at once: in change 1 of session 1."""
 

@@ -16,8 +16,6 @@ from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.events import BrokerId, Decide, Decided, LinkId, SubscriptionId
 from twigcast.routing.tables.route_table import Snapshot
 
-__all__ = ["OpenDocument", "OpenDocuments"]
-
 
 @dataclass(slots=True)
 class OpenDocument:

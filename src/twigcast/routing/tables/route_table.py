@@ -31,8 +31,6 @@ from twigcast.matching import Matcher
 from twigcast.matching.interface.groups import Groups
 from twigcast.routing.events import LinkId, SubscriptionId
 
-__all__ = ["ROUTES_A_DOCUMENT", "LocalAnswer", "RouteTable", "Snapshot"]
-
 ROUTES_A_DOCUMENT: Final = 1_000
 """Making so many routes ready for groups takes about as long as groups save on one document."""
 

@@ -17,8 +17,6 @@ from typing import Final, TypeGuard
 from twigcast.errors import UsageError
 from twigcast.routing.topology.model import LATENCY_MS, Client, Link, Topology, TopologyLimits
 
-__all__ = ["read_topology_table"]
-
 _KEYS: Final = ("brokers", "links", "clients")
 _LINK_KEYS: Final = ("between", "latency_ms", "bandwidth_mbps")
 _CLIENT_KEYS: Final = ("name", "broker", "latency_ms")

@@ -26,18 +26,6 @@ from twigcast.routing.annotations.annotations import ANNOTATION_BYTES_MAX, Annot
 from twigcast.routing.annotations.hints import HINT_LIMITS, Hints, SimpleHint
 from twigcast.routing.wire.texts import read_pattern
 
-__all__ = [
-    "HINT_WILDCARDS_MAX",
-    "SAID_PATTERNS_MAX",
-    "AnnotationBytes",
-    "HintsForm",
-    "annotation_bytes",
-    "fault_of",
-    "hints_form",
-    "read_annotations",
-    "read_hints",
-]
-
 HINT_WILDCARDS_MAX: Final = 1_024
 """Wildcards asked for of one pattern: twice as many as 256 steps can have."""
 

@@ -43,19 +43,6 @@ from twigcast.routing.wire.texts import (
     read_pattern,
 )
 
-__all__ = [
-    "ARRAY_ITEMS_MAX",
-    "NAME_CHARACTERS_MAX",
-    "ArriveForm",
-    "ChangeForm",
-    "EffectForm",
-    "EventForm",
-    "Form",
-    "MessageForm",
-    "form_of",
-    "value_of",
-]
-
 ARRAY_ITEMS_MAX: Final = 1_048_576
 """Items of any array: as many as the largest documents have paths, in 8 MB of memory."""
 

@@ -21,17 +21,6 @@ from twigcast.errors import (
 from twigcast.language import Pattern, PatternLimits
 from twigcast.language.condition.depth import depth_of
 
-__all__ = [
-    "WIRE_AUTOMATON_LIMITS",
-    "WIRE_DEPTH_MAX",
-    "WIRE_PATTERN_LIMITS",
-    "advertisement_weight",
-    "pattern_refusal",
-    "pattern_weight",
-    "read_advertisement",
-    "read_pattern",
-]
-
 WIRE_PATTERN_LIMITS: Final = PatternLimits(
     characters_max=524_288,
     steps_max=1_024,

@@ -19,8 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heappop, heappush
 
-__all__ = ["Agenda"]
-
 
 class Agenda:
     """What is still to happen, and what time it is."""

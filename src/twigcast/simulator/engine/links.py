@@ -21,8 +21,6 @@ from dataclasses import dataclass
 
 from twigcast.routing.topology.model import Link
 
-__all__ = ["Wire"]
-
 
 @dataclass(slots=True)
 class Wire:

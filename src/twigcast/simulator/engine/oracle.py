@@ -24,8 +24,6 @@ from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing.events import BrokerId, SubscriptionId
 
-__all__ = ["DeliveryOracle", "Judgement", "leading_to"]
-
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

@@ -35,8 +35,6 @@ from twigcast.simulator.results import (
     response_times,
 )
 
-__all__ = ["Record"]
-
 _NOBODY: Final[frozenset[SubscriptionId]] = frozenset()
 
 

@@ -72,8 +72,6 @@ from twigcast.simulator.schedule import (
 )
 from twigcast.slips import asked, check_fields
 
-__all__ = ["SIMULATION_LIMITS", "Simulation", "SimulationLimits"]
-
 _DEFAULT_COSTS: Final = CostModel()
 
 

@@ -48,8 +48,6 @@ from twigcast.simulator.schedule import (
     Schedule,
 )
 
-__all__ = ["GeneratedSchedule", "generate_schedule"]
-
 _Id = TypeVar("_Id")
 
 _DOINGS: Final = (

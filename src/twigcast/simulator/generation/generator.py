@@ -33,8 +33,6 @@ from twigcast.simulator.scenario.model import SUBSCRIPTIONS_MAX, Scenario
 from twigcast.simulator.schedule import ClientEvent, Phase
 from twigcast.workload import Vocabulary, generate_documents, generate_patterns
 
-__all__ = ["Names", "ScheduleGenerator"]
-
 
 @dataclass(frozen=True, slots=True)
 class Publisher:

@@ -35,18 +35,6 @@ from twigcast.simulator.scenario.table_reader import Keys
 from twigcast.simulator.scenario.topology_spec import NetworkPlan, read_network_plan
 from twigcast.workload import generate_documents, generate_patterns
 
-__all__ = [
-    "CHURN_MAX",
-    "DOCUMENTS_MAX",
-    "DRAWN_ELEMENTS_MAX",
-    "SCENARIO_BYTES_MAX",
-    "SUBSCRIPTIONS_MAX",
-    "Churn",
-    "Scenario",
-    "Workload",
-    "read_scenario",
-]
-
 CHURN_MAX: Final = 5_000_000
 """Comings and goings that a scenario may ask for; each is drawn before the run, and kept."""
 

@@ -22,8 +22,6 @@ from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.slips import is_number
 
-__all__ = ["WHOLE_MAX", "Keys"]
-
 WHOLE_MAX: Final = 9_000_000_000_000_000_000
 """The largest whole number of a scenario: it fits into 64 bits, which is what TOML promises."""
 

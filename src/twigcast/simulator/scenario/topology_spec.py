@@ -36,8 +36,6 @@ from twigcast.workload.topologies import (
 )
 from twigcast.workload.transit_stubs import TransitStub, transit_stub
 
-__all__ = ["NetworkPlan", "read_network_plan"]
-
 _KINDS: Final = ("line", "star", "binary-tree", "random-tree", "transit-stub")
 
 

@@ -19,8 +19,6 @@ from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 
-__all__ = ["options_text"]
-
 _LISTED: Final = "change"
 """The tables that are written one below the other."""
 

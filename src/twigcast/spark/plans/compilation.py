@@ -14,8 +14,6 @@ from twigcast.spark.plans.design import Design
 if TYPE_CHECKING:
     from twigcast.spark.worker.crossings import CrossingModel
 
-__all__ = ["Compilation"]
-
 
 @dataclass(frozen=True)
 class Compilation:

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from twigcast.files.documents.publications import AnyPath
     from twigcast.routing.topology.model import Tree
 
-__all__ = ["PLANS", "Design", "Plan", "Promise", "design_of"]
-
-
 Plan: TypeAlias = Literal["fused", "hops"]
 
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from twigcast.spark.storage.batches import BatchOutput
     from twigcast.spark.worker.broker_tree import BrokerTree
 
-__all__ = ["FusedPlan"]
-
 
 @dataclass(frozen=True)
 class FusedPlan:

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from twigcast.spark.session.progress import Listener
     from twigcast.spark.worker.crossings import CrossingModel
 
-__all__ = ["Plan", "Prepared", "prepare"]
-
 Plan: TypeAlias = FusedPlan | ShardedPlan | HopsPlan
 """How documents find their subscriptions; each has ``prepare``, ``files`` and ``run``."""
 

@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 
     Column: TypeAlias = pa.ChunkedArray[Any]
 
-__all__ = ["ROUTES", "SPARK_ROUTES_MIN", "compute_routes"]
-
 SPARK_ROUTES_MIN: Final = 30_000
 """Subscriptions from which on Spark is worth its while: a round costs it a third of a second
 whatever there is to do, and this many take about as long as the rounds of a hundred brokers."""

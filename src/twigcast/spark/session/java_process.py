@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from pyspark import SparkConf
 
-__all__ = ["forget", "has_gone", "hush_accumulators", "launched", "unless_interrupted"]
-
 _FAREWELL_SECONDS = 5
 """So long may Java take to remove its files."""
 

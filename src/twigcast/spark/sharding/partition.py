@@ -57,8 +57,6 @@ from twigcast.language.condition.model import (
 from twigcast.language.xpath.syntax import Literal
 from twigcast.spark.sharding.requirements import Required, required_by, shared_by
 
-__all__ = ["SLACK", "SUMMARY_STEPS", "split", "summary"]
-
 SLACK: Final = 0.15
 """By so much of a shard a cut may move to a better place: none gets larger than 1.3 of the mean."""
 

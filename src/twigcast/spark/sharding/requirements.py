@@ -43,8 +43,6 @@ from twigcast.language.condition.normal_form import all_of, exists
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["Required", "Requirement", "required_by", "shared_by"]
-
 Steps: TypeAlias = tuple[tuple[Reach, Label], ...]
 
 

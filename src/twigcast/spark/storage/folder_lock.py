@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from twigcast.spark.storage.batches import Store
 
-__all__ = ["alone"]
-
 
 @contextmanager
 def alone(store: Store) -> Iterator[None]:

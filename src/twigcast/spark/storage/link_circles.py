@@ -13,8 +13,6 @@ from typing import Final
 from twigcast.display import printable
 from twigcast.errors import UsageError
 
-__all__ = ["FOLDERS_BEHIND_LINKS_MAX", "check_links"]
-
 FOLDERS_BEHIND_LINKS_MAX: Final = 10_000
 """Folders, each counted once for every way that leads there through a link."""
 

@@ -27,8 +27,6 @@ from twigcast.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FORMAT", "sealed", "unsealed"]
-
 _Fields = TypeVar("_Fields")
 
 FORMAT: Final = 1

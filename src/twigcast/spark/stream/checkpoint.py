@@ -24,8 +24,6 @@ from twigcast.spark.storage.batches import local_path
 if TYPE_CHECKING:
     from twigcast.spark.storage.batches import Store
 
-__all__ = ["damaged_file", "gone_files"]
-
 _VERSION: Final = "v1"
 _NOTHING: Final = "-"
 """In the place of a source that had nothing yet."""

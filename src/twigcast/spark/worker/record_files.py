@@ -22,8 +22,6 @@ import pyarrow as pa
 
 from twigcast.errors import UsageError
 
-__all__ = ["RecordFile", "RecordFileWriter"]
-
 _ALIGNMENT: Final = 64
 """Where batches begin, so that they can be used where they lie."""
 

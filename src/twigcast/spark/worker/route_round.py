@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[np.int32]
 
-__all__ = ["OWN", "PLAN", "SAID", "Round", "plan_bytes", "read_pattern", "take_turns"]
-
 OWN: Final = -1
 """The source of what a broker's own clients ask for."""
 

@@ -23,17 +23,6 @@ from twigcast.errors import DocumentError, InternalError, TwigcastError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "INTERNAL",
-    "Refusal",
-    "each_alone",
-    "joined_rows",
-    "refusal_by",
-    "refusal_in",
-    "row_of",
-    "texts_of",
-]
-
 INTERNAL: Final = "internal"
 """The stage of documents that made Twigcast itself fail."""
 

@@ -16,8 +16,6 @@ from twigcast.language.xpath.hints.tokens import UnreadableError
 from twigcast.language.xpath.lexer import Token
 from twigcast.language.xpath.syntax import FUNCTIONS
 
-__all__ = ["function_call", "function_departure"]
-
 _CONSTRUCTORS: Final = ("xs:", "xsd:")
 
 

@@ -38,8 +38,6 @@ from twigcast.language.xpath.hints.pieces import (
 )
 from twigcast.language.xpath.hints.regular import plain_text
 
-__all__ = ["compare", "has_token", "time_number"]
-
 _MIRRORED: Final = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OPPOSITE: Final = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _SPELT_OUT_MAX = 8

@@ -5,8 +5,6 @@ from __future__ import annotations
 from twigcast.language.xpath.hints.tokens import UnreadableError
 from twigcast.language.xpath.lexer import Token
 
-__all__ = ["Cursor"]
-
 _TOKENS_READ_MAX = 20_000
 """The body of a quantifier is read once for each of its values."""
 

@@ -38,8 +38,6 @@ from twigcast.language.xpath.hints.pieces import (
 from twigcast.language.xpath.hints.regular import ends_with, lowered, matched, plain_text, uppered
 from twigcast.language.xpath.syntax import FUNCTIONS, Type
 
-__all__ = ["Later", "castable", "converted", "known_call", "later_function", "nearest_function"]
-
 _KIND_OF: Final = {
     Type.NODES: PieceKind.NODES,
     Type.STRING: PieceKind.STRING,

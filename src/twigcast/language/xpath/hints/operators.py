@@ -40,8 +40,6 @@ from twigcast.language.xpath.hints.pieces import (
 from twigcast.language.xpath.hints.regular import ends_with, matched
 from twigcast.language.xpath.lexer import Token
 
-__all__ = ["COMPARISON", "Applied", "OperatorRule", "operator_at"]
-
 COMPARISON: Final = 3
 """The precedence of comparisons."""
 

@@ -14,40 +14,6 @@ from typing import Final
 
 from twigcast.language.xpath.hints.departures import Departure
 
-__all__ = [
-    "AND",
-    "CONTEXT_NODE",
-    "EQUAL",
-    "OR",
-    "PATH",
-    "PRIMARY",
-    "PRODUCT",
-    "RELATION",
-    "SIGN",
-    "SUM",
-    "UNION",
-    "NoRewriteError",
-    "Piece",
-    "PieceKind",
-    "all_true",
-    "any_true",
-    "as_boolean",
-    "as_nodes",
-    "as_nodes_in_order",
-    "as_value",
-    "call",
-    "closed",
-    "each_below",
-    "filtered",
-    "literal",
-    "mapped",
-    "negated",
-    "number",
-    "piece",
-    "sequence",
-    "union",
-]
-
 OR, AND, EQUAL, RELATION, SUM, PRODUCT, SIGN, UNION, PATH, PRIMARY = range(1, 11)
 """The precedences of XPath 1.0. To a primary a predicate may be added."""
 

@@ -50,8 +50,6 @@ from twigcast.language.xpath.hints.pieces import (
 from twigcast.language.xpath.hints.tokens import UnreadableError, string_value
 from twigcast.language.xpath.lexer import Token
 
-__all__ = ["Reader"]
-
 _DEPTH_MAX = 64
 """Expressions inside each other, operands of operators included."""
 

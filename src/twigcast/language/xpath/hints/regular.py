@@ -28,8 +28,6 @@ from twigcast.language.xpath.hints.pieces import (
     piece,
 )
 
-__all__ = ["ends_with", "lowered", "matched", "plain_text", "uppered"]
-
 _UPPER: Final = literal("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LOWER: Final = literal("abcdefghijklmnopqrstuvwxyz")
 _DIGITS: Final = literal("0123456789")

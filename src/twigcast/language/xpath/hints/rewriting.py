@@ -17,8 +17,6 @@ from twigcast.language.xpath.hints.pieces import NoRewriteError
 from twigcast.language.xpath.hints.reading import Reader
 from twigcast.language.xpath.hints.tokens import UnreadableError, lenient_tokens
 
-__all__ = ["Rewriting", "rewrite"]
-
 _ENTITY: Final = re.compile(r"&(?:quot|apos|lt|gt|amp|#[0-9]{1,7}|#x[0-9A-Fa-f]{1,6});")
 
 

@@ -14,8 +14,6 @@ from typing import Final
 from twigcast.errors import PatternError
 from twigcast.language.xpath.hints.pieces import literal
 
-__all__ = ["advice_by_looks"]
-
 Accepts = Callable[[str], bool]
 
 _JSON_STEP: Final = re.compile(

@@ -13,8 +13,6 @@ from typing import Final
 from twigcast.language.xpath.hints.departures import Departure, later, slip
 from twigcast.language.xpath.lexer import NAME, Token
 
-__all__ = ["UnreadableError", "lenient_tokens", "string_value"]
-
 _SINGLE: Final = "\u2018\u2019\u201a\u201b\u2032\u00b4`\u2039\u203a"
 _DOUBLE: Final = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"
 _CURLY: Final = frozenset(_SINGLE + _DOUBLE)
