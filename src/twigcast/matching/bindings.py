@@ -18,7 +18,9 @@ which of its narrower patterns are matched too: the PS annotations of Piggyback 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from lxml.etree import _Element
 
 from twigcast.door import door
 from twigcast.errors import UsageError
@@ -40,9 +42,6 @@ from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import Pattern
 from twigcast.matching.residual.tree_walk import LeafNode, Walk
 from twigcast.slips import each_of
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 
 class Binding(NamedTuple):

@@ -7,12 +7,10 @@ sure of, and what only libxml2 can decide, needs the tree. The other engines ask
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+from lxml.etree import _ElementTree
 
 from twigcast.language.document.parse import Document, DocumentLimits
-
-if TYPE_CHECKING:
-    from lxml.etree import _ElementTree
 
 
 class Unread(Document):

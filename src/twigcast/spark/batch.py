@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
 from twigcast import __version__
 from twigcast.display import counted, one_line, printable
-from twigcast.files import Rejected, list_documents
-from twigcast.spark.plans.distribution import documents_in_chunks, documents_in_table
+from twigcast.files import Entry, Rejected, list_documents
+from twigcast.files.documents.publications import AnyPath
+from twigcast.spark.plans.distribution import Documents, documents_in_chunks, documents_in_table
 from twigcast.spark.plans.prepare import Prepared
+from twigcast.spark.plans.writers import Sums
 from twigcast.spark.result import Run
-from twigcast.spark.session.progress import REPORT_EVERY, reporter, watched
+from twigcast.spark.session.progress import REPORT_EVERY, Listener, reporter, watched
 from twigcast.spark.session.session import (
     cores_of,
     partitions_of,
 )
 from twigcast.spark.storage.batches import (
+    BatchOutput,
+    Store,
     hadoop_store,
     local_path,
     local_store,
@@ -32,16 +35,6 @@ from twigcast.spark.storage.batches import (
 from twigcast.spark.storage.sources import Publications, table_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.chunks import chunk_count, cut
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from twigcast.files import Entry
-    from twigcast.files.documents.publications import AnyPath
-    from twigcast.spark.plans.distribution import Documents
-    from twigcast.spark.plans.writers import Sums
-    from twigcast.spark.session.progress import Listener
-    from twigcast.spark.storage.batches import BatchOutput, Store
 
 _LOG = logging.getLogger("twigcast.spark")
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.display import html_table, one_line, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
+from twigcast.files.documents.publications import AnyPath
 from twigcast.spark.session.failures import plain_spark_errors
 from twigcast.spark.session.session import check_session, running_session
 from twigcast.spark.storage.batches import batches_of, checked_place, literally, readable_store
 from twigcast.spark.storage.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from pyspark.sql import DataFrame, SparkSession
-
-    from twigcast.files.documents.publications import AnyPath
 
 
 @dataclass(frozen=True, repr=False)

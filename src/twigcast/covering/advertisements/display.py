@@ -25,8 +25,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from twigcast.covering.advertisements.advertisement import Advertisement
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.expression import (
     EXPRESSION_NESTING_MAX,
@@ -35,9 +36,6 @@ from twigcast.covering.paths.expression import (
     label_text,
 )
 from twigcast.language.condition.model import TEXT, Label
-
-if TYPE_CHECKING:
-    from twigcast.covering.advertisements.advertisement import Advertisement
 
 EXPRESSIONS_MAX: Final = 1000
 """Path expressions that are shown: more than anybody reads."""

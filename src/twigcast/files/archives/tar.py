@@ -17,7 +17,8 @@ import gzip
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Self, cast
+from pathlib import Path
+from typing import IO, Self, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files.archives.members import (
@@ -37,9 +38,6 @@ from twigcast.files.limits import (
     too_packed,
 )
 from twigcast.files.opening import open_regular
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADER_BYTES_MAX = 1 << 18
 """Of all headers in front of one member. A long name has some kilobytes, and what some systems keep

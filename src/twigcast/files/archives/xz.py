@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import io
 import lzma
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from typing_extensions import Buffer
 
 XZ_MEMORY_MAX = 128 << 20
 """Bytes that the decompressor may take: what ``xz -9`` asks for, and as much again."""

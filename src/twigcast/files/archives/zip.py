@@ -15,7 +15,8 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, cast
+from pathlib import Path
+from typing import BinaryIO, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files.archives.members import (
@@ -34,9 +35,6 @@ from twigcast.files.limits import (
     too_packed,
 )
 from twigcast.files.opening import open_regular
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DIRECTORY_BYTES_MAX = 128 << 20
 """Of the list of members: more than a million of them, with names of 80 letters."""

@@ -14,22 +14,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from twigcast.door import door
 from twigcast.files.documents.publications import (
     DEFAULT_LIMITS,
     DEFAULT_PATTERNS,
+    AnyPath,
     Entry,
     Kind,
     list_files,
     list_members,
 )
+from twigcast.files.limits import PublicationLimits
 from twigcast.files.opening import checked_path
-
-if TYPE_CHECKING:
-    from twigcast.files.documents.publications import AnyPath
-    from twigcast.files.limits import PublicationLimits
 
 WATCHED_FILES_MAX = 1_000_000
 """Some 200 bytes each are remembered. Files beyond are not seen until others are gone."""

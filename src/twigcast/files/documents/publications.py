@@ -40,7 +40,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
+from typing import BinaryIO, Self, TypeAlias, cast
+from zipfile import ZipFile
 
 from twigcast.display import printable
 from twigcast.door import door
@@ -51,9 +52,6 @@ from twigcast.files.archives.zip import open_zip, read_zip_member, zip_members
 from twigcast.files.limits import Content, PublicationLimits, bounded_read, reason_of, too_large
 from twigcast.files.opening import checked_path, open_regular, standard_input
 from twigcast.slips import each_of
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile
 
 DEFAULT_PATTERNS = ("*.xml",)
 DEFAULT_LIMITS = PublicationLimits()

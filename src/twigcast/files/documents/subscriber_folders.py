@@ -30,14 +30,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from twigcast.errors import UsageError
 from twigcast.files.limits import reason_of
+from twigcast.files.subscriptions.file import Subscription
 from twigcast.files.writing.unfinished import remove_left_behind, unfinished
-
-if TYPE_CHECKING:
-    from twigcast.files.subscriptions.file import Subscription
 
 NAME_BYTES_MAX = 150
 """A name with a digest behind it stays under the 255 bytes that disks allow."""

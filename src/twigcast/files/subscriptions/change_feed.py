@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from twigcast.display import one_line, printable
 from twigcast.door import door
@@ -54,10 +54,8 @@ from twigcast.files.subscriptions.file import (
     form_of,
     gather_subscriptions,
 )
+from twigcast.files.subscriptions.row_formats import Row
 from twigcast.language import Pattern
-
-if TYPE_CHECKING:
-    from twigcast.files.subscriptions.row_formats import Row
 
 NO_VERSION: Final = -1
 """The version of what stands before the first change."""

@@ -30,10 +30,11 @@ fields of :class:`SubscriptionLimits`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import BinaryIO, Literal, TypeAlias
 
 from twigcast.display import counted, html_table
 from twigcast.door import door
@@ -48,10 +49,6 @@ from twigcast.files.subscriptions.row_formats import (
     text_rows,
 )
 from twigcast.slips import asked, check_fields, each_of
-
-if TYPE_CHECKING:
-    import os
-    from typing import BinaryIO
 
 SubscriptionId: TypeAlias = int | str
 Form: TypeAlias = Literal["text", "csv", "json"]

@@ -23,16 +23,13 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.opening import checked_path, open_regular
 from twigcast.files.writing.durable import write_whole
-
-if TYPE_CHECKING:
-    from twigcast.matching import Matcher
+from twigcast.matching import Matcher
 
 _VERSION_DIGITS = 16
 """64 bits: two versions of one name will not meet by chance in the life of a system."""

@@ -21,14 +21,12 @@ from __future__ import annotations
 
 import re
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, cast
 
 from lxml import etree
+from lxml.etree import _Element, _ElementTree
 
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementTree
 
 _DECLARATION: Final = re.compile(
     r"""(\A\ufeff?<\?xml\s[^>]*?\sencoding\s*=\s*["'])[^"'>]*(?=["'])"""

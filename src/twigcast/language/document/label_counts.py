@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
+
+from lxml.etree import _ElementTree
 
 from twigcast.language.condition.model import Kind, Label
-
-if TYPE_CHECKING:
-    from lxml.etree import _ElementTree
 
 _VOCABULARY_MAX: Final = 4096
 """More names than any vocabulary has, so ordinary feeds never miss the cache."""

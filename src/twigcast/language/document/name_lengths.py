@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from lxml.etree import _ElementTree
+from lxml.etree import _ElementTree
 
 _TAG: Final = re.compile(rb"""<(?:[^"'>]++|"[^"]*+"|'[^']*+')*+>""")
 _NO_TAGS: Final = (b"<!--", b"<![CDATA[", b"<?")

@@ -25,9 +25,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from lxml import etree
+from lxml.etree import _Element, _ElementTree, _LogEntry
 
 from twigcast.copies import Copied, as_kind
 from twigcast.display import one_line
@@ -39,9 +40,6 @@ from twigcast.language.document.internal_subset import internal_subset_bytes
 from twigcast.language.document.label_counts import label_counts, split_tag
 from twigcast.language.document.name_lengths import attribute_name_over, tags_are_within
 from twigcast.slips import check_fields
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementTree, _LogEntry
 
 __all__ = [
     "LIBRARY_LIMITS",

@@ -7,10 +7,9 @@ instructions follow each other, and so does libxml2 for an XPath of all texts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 Event: TypeAlias = "_Element | str | None"
 """An element where it starts, a text, or None where the innermost open element ends."""

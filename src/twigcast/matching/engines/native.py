@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from lxml import etree
 from lxml.etree import _Comment, _ProcessingInstruction
@@ -43,8 +43,7 @@ except ModuleNotFoundError:  # optional: everything works without it, only slowe
 else:
     AVAILABLE = True
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 REMEMBERED_BYTES_MAX: Final = 256 << 20
 """Bytes of label paths that one reader remembers: 100,000 patterns need a tenth of it on documents

@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import ceil, isinf
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from lxml import etree
+from lxml.etree import _Element
 
 from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.door import door
@@ -59,9 +60,6 @@ from twigcast.matching.interface.ids import AnyId
 from twigcast.matching.residual.cost import condition_cost
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import Residuals
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 NODES_MAX: Final = 10
 """Nodes of one path that are described; whether there are more is told."""

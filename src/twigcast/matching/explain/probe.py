@@ -10,18 +10,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lxml import etree
+from lxml.etree import _Element
 
 from twigcast.language.condition.model import Kind, Label
 from twigcast.language.condition.writer import Libxml2Writer, Writer
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.translate.translate import step_label
 from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 _DOWNWARDS: Final = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE})
 _LOOKED_AT_MAX = 200

@@ -8,12 +8,10 @@ of a million short texts between comments would take it minutes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 string_value = cast("Callable[[_Element], str]", etree.XPath("string()", smart_strings=False))
 """The string-value of an element."""

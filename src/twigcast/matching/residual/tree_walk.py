@@ -17,9 +17,10 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, TypeAlias, assert_never, cast
+from typing import Final, TypeAlias, assert_never, cast
 
 from lxml import etree
+from lxml.etree import _Element
 
 from twigcast.language.condition.model import (
     AllOf,
@@ -41,9 +42,6 @@ from twigcast.language.condition.value_tests import passes
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.document.tree_walk import walk_texts
 from twigcast.matching.residual.string_values import string_value
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 
 @dataclass(frozen=True, slots=True, eq=False)

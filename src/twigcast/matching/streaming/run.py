@@ -30,9 +30,10 @@ from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from lxml import etree
+from lxml.etree import _Element
 
 from twigcast.language.condition.model import Kind, Label, Operator, ValueTest
 from twigcast.language.document.parse import Document
@@ -51,9 +52,6 @@ from twigcast.matching.streaming.lazy_dfa import (
     depths_of,
 )
 from twigcast.matching.streaming.positions import LastSeen, Position
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 STEPS_ELEMENTS: Final = 65_536
 """With every so many elements a document may take as many steps again: there are more places to

@@ -31,21 +31,18 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, TypeVar, cast
 from xml.sax.saxutils import escape
 
 from lxml import etree
+from lxml.etree import _Element, _ElementTree
 
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from twigcast.matching import Matcher
+from twigcast.matching.interface.groups import Groups
 from twigcast.routing.path_unit.linear_parts import EVERY_PATH, linear_parts
 from twigcast.slips import check_fields
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementTree
-
-    from twigcast.matching import Matcher
-    from twigcast.matching.interface.groups import Groups
 
 __all__ = [
     "EVERY_PATH",

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
+from twigcast.files.documents.publications import AnyPath
 from twigcast.files.schemas import read_schema
 from twigcast.files.topologies import read_topology
 from twigcast.language import Schema
 from twigcast.routing import Topology
 from twigcast.routing.strategy import Strategy, flooding_notice
 from twigcast.routing.strategy import strategy as strategy_of
+from twigcast.routing.topology.model import Tree
 from twigcast.spark.worker.broker_tree import BrokerTree
-
-if TYPE_CHECKING:
-    from twigcast.files.documents.publications import AnyPath
-    from twigcast.routing.topology.model import Tree
 
 Plan: TypeAlias = Literal["fused", "hops"]
 

@@ -8,21 +8,16 @@ so that wherever workers can write, they do (:mod:`~twigcast.spark.worker.parque
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 
 import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from twigcast.spark.storage.tables import LABELS, TRAFFIC
+from twigcast.spark.worker.broker_tree import BrokerTree
 from twigcast.spark.worker.matching import UNDECIDED
 from twigcast.spark.worker.set_aside import INTERNAL
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from pyspark.sql import Column, DataFrame, SparkSession
-
-    from twigcast.spark.worker.broker_tree import BrokerTree
 
 _BROADCAST_ROWS_MAX = 2_000_000
 """So many labels (about 200 MB) are copied to every machine; beyond, Spark decides on its own."""

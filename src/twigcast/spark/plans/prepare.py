@@ -13,13 +13,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import SparkSession
 
 from twigcast.covering import Advertisement
-from twigcast.files import Rejected, Subscription, SubscriptionFile, compile_subscriptions
+from twigcast.files import (
+    Rejected,
+    Subscription,
+    SubscriptionFile,
+    VersionedFile,
+    compile_subscriptions,
+)
 from twigcast.files.writing.versioned_files import version_of
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
@@ -30,17 +37,11 @@ from twigcast.spark.plans.fused import FusedPlan
 from twigcast.spark.plans.hops import HopsPlan
 from twigcast.spark.plans.routes import compute_routes
 from twigcast.spark.plans.sharded import ShardedPlan
+from twigcast.spark.session.progress import Listener
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.broker_tree import BrokerTree
-from twigcast.spark.worker.crossings import ways_of
+from twigcast.spark.worker.crossings import CrossingModel, ways_of
 from twigcast.spark.worker.labels import labels_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from twigcast.files import VersionedFile
-    from twigcast.spark.session.progress import Listener
-    from twigcast.spark.worker.crossings import CrossingModel
 
 Plan: TypeAlias = FusedPlan | ShardedPlan | HopsPlan
 """How documents find their subscriptions; each has ``prepare``, ``files`` and ``run``."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from py4j.protocol import (  # type: ignore[import-untyped]
     Py4JError,
@@ -16,9 +16,6 @@ from pyspark.errors import PySparkException
 from twigcast.display import one_line
 from twigcast.errors import TwigcastError
 from twigcast.spark.session.java_process import has_gone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SPARK_FAILURES = (PySparkException, Py4JError, ConnectionError, EOFError)
 """Everything that Spark raises here: its own errors, those of Java that it did not foresee, and

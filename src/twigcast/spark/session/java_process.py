@@ -16,16 +16,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-from pyspark import SparkContext, java_gateway
+from pyspark import SparkConf, SparkContext, java_gateway
 from pyspark.sql import SparkSession
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pyspark import SparkConf
 
 _FAREWELL_SECONDS = 5
 """So long may Java take to remove its files."""

@@ -12,14 +12,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+from pyspark.sql import SparkSession
 
 from twigcast.slips import asked
 from twigcast.spark.session.failures import SPARK_FAILURES
 from twigcast.spark.session.session import is_connected_to
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 _QUESTION_SECONDS = 0.25
 
 

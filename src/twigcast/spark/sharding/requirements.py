@@ -23,7 +23,8 @@ The path may differ as long as the last label is the same: ``//c`` is what is le
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
@@ -39,9 +40,6 @@ from twigcast.language.condition.model import (
     ValueTest,
 )
 from twigcast.language.condition.normal_form import all_of, exists
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 Steps: TypeAlias = tuple[tuple[Reach, Label], ...]
 

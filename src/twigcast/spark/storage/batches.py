@@ -31,11 +31,13 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
 
 from twigcast.display import printable, shown
 from twigcast.errors import UsageError
@@ -43,11 +45,6 @@ from twigcast.files.opening import checked_path, read_regular
 from twigcast.files.writing.durable import sync_folder, write_whole
 from twigcast.spark.session.failures import cause
 from twigcast.spark.storage.sealed import sealed, unsealed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
-    from pyspark.sql import SparkSession
 
 MANIFEST = "_manifest"
 STAGING = "_staging"

@@ -21,17 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import pyspark
-from pyspark.sql import functions
+from pyspark.sql import Column, DataFrame, SparkSession, functions
 
 from twigcast.errors import UsageError
 from twigcast.slips import check_fields
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
 
 CONNECTOR = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
 """The connector that fits this Spark, as Maven calls it."""

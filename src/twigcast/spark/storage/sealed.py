@@ -17,15 +17,13 @@ The checksum is over all other fields, whatever the white space between them.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from twigcast.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _Fields = TypeVar("_Fields")
 

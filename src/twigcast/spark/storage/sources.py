@@ -17,9 +17,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from pyspark.sql import DataFrame, Row, functions
+from pyspark.sql import Column, DataFrame, Row, SparkSession, functions
 from pyspark.sql.types import BinaryType, StringType
 
 from twigcast.display import shown
@@ -36,9 +36,6 @@ from twigcast.files.subscriptions.row_formats import Row as FileRow
 from twigcast.slips import check_fields, drawn
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage.batches import absolute, literally, local_path
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
 
 Subscriptions: TypeAlias = (
     AnyPath | SubscriptionFile | Mapping[int | str, str] | Iterable[object] | DataFrame

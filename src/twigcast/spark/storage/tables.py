@@ -11,7 +11,7 @@ from 1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -26,9 +26,6 @@ from pyspark.sql.types import (
     StructType,
     TimestampType,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _TEXT = StringType()
 _NUMBER = IntegerType()

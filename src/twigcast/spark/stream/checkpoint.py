@@ -15,14 +15,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote
 
 from twigcast.errors import TwigcastError
-from twigcast.spark.storage.batches import local_path
-
-if TYPE_CHECKING:
-    from twigcast.spark.storage.batches import Store
+from twigcast.spark.storage.batches import Store, local_path
 
 _VERSION: Final = "v1"
 _NOTHING: Final = "-"

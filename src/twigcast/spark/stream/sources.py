@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from twigcast.errors import UsageError
 from twigcast.files.archives.members import Selection
@@ -27,9 +26,6 @@ from twigcast.spark.storage.batches import absolute, literally, local_path
 from twigcast.spark.storage.kafka import KafkaTopic, documents_from
 from twigcast.spark.storage.link_circles import check_links
 from twigcast.spark.storage.sources import Publications, format_of, needed_columns, reading_options
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _WHOLE_FILES = "path string, modificationTime timestamp, length long, content binary"
 

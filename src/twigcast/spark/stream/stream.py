@@ -39,24 +39,29 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from twigcast.copies import Uncopied
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
+from twigcast.files import Subscription, SubscriptionFile
+from twigcast.files.documents.publications import AnyPath
 from twigcast.files.subscriptions.change_feed import NO_VERSION
 from twigcast.spark.batch import Batch, store_of
 from twigcast.spark.plans.design import Design
 from twigcast.spark.plans.distribution import discard
 from twigcast.spark.plans.prepare import Prepared, prepare
+from twigcast.spark.result import Run
 from twigcast.spark.session.failures import SPARK_FAILURES, cause, is_java_gone
+from twigcast.spark.session.progress import Listener
 from twigcast.spark.storage.batches import (
     MANIFEST,
     STAGING,
@@ -84,17 +89,6 @@ from twigcast.spark.stream.versions import (
     forget_paths,
     kept_paths,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-
-    from twigcast.files import Subscription, SubscriptionFile
-    from twigcast.files.documents.publications import AnyPath
-    from twigcast.spark.result import Run
-    from twigcast.spark.session.progress import Listener
 
 _TRIGGER_SECONDS_MAX = 7 * 24 * 3600
 _HEARD_SECONDS = 1

@@ -32,17 +32,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-from pyspark.sql import DataFrame, functions
+from pyspark.sql import DataFrame, Row, functions
 from pyspark.sql.types import BinaryType
 
 from twigcast.display import shown
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files import SubscriptionFile
+from twigcast.files import Rejected, SubscriptionFile
+from twigcast.files.documents.publications import AnyPath
 from twigcast.files.subscriptions.change_feed import (
     NO_VERSION,
     ChangeFile,
@@ -53,17 +54,8 @@ from twigcast.files.subscriptions.change_feed import (
     waiting_files,
 )
 from twigcast.files.subscriptions.file import DEFAULT_LIMITS
-from twigcast.spark.storage.batches import CHANGES, VERSIONS, local_path
+from twigcast.spark.storage.batches import CHANGES, VERSIONS, Store, local_path
 from twigcast.spark.storage.sealed import sealed, unsealed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from pyspark.sql import Row
-
-    from twigcast.files import Rejected
-    from twigcast.files.documents.publications import AnyPath
-    from twigcast.spark.storage.batches import Store
 
 Changes: TypeAlias = "AnyPath | DataFrame | Callable[[], DataFrame]"
 """A folder of files, a table, or what gives the table as it is by now."""

@@ -13,15 +13,13 @@ place: it is done outside.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
 
 import pyarrow as pa
 
 from twigcast.door import door
 from twigcast.errors import DocumentError, InternalError, TwigcastError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 INTERNAL: Final = "internal"
 """The stage of documents that made Twigcast itself fail."""

@@ -22,8 +22,9 @@ most tasks want a few documents of every batch.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +33,6 @@ from twigcast.errors import UsageError
 from twigcast.spark.worker.matching import BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX
 from twigcast.spark.worker.parquet_parts import PartFile
 from twigcast.spark.worker.record_files import RecordFile, RecordFileWriter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _SPOOLED: Mapping[str, pa.DataType] = {
     "document": pa.string(),
