@@ -21,11 +21,12 @@ from twigcast.language.pattern import CANONICAL_LIMITS
 
 EXPRESSIONS: dict[str, Callable[[int], str]] = {
     "characters_max": lambda n: "//" + "a" * (n - 2),
-    "steps_max": lambda n: "/" + "/".join(["a"] * n),
+    "steps_max": lambda n: "|".join(["a"] * n),
     "predicates_max": lambda n: "//a" + "[b]" * n,
     "predicate_depth_max": lambda n: "//a" + "[b" * n + "]" * n,
     "nesting_max": lambda n: "(" * (n - 1) + "//a" + ")" * (n - 1),
     "operators_max": lambda n: "+".join(["1"] * (n + 1)),
+    "steps_in_row_max": lambda n: "/" + "/".join(["a"] * n),
 }
 """An expression that comes to exactly ``n`` by the measure of a limit."""
 
@@ -49,16 +50,23 @@ def test_every_limit_of_expressions_is_tried_here() -> None:
 @pytest.mark.parametrize(
     ("limit", "text"),
     [
-        ("steps_max", "concat(" + ",".join(["/"] * 65) + ")"),
-        ("steps_max", "|".join(["a"] * 65)),
-        ("steps_max", "//a[" + " or ".join([". = 1"] * 64) + "]"),
+        ("steps_max", "concat(" + ",".join(["/"] * 257) + ")"),
+        ("steps_max", "//a[concat(" + ",".join(["."] * 256) + ") = 1]"),
+        ("steps_max", "|".join(["/"] * 257)),
+        ("steps_max", "|".join(f"id('{n}')" for n in range(258))),
+        ("steps_max", "|".join(["a/b/c"] * 86)),
+        ("steps_in_row_max", "/a" * 30 + "[b" + "/b" * 34 + " = 1]"),
+        ("steps_in_row_max", "//a" + "[b/b/b/b/b/b/b/b" * 8 + "]" * 8),
+        ("steps_in_row_max", "(//a" + "/a" * 31 + ")[@x]/b" + "/b" * 32),
+        ("steps_in_row_max", "((a/a)[b/b]/c | d" + "/d" * 60 + ")[e/e/e/e]"),
+        ("steps_in_row_max", "(" * 22 + "a/a/a)/b" + ")/b/b/b" * 21),
+        ("steps_in_row_max", "count(id(a/a)" + "/a" * 63 + ") > 1"),
         ("nesting_max", "-" * 32 + "1"),
         ("nesting_max", "not(" * 32 + "a" + ")" * 32),
         ("nesting_max", "//a" + "[(b" * 7 + "[" + "(" * 18 + "c" + ")" * 18 + "]" + ")]" * 7),
         ("operators_max", " or ".join(f"1={n}" for n in range(65))),
         ("operators_max", "=".join(["1"] * 130)),
-        ("operators_max", "|".join(f"id('{n}')" for n in range(130))),
-        ("characters_max", "(" * 10_000 + "a" + ")" * 10_000),
+        ("characters_max", "(" * 20_000 + "a" + ")" * 20_000),
         ("characters_max", " or ".join(["a"] * 50_000)),
         ("characters_max", "|".join(["a"] * 20_000)),
         ("characters_max", "//" + "é" * 100_000),
@@ -72,15 +80,52 @@ def test_other_ways_to_be_too_large_run_into_the_same_limits(limit: str, text: s
 
 
 def test_a_namespace_may_not_be_longer_than_an_expression() -> None:
-    assert Pattern.parse("//p:a", {"p": "u" * 4_096}).exact
+    assert Pattern.parse("//p:a", {"p": "u" * 16_384}).exact
     with pytest.raises(PatternLimitError, match="characters_max"):
-        Pattern.parse("//p:a", {"p": "u" * 4_097})
+        Pattern.parse("//p:a", {"p": "u" * 16_385})
+
+
+def test_steps_side_by_side_are_not_in_a_row() -> None:
+    for text in (
+        " or ".join(["/a" * 60 + "[b/b][c/c and d/d]"] * 3),
+        "(" + "a/" * 60 + "b | c)/d/d",
+        "count(" + "a/" * 60 + "a) + count(" + "b/" * 60 + "b) > 1",
+        "id(" + "a/" * 60 + "a)/a/a",
+        "//a[concat(" + ", ".join(["b/" * 20 + "b"] * 8) + ") = 'x']",
+    ):
+        assert Pattern.parse(text).text
+
+
+def test_a_list_of_codes_and_a_list_of_elements_are_within_the_limits() -> None:
+    codes = " ".join(f"{number:03}" for number in range(2_200))
+    assert (
+        len(Pattern.parse(f"//quantity[contains(' {codes} ', concat(' ', @unit, ' '))]").text)
+        > 8_800
+    )
+    named = " | ".join(f"self::d:element{number}" for number in range(192))
+    assert Pattern.parse(named, {"d": "urn:d"}).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "("
+        + "|".join(f"a{n}" for n in range(100))
+        + ")["
+        + " or ".join(f"contains(name(), '{n}')" for n in range(128))
+        + "]",
+        "(" + "|".join(f"a{n}" for n in range(120)) + ")[contains('" + "x" * 14_000 + "', .)]",
+    ],
+    ids=("operators", "characters"),
+)
+def test_what_follows_many_alternatives_is_not_copied_to_each_if_it_is_large(text: str) -> None:
+    assert len(Pattern.parse(text).text) < 2 * len(text)
 
 
 def test_limits_are_the_callers_to_set() -> None:
     with pytest.raises(PatternLimitError):
         Pattern.parse("/a/b", limits=PatternLimits(steps_max=1))
-    wide = PatternLimits(characters_max=100_000, steps_max=10_000)
+    wide = PatternLimits(characters_max=100_000, steps_in_row_max=10_000)
     assert Pattern.parse("/" + "/".join(["a"] * 65), limits=wide).exact
 
 

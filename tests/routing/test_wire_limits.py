@@ -165,7 +165,7 @@ def test_what_cannot_cross_is_refused_to_its_author(event: Event) -> None:
 
 
 def test_a_subscription_that_others_could_not_read_is_told_beforehand() -> None:
-    limits = PatternLimits(steps_max=300)
+    limits = PatternLimits(steps_max=300, steps_in_row_max=300)
     pattern = Pattern.parse("/" + "/".join(["a"] * 300), limits=limits)
     told = refusal(Subscribe(SubscriptionId(1), "ann", pattern))
     assert told is not None
@@ -184,6 +184,9 @@ def test_a_subscription_that_others_could_not_read_is_told_beforehand() -> None:
         ("+".join(["1"] * 129), {}),
         ("not(" * 31 + "a" + ")" * 31, {}),
         ("//a" + "[b or c" * 8 + "]" * 8, {}),
+        (" | ".join(f"//a{n}" for n in range(256)), {}),
+        ("//a" * 64 + " = 'x'", {}),
+        ("(" + " | ".join(f"a{n}" for n in range(8)) + f")[contains('{'x' * 16_000}', .)]", {}),
         ("-" * 31 + "1", {}),
     ],
 )

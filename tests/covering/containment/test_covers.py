@@ -109,7 +109,7 @@ def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
     one: Said, other: Said
 ) -> None:
     first, second = (Pattern.parse(expression.text, NAMESPACES).text for expression in (one, other))
-    limits = PatternLimits(*[1 << 20] * 6)
+    limits = PatternLimits(*[1 << 20] * 7)
     both = Pattern.parse(f"({first}) and ({second})", limits=limits)
     either = Pattern.parse(f"({first}) or ({second})", limits=limits)
     part = Pattern.parse(f"true() and ({first})", limits=limits)
@@ -165,7 +165,9 @@ def test_out_of_budget_is_no_and_is_counted() -> None:
     )
 
 
-LARGE = PatternLimits(characters_max=1 << 20, steps_max=1 << 14, predicates_max=1 << 12)
+LARGE = PatternLimits(
+    characters_max=1 << 20, steps_max=1 << 14, predicates_max=1 << 12, steps_in_row_max=1 << 14
+)
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_a_twig_means_what_its_condition_means(text: str) -> None:
 
 
 def test_a_twig_may_be_deep() -> None:
-    limits = PatternLimits(characters_max=100_000, steps_max=10_000)
+    limits = PatternLimits(characters_max=100_000, steps_max=10_000, steps_in_row_max=10_000)
     text = "/a//*" * 2_000
     found = twig_of(Pattern.parse(text, limits=limits).condition)
     assert found is not None

@@ -186,7 +186,9 @@ def test_misuse_is_reported() -> None:
 
 
 def test_deep_patterns_are_taken() -> None:
-    large = PatternLimits(characters_max=1 << 20, steps_max=1 << 14, predicates_max=1 << 12)
+    large = PatternLimits(
+        characters_max=1 << 20, steps_max=1 << 14, predicates_max=1 << 12, steps_in_row_max=1 << 14
+    )
     deep = Pattern.parse("/a//*" * 600, limits=large)
     index = CoverIndex()
     index.add(1, deep)

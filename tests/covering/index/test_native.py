@@ -211,7 +211,7 @@ def test_a_set_drawn_from_a_schema_is_decided_wholly() -> None:
 
 
 def test_a_pattern_of_hundreds_of_steps_is_left_open_where_it_could_cover() -> None:
-    limits = PatternLimits(steps_max=1000)
+    limits = PatternLimits(steps_in_row_max=1000)
     deep = ready(Pattern.parse("/a" * 200, limits=limits).condition)
     candidates = NativeCandidates()
     for number, text in enumerate(("//a", "//b", "/a/a")):

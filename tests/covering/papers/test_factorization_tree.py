@@ -166,7 +166,9 @@ def test_what_is_no_tree_is_refused() -> None:
     for text in ("//a[b or c]", "//a[not(b)]", "//a[2]", "false()"):
         with pytest.raises(UsageError, match="no tree"):
             tree.add(1, text)
-    deep = Pattern.parse("/a" * 300, limits=PatternLimits(characters_max=9999, steps_max=999))
+    deep = Pattern.parse(
+        "/a" * 300, limits=PatternLimits(characters_max=9999, steps_max=999, steps_in_row_max=999)
+    )
     with pytest.raises(UsageError, match="levels"):
         tree.add(1, deep)
     tree.add(1, "//a")

@@ -30,7 +30,7 @@ def test_the_depth_is_that_of_the_deepest_way_down(text: str, depth: int) -> Non
 
 def test_wide_conditions_are_not_deep() -> None:
     text = "//a[" + " or ".join(f"b{number}" for number in range(400)) + "]"
-    limits = PatternLimits(*[1_000_000] * 6)
+    limits = PatternLimits(*[1_000_000] * 7)
     assert depth_of(Pattern.parse(text, limits=limits).condition) == 4
 
 

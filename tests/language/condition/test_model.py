@@ -14,7 +14,11 @@ from twigcast.language.condition.model import Condition, implies, without_redund
 from twigcast.language.xpath.parser import PatternLimits
 
 WIDE = PatternLimits(
-    characters_max=200_000, steps_max=10_000, predicates_max=10_000, operators_max=10_000
+    characters_max=200_000,
+    steps_max=10_000,
+    predicates_max=10_000,
+    operators_max=10_000,
+    steps_in_row_max=10_000,
 )
 
 

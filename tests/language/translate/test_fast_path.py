@@ -105,6 +105,7 @@ LIMITED = "/a[b=1]//c[@d]/e"
     [
         PatternLimits(characters_max=15),
         PatternLimits(steps_max=4),
+        PatternLimits(steps_in_row_max=2),
         PatternLimits(predicates_max=1),
         PatternLimits(predicate_depth_max=0),
         PatternLimits(nesting_max=1),
@@ -123,6 +124,7 @@ def test_no_limit_is_stepped_over(text: str, allowed: int) -> None:
     for limits in (
         PatternLimits(characters_max=allowed),
         PatternLimits(steps_max=allowed),
+        PatternLimits(steps_in_row_max=allowed),
         PatternLimits(predicates_max=allowed),
         PatternLimits(predicate_depth_max=allowed),
         PatternLimits(nesting_max=allowed),

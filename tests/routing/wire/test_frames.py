@@ -255,7 +255,7 @@ def test_a_pattern_over_a_limit_is_refused_by_its_name(text: str, limit: str) ->
 
 
 def test_a_pattern_too_deep_for_the_stack_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire_texts, "WIRE_PATTERN_LIMITS", PatternLimits(*[1 << 30] * 6))
+    monkeypatch.setattr(wire_texts, "WIRE_PATTERN_LIMITS", PatternLimits(*[1 << 30] * 7))
     error = refused(frame(*altered(CHANGE, 5, ["(" * 9_999 + "a" + ")" * 9_999])))
     assert "nested too deeply" in error.reason
 

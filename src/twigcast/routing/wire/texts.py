@@ -28,6 +28,7 @@ WIRE_PATTERN_LIMITS: Final = PatternLimits(
     predicate_depth_max=64,
     nesting_max=72,
     operators_max=512,
+    steps_in_row_max=1_024,
 )
 """For canonical texts of strangers. Of 6,612 rules that people wrote, the largest has 18,495
 characters, 440 steps, 48 predicates and 417 operators once it is canonical, since unions are
