@@ -28,6 +28,7 @@ _FILES: Final = {
     "ns,//s:item,ann,s=urn:s\n",
     "subs.jsonl": '{"id": 7, "xpath": "//item"}\n{"id": "7", "xpath": "//price"}\n{"id": 8}\n',
     "late.txt": "//a[b eq 'x']\n'storm'\n//a[self::b]\n//s:a\n",
+    "flags.txt": "//item[@new = true()]\n//item[price][@new = 'true']\n",
     "good.xml": "<shop><item/><item><price>12</price></item></shop>",
     "cheap.xml": "<shop><item><price>3</price></item></shop>",
     "broken.xml": "<shop>\n<item></shop>",
@@ -102,6 +103,7 @@ _SESSIONS: Final[dict[str, tuple[Words, ...]]] = {
     "check": (
         *_both("check", "subs.txt"),
         *_both("check", "late.txt"),
+        *_both("check", "flags.txt"),
         ("check", "subs.csv", "--json"),
         ("check", "subs.jsonl", "--errors", "--json"),
         ("check", "late.txt", "--namespace", "s=urn:s", "--errors"),

@@ -104,3 +104,25 @@ def test_equal_meaning_in_other_prefixes_is_a_duplicate(twigcast: Twigcast, tmp_
 def test_a_missing_file_is_a_matter_of_usage(twigcast: Twigcast) -> None:
     result = twigcast("check", "nowhere.txt")
     assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_what_is_meant_otherwise_brings_a_warning_and_is_no_error(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    (tmp_path / "flags.txt").write_text("//a[p:b = true()]\n//a\n//c[@d = false()]\n")
+    bound = ("flags.txt", "--namespace", "p=urn:p")
+    result = twigcast("check", *bound)
+    warning = (
+        "p:b = true() holds in XPath 1.0 where there is p:b; "
+        "XPath 2.0 would compare the value: for that write p:b = 'true'"
+    )
+    assert result.stdout.splitlines()[:3] == [
+        "1  residual  //a[{urn:p}b = true()]",
+        f"             warning: {warning}",
+        "2  exact     //a",
+    ]
+    assert result.stderr == "3 lines: 1 exact, 2 residual, 0 errors; 0 duplicates, 2 warnings\n"
+    assert result.exit_code == 0
+    first, second, _ = verdicts(twigcast, *bound)
+    assert (first["warnings"], "warnings" in second) == ([warning], False)
+    assert twigcast("check", *bound, "--errors").stdout == ""

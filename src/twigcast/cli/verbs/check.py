@@ -2,7 +2,8 @@
 
 An expression is *exact* (an index alone decides it), *residual* (an index finds candidates and
 libxml2 decides on those) or an error, which is shown with a caret under its place. Expressions
-that mean the same have one canonical text; each after the first names the first.
+that mean the same have one canonical text; each after the first names the first. What XPath 1.0
+takes otherwise than the author of a rule may have meant comes with a warning.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ class Verdict:
     error: str | None = None
     column: int | None = None
     hint: str | None = None
+    warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """The fields that say something."""
@@ -62,6 +64,7 @@ class Verdict:
             "error": self.error,
             "column": self.column,
             "hint": self.hint,
+            "warnings": list(self.warnings) or None,
         }
         return {**always, **{name: told for name, told in others.items() if told is not None}}
 
@@ -77,7 +80,8 @@ def check(
     """What each subscription is: exact, residual, a duplicate, or an error.
 
     Prints id, kind and canonical text. An index alone decides what is exact; for what is residual
-    it finds candidates, and libxml2 decides.
+    it finds candidates, and libxml2 decides. A warning stands below what XPath 2.0 would take
+    otherwise.
     """
     file = read_rules(subscriptions, bindings(namespace))
     width = max((len(one_line(str(one.id))) for one in file.subscriptions), default=1)
@@ -86,6 +90,7 @@ def check(
         for verdict in _verdicts(file, bar):
             sums[verdict.kind] += 1
             sums["duplicate"] += verdict.duplicate_of is not None
+            sums["warning"] += len(verdict.warnings)
             if errors and verdict.kind != "error":
                 continue
             if as_json:
@@ -112,6 +117,7 @@ def _verdicts(file: SubscriptionFile, bar: Bar) -> Iterator[Verdict]:
 
 def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdict:
     from twigcast.language import Pattern
+    from twigcast.language.cautions import cautions_of
 
     try:
         pattern = Pattern.parse(one.xpath, one.namespaces)
@@ -135,11 +141,16 @@ def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdic
         canonical=pattern.text,
         necessary=None if pattern.exact else pattern.necessary.text,
         duplicate_of=None if first == one.id else first,
+        warnings=cautions_of(one.xpath, one.namespaces) if _MAYBE in one.xpath else (),
     )
 
 
 def _unreadable(one: Rejected) -> Verdict:
     return Verdict(one.id, one.line, one.xpath, "error", error=one.reason, column=one.column)
+
+
+_MAYBE = "("
+"""What every expression has of which there is something to warn: a call."""
 
 
 _IDLE = {"true()": "  (every document matches)", "false()": "  (no document can match)"}
@@ -158,6 +169,8 @@ def _lines(verdict: Verdict, width: int) -> Iterator[tuple[str, ...]]:
     if verdict.kind != "error":
         same = "" if verdict.duplicate_of is None else f"  (same as {verdict.duplicate_of})"
         yield *start, f"{verdict.canonical}{same}{_IDLE.get(str(verdict.canonical), '')}"
+        for warning in verdict.warnings:
+            yield margin, f"warning: {one_line(warning)}"
         return
     place = "" if verdict.id == verdict.line else f"line {verdict.line}, "
     if verdict.column is None:
@@ -174,4 +187,7 @@ def _summary(sums: Counter[str]) -> str:
     lines = sum(sums[kind] for kind in ("exact", "residual", "error"))
     told = [f"{sums[kind]:,} {kind}" for kind in ("exact", "residual")]
     told.append(counted(sums["error"], "error"))
-    return f"{counted(lines, 'line')}: {', '.join(told)}; {counted(sums['duplicate'], 'duplicate')}"
+    others = [counted(sums["duplicate"], "duplicate")]
+    if sums["warning"]:
+        others.append(counted(sums["warning"], "warning"))
+    return f"{counted(lines, 'line')}: {', '.join(told)}; {', '.join(others)}"

@@ -17,6 +17,7 @@ them in order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, assert_never
 
@@ -357,6 +358,19 @@ class Libxml2Writer(Writer):
             prefix = self._prefixes[namespace] = f"n{len(self.namespaces)}"
             self.namespaces[prefix] = namespace
         return prefix
+
+
+class PrefixWriter(Writer):
+    """Writes expressions with a subscriber's own prefixes."""
+
+    def __init__(self, namespaces: Mapping[str, str]) -> None:
+        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
+
+    def _name(self, namespace: str | None, local: str | None) -> str:
+        prefix = self._prefixes.get(namespace) if namespace else None
+        if prefix is None:
+            return super()._name(namespace, local)
+        return f"{prefix}:{local or '*'}"
 
 
 _WRITER: Final = Writer()

@@ -14,7 +14,7 @@ dropped, and ``//`` following ``//`` is one ``//``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeAlias, assert_never
@@ -293,6 +293,39 @@ def operands(chain: Binary) -> list[Expression]:
         found.append(left.right)
         left = left.left
     return [left, *reversed(found)]
+
+
+def all_within(expression: Expression) -> Iterator[Expression]:
+    """The expression and all that it is made of, from left to right, predicates included."""
+    waiting = [expression]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += reversed(_parts(one))
+
+
+def _parts(expression: Expression) -> list[Expression]:
+    match expression:
+        case Path(_, steps):
+            return _in_predicates(steps)
+        case Chain(base, steps):
+            return [base, *_in_predicates(steps)]
+        case Filter(base, predicates):
+            return [base, *predicates]
+        case Call(_, parts) | Union(parts):
+            return list(parts)
+        case Binary(_, left, right):
+            return [left, right]
+        case Negative(operand):
+            return [operand]
+        case Literal() | Number():
+            return []
+        case _:
+            assert_never(expression)
+
+
+def _in_predicates(steps: tuple[Step, ...]) -> list[Expression]:
+    return [predicate for step in steps for predicate in step.predicates]
 
 
 def like_operands(chain: Binary) -> list[Expression]:

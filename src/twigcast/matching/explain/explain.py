@@ -24,7 +24,7 @@ from typing import Final
 from twigcast.display import html_table, one_line
 from twigcast.door import door
 from twigcast.language.condition.model import Residual
-from twigcast.language.condition.writer import Libxml2Writer
+from twigcast.language.condition.writer import Libxml2Writer, PrefixWriter
 from twigcast.language.document.parse import Document, Source
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
 from twigcast.language.translate.translate import as_path
@@ -49,7 +49,7 @@ from twigcast.language.xpath.syntax import (
     type_of,
 )
 from twigcast.matching.engines.lxml import LxmlEngine
-from twigcast.matching.explain.probe import Found, PrefixWriter, Probe
+from twigcast.matching.explain.probe import Found, Probe
 from twigcast.matching.residual.cost import condition_cost
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX

@@ -34,7 +34,7 @@ from lxml.etree import _Element
 from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.door import door
 from twigcast.language.condition.model import Residual
-from twigcast.language.condition.writer import Libxml2Writer
+from twigcast.language.condition.writer import Libxml2Writer, PrefixWriter
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.translate.translate import document_meaning
@@ -55,7 +55,6 @@ from twigcast.language.xpath.syntax import (
     Union,
     type_of,
 )
-from twigcast.matching.explain.probe import PrefixWriter
 from twigcast.matching.interface.ids import AnyId
 from twigcast.matching.residual.cost import condition_cost
 from twigcast.matching.residual.document_stats import sizes_of

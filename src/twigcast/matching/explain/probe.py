@@ -16,7 +16,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from twigcast.language.condition.model import Kind, Label
-from twigcast.language.condition.writer import Libxml2Writer, Writer
+from twigcast.language.condition.writer import Libxml2Writer
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.translate.translate import step_label
 from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
@@ -205,19 +205,6 @@ class Probe:
             return local
         prefix = self._prefixes.get(namespace)
         return f"{prefix}:{local}" if prefix else f"*:{local}"
-
-
-class PrefixWriter(Writer):
-    """Writes expressions with a subscriber's own prefixes."""
-
-    def __init__(self, namespaces: Mapping[str, str]) -> None:
-        self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
-
-    def _name(self, namespace: str | None, local: str | None) -> str:
-        prefix = self._prefixes.get(namespace) if namespace else None
-        if prefix is None:
-            return super()._name(namespace, local)
-        return f"{prefix}:{local or '*'}"
 
 
 _string: Final = etree.XPath("string()", smart_strings=False)
