@@ -14,13 +14,16 @@ from tests.covering.path_oracles import tiny_schemas
 from twigcast import Matcher, Pattern, Schema
 from twigcast.covering import covers
 from twigcast.covering.containment.covers import paths_of
+from twigcast.covering.merging import degree as degree_module
 from twigcast.covering.merging.degree import Degree, PathMeasure, merge_degree
 from twigcast.covering.merging.greedy import merge
 from twigcast.covering.merging.rules import Rule, merger_of
 from twigcast.covering.merging.spine import pattern_of, plain_steps, spine_of, steps_of
-from twigcast.covering.paths.counting import count_accepted
-from twigcast.errors import SchemaError, UsageError
+from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
+from twigcast.covering.paths.linear import LinearPath
+from twigcast.errors import SchemaError, SchemaLimitError, UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
+from twigcast.language.condition.model import TEXT, Label, Reach
 from twigcast.workload import generate_documents, generate_patterns
 
 ABCDE = Schema.parse(
@@ -148,15 +151,53 @@ def test_a_degree_needs_a_spine() -> None:
 
 
 @given(tiny_schemas(), paths(4), st.lists(paths(4), max_size=3), st.integers(1, 5))
-def test_degrees_count_paths_as_if_each_was_counted_alone(
+def test_degrees_count_paths_as_if_written_out(
     schema: Schema, merger: str, parts: list[str], depth: int
 ) -> None:
     automaton = paths_of(schema).automaton
     linear = [plain_steps(spine_of(one) or ()) for one in parsed(merger, *parts)]
     degree = PathMeasure(automaton, depth=depth).degree(linear[0], linear[1:])
-    alone = count_accepted(automaton, linear[:1], but_not=linear[1:], depth=depth)
-    assert degree.added == sum(alone)
-    assert degree.accepted == sum(count_accepted(automaton, linear[:1], depth=depth))
+    accepted = [path for path in label_paths(automaton, depth) if accepts(linear[0], path)]
+    assert degree.accepted == len(accepted)
+    assert degree.added == sum(
+        not any(accepts(part, path) for part in linear[1:]) for path in accepted
+    )
+
+
+def label_paths(paths: PathAutomaton, depth: int) -> list[tuple[Label, ...]]:
+    """Every label path of at most so many labels, written out."""
+    found: list[tuple[Label, ...]] = []
+
+    def follow(state: int, path: tuple[Label, ...]) -> None:
+        if path:
+            found.append(path)
+        if len(path) < depth:
+            here = paths.states[state]
+            found.extend((*path, label) for label, _ in here.attributes)
+            if here.text is TextKind.ANY:
+                found.append((*path, TEXT))
+            for label, target in here.edges:
+                follow(target, (*path, label))
+
+    follow(DOCUMENT_NODE, ())
+    return found
+
+
+def accepts(pattern: LinearPath, path: tuple[Label, ...]) -> bool:
+    """By trying every place for every step."""
+    if not pattern:
+        return True
+    step, *rest = pattern
+    places = range(len(path)) if step.reach is Reach.DESCENDANT else range(min(1, len(path)))
+    return any(
+        step.label.meet(path[place]) and accepts(tuple(rest), path[place + 1 :]) for place in places
+    )
+
+
+def test_counting_ends_by_a_named_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(degree_module, "COUNTING_STEPS_MAX", 10)
+    with pytest.raises(SchemaLimitError, match="COUNTING_STEPS_MAX"):
+        merge_degree(Pattern.parse("//*"), parsed("//para"), schema=shipped_schema("news"))
 
 
 @given(tiny_schemas(), paths(4), st.lists(paths(4), min_size=1, max_size=3))

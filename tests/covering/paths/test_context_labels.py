@@ -7,7 +7,7 @@ from twigcast.covering.containment.covers import paths_of
 from twigcast.covering.merging.candidates import ElementGroups, MergeGroup, by_part
 from twigcast.covering.merging.spine import Spine, spine_of
 from twigcast.covering.paths.context_labels import ContextLabels
-from twigcast.covering.paths.counting import LinearPath, linear_path
+from twigcast.covering.paths.linear import LinearPath, linear_path
 from twigcast.language.condition.model import Kind, Reach
 
 PLACES = ContextLabels(

@@ -27,7 +27,7 @@ from twigcast.covering import (
 from twigcast.covering.containment.with_schema import SchemaPaths
 from twigcast.covering.merging.spine import spine_of, steps_of
 from twigcast.covering.paths.automaton import AutomatonLimits
-from twigcast.covering.paths.counting import linear_path
+from twigcast.covering.paths.linear import linear_path
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing.forwarding import direction as directed
 from twigcast.routing.forwarding.outgoing_link import OutgoingLink

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.judge import judge
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
-from twigcast.covering.paths.counting import linear_path
+from twigcast.covering.paths.linear import linear_path
 from twigcast.language import Pattern
 from twigcast.language.condition.model import Kind
 from twigcast.routing.forwarding.structure_prefix import (

@@ -3,7 +3,7 @@
 The *degree* D of a merger s is the share of P(s), the paths it matches, that none of its parts
 matches (Dissemination, section 1.5.3). A merger is *perfect* if every document of the schema that
 matches it matches one of its parts. The label paths of the schema that a pattern accepts
-(:mod:`~twigcast.covering.paths.counting`) are counted as exact integers, level by level, down to a
+(:mod:`~twigcast.covering.paths.linear`) are counted as exact integers, level by level, down to a
 named depth: with recursion there are infinitely many.
 
     >>> from twigcast import Pattern, Schema
@@ -38,7 +38,7 @@ from twigcast.covering.containment.covers import covers, paths_of
 from twigcast.covering.containment.with_schema import SchemaPaths
 from twigcast.covering.merging.spine import Spine, plain_steps, spine_of
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
-from twigcast.covering.paths.counting import COUNTING_STEPS_MAX, LinearPath, linear_path
+from twigcast.covering.paths.linear import LinearPath, linear_path
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
@@ -49,6 +49,9 @@ from twigcast.slips import each_of, is_number
 
 MERGE_DEPTH: Final = 10
 """Levels of a label path that are counted: the depth of documents in Dissemination (1.6)."""
+
+COUNTING_STEPS_MAX: Final = 5_000_000
+"""Labels followed in one count; twenty levels of NITF take some 30,000 for a pattern."""
 
 _REMEMBERED_MAX: Final = 500_000
 """Counts that are cached; some hundred megabytes."""

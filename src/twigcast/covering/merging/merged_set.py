@@ -44,7 +44,7 @@ from twigcast.covering.merging.degree import MERGE_DEPTH, PathMeasure, measured_
 from twigcast.covering.merging.greedy import MERGE_STEPS_MAX, merge
 from twigcast.covering.merging.rules import opened, shortened
 from twigcast.covering.merging.spine import pattern_of, spine_of
-from twigcast.covering.paths.counting import linear_path
+from twigcast.covering.paths.linear import linear_path
 from twigcast.display import shown
 from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError

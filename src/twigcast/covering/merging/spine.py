@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from twigcast.covering.paths.counting import LinearPath, PathStep
+from twigcast.covering.paths.linear import LinearPath, PathStep
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     AllOf,

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
-from twigcast.covering.paths.counting import LinearPath
+from twigcast.covering.paths.linear import LinearPath
 from twigcast.language.condition.model import Kind, Label, Reach
 
 States: TypeAlias = int

@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from twigcast.covering.delta import DeltaSet, Difference
-from twigcast.covering.paths.counting import PathStep
+from twigcast.covering.paths.linear import PathStep
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.structure_prefix import EVERYTHING, Structure, structures

@@ -39,7 +39,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final, NamedTuple, TypeAlias
 
-from twigcast.covering.paths.counting import LinearPath, PathStep
+from twigcast.covering.paths.linear import LinearPath, PathStep
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     ANY_ELEMENT,
