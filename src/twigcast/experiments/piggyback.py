@@ -229,12 +229,6 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def improvement(of: Figures, over: Figures) -> tuple[float, ...]:
-    """By which share one combination is quicker than another, at each position."""
-    pairs = zip(of.plays, over.plays, strict=True)
-    return tuple(1 - _share(one.response_ms, other.response_ms) for one, other in pairs)
-
-
 def markdown(figures: Sequence[Figures], *, heading: bool = True) -> str:
     """One row for each combination: response times by position, and what annotations did."""
     rows = []

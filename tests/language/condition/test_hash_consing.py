@@ -12,10 +12,17 @@ from threading import Barrier
 
 import pytest
 
-from twigcast.language.condition.hash_consing import Interned, interned_count
+from twigcast.language.condition import hash_consing
+from twigcast.language.condition.hash_consing import Interned
 from twigcast.language.condition.model import FALSE, TRUE, AllOf, Condition, Not, Residual
 from twigcast.language.pattern import PATTERN_LIMITS, Pattern, full_meaning
 from twigcast.language.xpath.syntax import Literal
+
+
+def interned_count() -> int:
+    """The number of live values in the table."""
+    hash_consing._remove_dead()
+    return len(hash_consing._entries)
 
 
 def test_equal_is_identical() -> None:

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.judge import judge
+from tests.routing.forwarding.structure_oracle import is_structure_prefix
 from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.prefix_suppression import PrefixSuppression
-from twigcast.routing.forwarding.structure_prefix import is_structure_prefix, structure_prefixes
+from twigcast.routing.forwarding.structure_prefix import structure_prefixes
 
 LINKS = tuple(map(LinkId, ("east", "north", "west")))
 EAST, NORTH, WEST = LINKS

@@ -7,13 +7,13 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from tests.judge import judge
+from tests.routing.forwarding.structure_oracle import is_structure_prefix
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
 from twigcast.covering.paths.linear import linear_path
 from twigcast.language import Pattern
 from twigcast.language.condition.model import Kind
 from twigcast.routing.forwarding.structure_prefix import (
     EVERYTHING,
-    is_structure_prefix,
     structure_prefixes,
     structures,
 )

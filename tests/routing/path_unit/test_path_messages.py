@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from tests.engines import EVERY_ENGINE
 from tests.judge import judge, judge_tree
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
-from twigcast import DocumentError, LimitError, Pattern, UsageError, covers
-from twigcast.language import DocumentLimits
+from twigcast import DocumentError, Pattern, UsageError, covers
+from twigcast.language import Document, DocumentLimits
 from twigcast.matching import Matcher
+from twigcast.routing.path_unit.linear_parts import linear_parts
 from twigcast.routing.path_unit.path_messages import (
     PathLimits,
+    _written,
     decide_paths,
-    linear_parts,
     path_count,
-    path_documents,
     pruned,
 )
 
@@ -32,6 +32,11 @@ _ANY_DOCUMENT = st.one_of(documents(), documents(), thickets())
 _ANY_PATTERN = st.one_of(
     subscriptions(exact=True), subscriptions(exact=True), subscriptions(), tangles()
 )
+
+
+def path_documents(content: bytes) -> list[bytes]:
+    """The paths of a document in their order, each a document of its own."""
+    return list(_written(Document.parse(content)))
 
 
 def matching(parts: Collection[Pattern], content: bytes) -> set[int]:
@@ -165,17 +170,9 @@ def test_only_paths_that_are_there_can_be_kept_and_at_least_one(kept: tuple[int,
 
 
 def test_a_document_that_cannot_be_read_is_refused() -> None:
-    for ask in (path_count, path_documents, lambda content: pruned(content, {0})):
+    for ask in (path_count, lambda content: pruned(content, {0})):
         with pytest.raises(DocumentError):
             ask(b"<a><b></a>")
-
-
-def test_a_document_of_long_paths_is_not_taken_apart() -> None:
-    content = b"<a x='%s'>%s</a>" % (b"1" * 1000, b"<b/>" * 1000)
-    with pytest.raises(LimitError, match="bytes_max"):
-        path_documents(content, path_limits=PathLimits(bytes_max=100_000))
-    with pytest.raises(LimitError, match="paths_max"):
-        path_documents(content, path_limits=PathLimits(paths_max=999))
 
 
 def test_a_long_namespace_is_written_once_in_a_path() -> None:

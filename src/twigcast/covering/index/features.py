@@ -46,7 +46,6 @@ _CHAINS_NODES_MAX: Final = 100
 
 _DOCUMENT: Final = hash("the document node")
 _NEVER: Final = hash("what no document has")
-_ANY_NAME: Final = hash("any name")
 
 
 class Features(NamedTuple):

@@ -66,13 +66,6 @@ def rebuilt(value: object) -> tuple[object, tuple[object, ...]]:
     return type(value), tuple(getattr(value, field.name) for field in names)
 
 
-def interned_count() -> int:
-    """The number of live values in the table."""
-    with _lock:
-        _remove_dead()
-        return len(_entries)
-
-
 def _inserted(cls: type[_T], key: tuple[object, ...]) -> _T:
     """The value of a key that was not in the table.
 

@@ -70,7 +70,6 @@ _LEVEL: Final = {
     "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "div": 6, "mod": 6,
 }  # fmt: skip
 _CALLS: Final = frozenset({Operator.CONTAINS, Operator.STARTS_WITH})
-_TRUE: Final = AllOf(())
 
 _TEXTS_CACHED_MAX: Final = 16_384
 """Cached texts of patterns, some 5 MB: a broker needs the text of a pattern several times."""

@@ -82,22 +82,6 @@ def structure_prefixes(pattern: Pattern, depth: int | None = None) -> tuple[Patt
     return tuple(sorted(found, key=lambda prefix: prefix.text))
 
 
-def is_structure_prefix(*, shorter: Pattern, longer: Pattern) -> bool:
-    """Whether the structure of the one begins that of the other (YAK, 4.2).
-
-    Where there are several paths, each of the longer must begin with some path of the shorter.
-
-    >>> a, ab = Pattern.parse("/a[@x]"), Pattern.parse("/a/b[. = 1]")
-    >>> is_structure_prefix(shorter=a, longer=ab), is_structure_prefix(shorter=ab, longer=a)
-    (True, False)
-    """
-    beginnings = {structure.path for structure in structures(shorter)}
-    return all(
-        any(path[:end] in beginnings for end in range(len(path) + 1))
-        for path, _ in structures(longer)
-    )
-
-
 class Structure(NamedTuple):
     """A structure prefix, as steps and as a pattern; without any step it is everything."""
 

@@ -37,24 +37,11 @@ from xml.sax.saxutils import escape
 from lxml import etree
 from lxml.etree import _Element, _ElementTree
 
-from twigcast.errors import DocumentError, DocumentLimitError, UsageError
+from twigcast.errors import DocumentError, UsageError
 from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
 from twigcast.matching import Matcher
 from twigcast.matching.interface.groups import Groups
-from twigcast.routing.path_unit.linear_parts import EVERY_PATH, linear_parts
 from twigcast.slips import check_fields
-
-__all__ = [
-    "EVERY_PATH",
-    "PATH_LIMITS",
-    "PathLimits",
-    "decide_paths",
-    "linear_parts",
-    "path_count",
-    "path_documents",
-    "path_numbers",
-    "pruned",
-]
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -103,30 +90,6 @@ def path_numbers(count: int, paths: Sequence[int] | None) -> tuple[int, ...]:
             "one for each, rising from 0 or more"
         )
     return numbers
-
-
-def path_documents(
-    content: bytes,
-    *,
-    limits: DocumentLimits = LIBRARY_LIMITS,
-    path_limits: PathLimits = PATH_LIMITS,
-) -> list[bytes]:
-    """The paths of a document in their order, each a document of its own.
-
-    Prefixes are not kept: they mean nothing to a linear part. Raises DocumentError if the document
-    cannot be read, DocumentLimitError if its paths are longer than ``path_limits`` allow.
-
-    >>> path_documents(b"<a>so <b>it</b> <p:c xmlns:p='urn:p'/></a>")
-    [b'<a>so <b>it</b></a>', b'<a> <n1:c xmlns:n1="urn:p"></n1:c></a>']
-    """
-    document = Document.parse(content, limits=limits)
-    _check(_leaf_count(document), path_limits.paths_max, "too many paths", "paths_max")
-    found, length = [], 0
-    for path in _written(document):
-        found.append(path)
-        length += len(path)
-        _check(length, path_limits.bytes_max, "long paths", "bytes_max")
-    return found
 
 
 def pruned(
@@ -211,11 +174,6 @@ def _length_anew(document: Document) -> float:
     """
     anew = etree.tostring(document.tree.getroot(), encoding="UTF-8")
     return len(anew) + len(_EMPTY) * _count_empty(document.tree)
-
-
-def _check(given: int, allowed: int, what: str, limit: str) -> None:
-    if given > allowed:
-        raise DocumentLimitError(what, limit=limit, given=given, allowed=allowed)
 
 
 def _is_element(node: _Element) -> bool:
