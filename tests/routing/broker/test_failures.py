@@ -323,7 +323,7 @@ def test_a_part_of_an_answer_that_fails_ends_in_a_dead_letter(
     router, reported = ready("piggyback")
     publication = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
 
-    def answers(_: AnnotatedDecider, effect: Decide, __: object) -> Iterator[Decided]:
+    def answers(_: AnnotatedDecider, effect: Decide, *__: object) -> Iterator[Decided]:
         yield Decided(effect.number, (BrokerId("north"),), final=False)
         yield Decided(effect.number)
 
@@ -345,7 +345,7 @@ def test_answers_that_fail_halfway_end_in_a_dead_letter(monkeypatch: pytest.Monk
     router, reported = ready("piggyback")
     publication = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
 
-    def answers(_: AnnotatedDecider, effect: Decide, __: object) -> Iterator[Decided]:
+    def answers(_: AnnotatedDecider, effect: Decide, *__: object) -> Iterator[Decided]:
         yield Decided(effect.number, (BrokerId("north"),), final=False)
         raise LookupError
 

@@ -268,7 +268,7 @@ def test_paths_wanted_for_a_part_travel_for_one_that_covers_it(
 def decided(
     matcher: Matcher, links: dict[str, list[int]], content: bytes, **given: object
 ) -> dict[str, tuple[int, ...]]:
-    return decide_paths(matcher, matcher.groups(links), content, **given)  # type: ignore[arg-type]
+    return decide_paths(matcher, matcher.groups(links), Document.parse(content), **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
@@ -345,7 +345,7 @@ def test_paths_of_news_articles_decide_the_patterns_of_the_benchmark(
             parts.add(len(parts), part)
     groups = parts.groups(links)
     for content in _first_files(archive, 3):
-        wanted = decide_paths(parts, groups, content)
+        wanted = decide_paths(parts, groups, Document.parse(content))
         for number, kept in wanted.items():
             left = whole.match(pruned(content, kept))
             assert (number in left) == (number in whole.match(content))

@@ -11,7 +11,7 @@ from tests.poisoned import POISONED
 from tests.simulator.schedules import A, asks, leaves, lost, publishes, returns, schedule
 from twigcast.covering import Advertisement
 from twigcast.errors import InternalError, UsageError
-from twigcast.language import Pattern
+from twigcast.language import Document, Pattern
 from twigcast.routing.events import (
     Advertise,
     AdvertisementId,
@@ -279,10 +279,10 @@ def test_a_document_that_fails_at_a_broker_is_logged_and_the_others_arrive(
 ) -> None:
     whole = RouteTable.locals_for
 
-    def locals_for(table: RouteTable, content: bytes, snapshot: Snapshot) -> LocalAnswer:
-        if b"poison" in content:
+    def locals_for(table: RouteTable, document: Document, snapshot: Snapshot) -> LocalAnswer:
+        if b"poison" in document.content:
             raise KeyError("nobody foresaw this")
-        return whole(table, content, snapshot)
+        return whole(table, document, snapshot)
 
     monkeypatch.setattr(RouteTable, "locals_for", locals_for)
     both = [publishes("north", "d", content=b"<poison/>"), publishes("north", "e")]

@@ -1,5 +1,9 @@
 """Where a document has to go: what answers a :class:`Decide`.
 
+A document is parsed once at most, when the first of those who need its tree asks for it: the engine
+that matches the broker's own subscriptions, the one that matches routes, libxml2 for what these
+leave open, the advertisements that its publisher is held to, annotations.
+
 Everything is asked of the tables as they were when the document came (see
 :mod:`~twigcast.routing.tables.route_table`); nothing is changed, so this may run on another thread.
 """
@@ -10,6 +14,7 @@ from dataclasses import replace
 
 from twigcast.errors import DocumentError
 from twigcast.language import Document, DocumentLimits
+from twigcast.matching.lazy_document import Unread
 from twigcast.routing.broker.checks import Refused
 from twigcast.routing.events import Decide, Decided, LinkId, Publication
 from twigcast.routing.path_unit.path_messages import decide_paths, path_count, path_numbers, pruned
@@ -51,29 +56,31 @@ class DocumentDecider:
         try:
             if document.to_come is not None:
                 return next(document.to_come)
-            departure = self._departure(effect, document)
+            read = Unread(effect.publication.content, self._limits)
+            departure = self._departure(effect, document, read)
             if departure is not None and self._strategy.unadvertised == "refuse":
                 return Decided(effect.number, error=departure)
             flooded = effect.flooded or departure is not None
             if self._annotated is not None and not flooded:
-                document.to_come = self._annotated.answers(effect, document)
+                document.to_come = self._annotated.answers(effect, document, read)
                 return next(document.to_come)
-            return self._where(effect, document.snapshot, flooded)
+            return self._where(effect, document.snapshot, read, flooded=flooded)
         except DocumentError as error:
             return Decided(effect.number, error=str(error))
 
-    def _where(self, effect: Decide, snapshot: Snapshot, flooded: bool) -> Decided:  # noqa: FBT001
-        content = effect.publication.content
-        local = self._routes.locals_for(content, snapshot)
+    def _where(
+        self, effect: Decide, snapshot: Snapshot, document: Document, *, flooded: bool
+    ) -> Decided:
+        local = self._routes.locals_for(document, snapshot)
         others = tuple(link for link in snapshot.links if link != effect.came_by)
         paths: tuple[tuple[int, ...], ...] = ()
         if self._strategy.unit == "path":
-            by_link = self._paths_for(effect, snapshot, others if flooded else ())
+            by_link = self._paths_for(effect, snapshot, document, others if flooded else ())
             links, paths = tuple(by_link), tuple(by_link.values())
         elif flooded:
             links = others
         else:
-            links = self._routes.links_for(content, snapshot, effect.came_by)
+            links = self._routes.links_for(document, snapshot, effect.came_by)
         ignored = None
         if effect.annotations is not None and self._annotated is not None:
             ignored = "the document goes everywhere whatever they say"
@@ -88,23 +95,25 @@ class DocumentDecider:
         )
 
     def _paths_for(
-        self, effect: Decide, snapshot: Snapshot, everything_to: tuple[LinkId, ...]
+        self,
+        effect: Decide,
+        snapshot: Snapshot,
+        document: Document,
+        everything_to: tuple[LinkId, ...],
     ) -> dict[LinkId, tuple[int, ...]]:
         """Which paths of the document go over which link."""
-        content = effect.publication.content
         if everything_to:
-            count = path_count(content, limits=self._limits)
+            count = path_count(document)
             return dict.fromkeys(everything_to, path_numbers(count, effect.paths))
         groups = self._routes.groups(snapshot, effect.came_by)
         return decide_paths(
-            self._routes.route_matcher, groups, content, effect.paths, limits=self._limits
+            self._routes.route_matcher, groups, document, effect.paths, limits=self._limits
         )
 
-    def _departure(self, effect: Decide, document: OpenDocument) -> str | None:
+    def _departure(self, effect: Decide, document: OpenDocument, read: Document) -> str | None:
         """How the document departs from all that its publisher has advertised, if it does."""
         if not document.held_to:
             return None
-        read = Document.parse(effect.publication.content, limits=self._limits)
         departures = [promise.departure(read) for promise in document.held_to]
         if None in departures:
             return None

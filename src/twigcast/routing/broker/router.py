@@ -176,7 +176,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
     def _judging(self, piggyback: Piggyback | None, limits: DocumentLimits) -> DocumentDecider:
         annotated = None
         if piggyback is not None:
-            annotated = AnnotatedDecider(self.strategy, self._routes, piggyback, limits)
+            annotated = AnnotatedDecider(self.strategy, self._routes, piggyback)
         return DocumentDecider(self.strategy, self._routes, limits, annotated)
 
     @door("handling an event")

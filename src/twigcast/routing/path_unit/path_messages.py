@@ -66,13 +66,17 @@ PATH_LIMITS: Final = PathLimits()
 # Documents.
 
 
-def path_count(content: bytes, *, limits: DocumentLimits = LIBRARY_LIMITS) -> int:
+def path_count(document: bytes | Document) -> int:
     """How many paths a document has. Raises DocumentError if it cannot be read.
 
     >>> path_count(b"<a><b/><c><d/></c></a>")
     2
     """
-    return _leaf_count(Document.parse(content, limits=limits))
+    return _leaf_count(
+        document
+        if isinstance(document, Document)
+        else Document.parse(document, limits=LIBRARY_LIMITS)
+    )
 
 
 def path_numbers(count: int, paths: Sequence[int] | None) -> tuple[int, ...]:
@@ -125,7 +129,7 @@ def pruned(
 def decide_paths(
     matcher: Matcher,
     groups: Groups[_Key],
-    content: bytes,
+    document: Document,
     paths: Sequence[int] | None = None,
     *,
     limits: DocumentLimits = LIBRARY_LIMITS,
@@ -137,7 +141,6 @@ def decide_paths(
     ``paths`` are the original numbers of what is there. Raises DocumentError if the document cannot
     be read or the numbers do not fit. What is found is never too large for :func:`pruned`.
     """
-    document = Document.parse(content, limits=limits)
     numbers = path_numbers(_leaf_count(document), paths)
     if not any(groups.values()):
         return {}
@@ -153,7 +156,7 @@ def decide_paths(
         for key in matcher.match_links(path, groups):
             found[key].append(number)
     if whole:
-        return dict.fromkeys(matcher.match_links(content, groups), numbers)
+        return dict.fromkeys(matcher.match_links(document, groups), numbers)
     return {key: tuple(wanted) for key, wanted in found.items() if wanted}
 
 

@@ -35,7 +35,7 @@ from typing import TypeAlias
 from zlib import crc32
 
 from twigcast.errors import ProtocolError
-from twigcast.language import DocumentLimits, Pattern
+from twigcast.language import Document, Pattern
 from twigcast.routing.annotations.annotations import Annotations, Findings, annotate
 from twigcast.routing.events import Decide, Decided, LinkId, SubscriptionId
 from twigcast.routing.piggyback.agreements import Piggyback
@@ -62,22 +62,18 @@ class AnnotatedDecider:
         strategy: Strategy,
         routes: RouteTable,
         piggyback: Piggyback,
-        limits: DocumentLimits,
     ) -> None:
         self._strategy = strategy
         self._routes = routes
         self._piggyback = piggyback
-        self._limits = limits
         self._kinds = piggyback.kinds
 
-    def answers(self, effect: Decide, document: OpenDocument) -> Iterator[Decided]:
+    def answers(self, effect: Decide, document: OpenDocument, read: Document) -> Iterator[Decided]:
         """The answers to a question, in order; the last is final.
 
         Raises DocumentError if the document has to be read and cannot be.
         """
-        case = DecisionContext(
-            effect, document.snapshot, document.asked, document.said, self._limits
-        )
+        case = DecisionContext(effect, read, document.snapshot, document.asked, document.said)
         self._learn(case)
         if case.lessons is not NO_LESSONS and self._is_audited(effect):
             yield self._audited(case)
@@ -178,7 +174,7 @@ class AnnotatedDecider:
         matched: set[int] = set()
         undecided: tuple[int, ...] = ()
         if case.open_links():
-            decision = matcher.decide(case.content, case.skip_routes)
+            decision = matcher.decide(case.document, case.skip_routes)
             matched, undecided = set(decision.matches), decision.undecided
         rows = self._rows_by_match(case, matched)
         return self._decided(case, matched, undecided, own=self._own(case), rows=rows)
@@ -239,7 +235,7 @@ class AnnotatedDecider:
         """Local subscriptions that match and have not been told yet, and those in doubt."""
         if case.snapshot.own == len(case.skip_locals) and case.effect.came_by is not None:
             return (), ()  # Its origin reads every document, since nobody else has.
-        decision = self._routes.local_matcher.decide(case.content, case.skip_locals)
+        decision = self._routes.local_matcher.decide(case.document, case.skip_locals)
         return (
             self._routes.subscriptions(decision.matches, case.snapshot),
             self._routes.subscriptions(decision.undecided, case.snapshot),
@@ -294,7 +290,7 @@ class AnnotatedDecider:
     def _eager_at_once(self, case: DecisionContext) -> Iterator[Decided]:
         """Links first, by an engine that tells no moments; then the broker's own."""
         links = self._routes.links_for(
-            case.content, case.snapshot, case.effect.came_by, skip=case.skip_routes
+            case.document, case.snapshot, case.effect.came_by, skip=case.skip_routes
         )
         links = tuple(link for link in links if link not in case.sent)
         number = case.effect.number
@@ -347,8 +343,8 @@ class AnnotatedDecider:
             no_locals |= reading.own.decided.keys() - misled.own.decided.keys()
         else:
             answer = self._lazy(case)
-        routes = self._routes.route_matcher.decide(case.content)
-        own = self._routes.local_matcher.decide(case.content)
+        routes = self._routes.route_matcher.decide(case.document)
+        own = self._routes.local_matcher.decide(case.document)
         wrong = {
             "matches": (
                 yes_routes.difference(routes.matches, routes.undecided),

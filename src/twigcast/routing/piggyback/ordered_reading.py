@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 from lxml import etree
 
-from twigcast.language import Document, DocumentLimits, Pattern
+from twigcast.language import Document, Pattern
 from twigcast.matching.bindings import BindingFinder
 from twigcast.matching.streaming.positions import Position, PositionedResult
 from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
@@ -31,10 +31,10 @@ class DecisionContext:
     """A document that is being decided, and what is known about it so far."""
 
     effect: Decide
+    document: Document
     snapshot: Snapshot
     asked: Mapping[LinkId, AnnotationRequest]
     said: SentTable | None
-    limits: DocumentLimits
     lessons: Lessons = NO_LESSONS
     ignored: str | None = None
     skip_routes: set[int] = field(default_factory=set)
@@ -46,16 +46,6 @@ class DecisionContext:
     def skipped(self) -> int:
         """How many patterns need no comparing, thanks to annotations."""
         return len(self.skip_routes) + len(self.skip_locals)
-
-    @property
-    def content(self) -> bytes:
-        """The document's bytes."""
-        return self.effect.publication.content
-
-    @cached_property
-    def document(self) -> Document:
-        """The document, read when it is first needed; DocumentError if it cannot be."""
-        return Document.parse(self.content, limits=self.limits)
 
     @cached_property
     def witness(self) -> BindingFinder:

@@ -248,7 +248,7 @@ class AnnotatingBroker:
             self._routes.subscribe(SubscriptionId(number), pattern)
         if self._piggyback.kinds:
             self._agree(tables)
-        annotated = AnnotatedDecider(strategy, self._routes, self._piggyback, limits)
+        annotated = AnnotatedDecider(strategy, self._routes, self._piggyback)
         self._judge = DocumentDecider(strategy, self._routes, limits, annotated)
 
     def _agree(self, tables: StandingTables) -> None:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from twigcast.language import DocumentLimits, Pattern
+from twigcast.language import Document, DocumentLimits, Pattern
 from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
 from twigcast.matching.interface.groups import Groups
@@ -312,7 +312,7 @@ class RouteTable:
 
     def links_for(
         self,
-        content: bytes,
+        document: bytes | Document,
         snapshot: Snapshot,
         came_by: LinkId | None,
         *,
@@ -328,8 +328,8 @@ class RouteTable:
             return ()
         if snapshot.members is not None:
             groups = self.groups(snapshot, came_by)
-            return tuple(self._routes.matcher.match_links(content, groups, skip))
-        decision = self._routes.matcher.decide(content, skip)
+            return tuple(self._routes.matcher.match_links(document, groups, skip))
+        decision = self._routes.matcher.decide(document, skip)
         found = self.routes_of((*decision.matches, *decision.undecided), snapshot)
         links = set(map(self._link_of.get, found))
         return tuple(link for link in snapshot.links if link in links and link != came_by)
@@ -414,12 +414,12 @@ class RouteTable:
         """The matcher whose ids :meth:`groups` speaks of."""
         return self._routes.matcher
 
-    def locals_for(self, content: bytes, snapshot: Snapshot) -> LocalAnswer:
+    def locals_for(self, document: bytes | Document, snapshot: Snapshot) -> LocalAnswer:
         """The broker's own subscriptions that the document satisfies, in the order they came.
 
         Raises DocumentError if it cannot be read.
         """
-        decision = self._locals.matcher.decide(content)
+        decision = self._locals.matcher.decide(document)
         return LocalAnswer(
             self._of_snapshot(decision.matches, snapshot),
             self._of_snapshot(decision.undecided, snapshot),
