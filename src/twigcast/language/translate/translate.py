@@ -19,10 +19,10 @@ References: XPath 1.0, sections 2 to 4.
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import Final, assert_never
+from typing import Final, NamedTuple, assert_never
 
 from twigcast.language.condition.model import (
+    ANY_ELEMENT,
     FALSE,
     TEXT,
     TRUE,
@@ -47,6 +47,8 @@ from twigcast.language.condition.normal_form import (
     negation,
     on_document,
 )
+from twigcast.language.translate.positions import always, compared, without_idle, without_trailing
+from twigcast.language.translate.upward import TURNED_SIZE_MAX, Context, Sought, placed, size_of
 from twigcast.language.xpath.absolute import from_document, is_rooted
 from twigcast.language.xpath.lexer import is_name
 from twigcast.language.xpath.syntax import (
@@ -77,15 +79,6 @@ from twigcast.language.xpath.syntax import (
 )
 
 
-class Context(Enum):
-    """The kind of node that a condition is about."""
-
-    DOCUMENT = "document"
-    ELEMENT = "element"
-    ATTRIBUTE = "attribute"
-    TEXT = "text"
-
-
 _CONTEXT_OF: Final = {
     Kind.ELEMENT: Context.ELEMENT,
     Kind.ATTRIBUTE: Context.ATTRIBUTE,
@@ -97,15 +90,24 @@ REACH_OF: Final = {
     Axis.ATTRIBUTE: Reach.CHILD,
     Axis.DESCENDANT: Reach.DESCENDANT,
 }
-_SOME: Final = {("!=", Number("0")), (">", Number("0")), (">=", Number("1"))}
-_NONE: Final = {("=", Number("0")), ("<", Number("1")), ("<=", Number("0"))}
-"""The comparisons of count(p) that test whether there is one, or none."""
+_ANY_NODE: Final = KindTest("node")
+_NOT_OF_DOCUMENT: Final = frozenset(
+    {
+        Axis.PARENT,
+        Axis.ANCESTOR,
+        Axis.FOLLOWING,
+        Axis.FOLLOWING_SIBLING,
+        Axis.PRECEDING,
+        Axis.PRECEDING_SIBLING,
+    }
+)
+"""Along these the document node has no nodes."""
 
 _ABOUT_CONTEXT: Final = ((), (Path.relative((CONTEXT_NODE,)),))
 """The arguments of a function that mean the context node: none, or a dot."""
 
-_REDUNDANT_POSITIONS: Final = (Number("1"), Call("last", ()))
-"""Where only existence matters, "the first one" and "the last one" mean "one"."""
+_UPWARDS: Final = frozenset({Axis.PARENT, Axis.ANCESTOR})
+_UPWARDS_OR_SELF: Final = _UPWARDS | {Axis.SELF, Axis.ANCESTOR_OR_SELF}
 
 _EXPANDED_SIZE_MAX = 5_000
 """What follows a union is copied to each branch, unless that makes it larger than this: some 550
@@ -152,7 +154,7 @@ def _meaning(expression: Expression, context: Context) -> Condition:
             return _comparison(comparison, context)
         case Call("not", (argument,)):
             return negation(_meaning(argument, context))
-        case Call("boolean", (argument,)):
+        case Call("boolean" | "count", (argument,)):
             return _meaning(argument, context)
         case Call("contains" | "starts-with" as name, (subject, Literal() as needle)) as call:
             return _first_value(call, subject, ValueTest(Operator(name), needle), context)
@@ -160,7 +162,7 @@ def _meaning(expression: Expression, context: Context) -> Condition:
             return any_of(_meaning(part, context) for part in parts)
         case Path(absolute, steps):
             return _path_condition(steps, TRUE, context, absolute=absolute)
-        case Filter(base, predicates) if not _without_redundant_positions(predicates):
+        case Filter(base, predicates) if not without_trailing(predicates):
             return _meaning(base, context)
         case other:
             known = _constant_meaning(other)
@@ -274,10 +276,10 @@ def _comparison(expression: Binary, context: Context) -> Condition:
         case Union(parts):
             each = (Binary(operator, part, as_expression(constant)) for part in parts)
             return any_of(_comparison(part, context) for part in each)
-        case Call("count", (nodes,)) if (operator, constant) in _SOME:
-            return _meaning(nodes, context)
-        case Call("count", (nodes,)) if (operator, constant) in _NONE:
-            return negation(_meaning(nodes, context))
+        case Call("count", (nodes,)) if (known := _of_count(operator, constant)) is not None:
+            some, none = known
+            here = _meaning(nodes, context)
+            return any_of([all_of([here, some]), all_of([negation(here), none])])
         case Call("string", arguments) if arguments in _ABOUT_CONTEXT:
             return _comparison(
                 Binary(operator, _ABOUT_CONTEXT[1][0], as_expression(constant)), context
@@ -291,6 +293,17 @@ def _comparison(expression: Binary, context: Context) -> Condition:
                 spelled = Binary("=", Call(function, ()), constant) if function == "name" else None
                 return all_of([named, Residual(spelled)]) if spelled else named
     return _residual(Binary(operator, subject, as_expression(constant)))
+
+
+def _of_count(operator: str, constant: Constant) -> tuple[Condition, Condition] | None:
+    """What a comparison of count(p) says where there are nodes, and where there are none.
+
+    None if it is about their number.
+    """
+    some, none = always(operator, constant), compared(0, operator, constant)
+    if some is None or none is None:
+        return None
+    return TRUE if some else FALSE, TRUE if none else FALSE
 
 
 def _constant(expression: Expression) -> Constant | None:
@@ -384,38 +397,158 @@ def _path_condition(
 
 
 def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condition:
-    """The same from the context node, step by step."""
-    if not steps or (steps == (ANYWHERE_BELOW,) and tail is TRUE):
-        return tail
-    below = steps[0] == ANYWHERE_BELOW
-    here, rest = steps[below : below + 1], steps[below + 1 :]
-    if not here or (below and here[0].axis is Axis.SELF and context is not Context.DOCUMENT):
-        return _residual_steps(steps, tail, context)
-    step = here[0]
-    predicates = step.predicates
-    if not rest and tail is TRUE:
-        predicates = _without_redundant_positions(predicates)
+    """The same from the context node.
+
+    A step may lead along several axes, to one kind of node or another. What is behind it is
+    translated once for each kind, from the last step to the first; paths may be long.
+    """
+    places = _places(steps, tail)
+    needed: list[dict[Context, None]] = [{context: None}]
+    for place in places:
+        kinds = (_within(axis, place.step, here) for here in needed[-1] for axis in place.axes)
+        needed.append(dict.fromkeys(kind for kind in kinds if kind is not None))
+    behind = dict.fromkeys(Context, tail)
+    for place, kinds_here in zip(reversed(places), reversed(needed[:-1]), strict=True):
+        behind = {here: _from_place(place, here, tail, behind) for here in kinds_here}
+    return behind[context]
+
+
+class _Place(NamedTuple):
+    """A step of a path."""
+
+    step: Step
+    rest: tuple[Step, ...]
+    """The steps behind it."""
+    below: bool
+    """Whether ``//`` stands before it."""
+    axes: tuple[Axis, ...] = ()
+    """The axes along which a condition can look for its nodes; none if it cannot."""
+
+
+def _places(steps: tuple[Step, ...], tail: Condition) -> list[_Place]:
+    places: list[_Place] = []
+    at = 0
+    while at < len(steps):
+        below = steps[at] == ANYWHERE_BELOW
+        at += below
+        if at == len(steps):
+            if tail is not TRUE:
+                places.append(_Place(ANYWHERE_BELOW, (), below=False))
+            break
+        step, rest = steps[at], steps[at + 1 :]
+        at += 1
+        predicates = step.predicates
+        if predicates and (not may_be_declared(step) or step.axis in _UPWARDS_OR_SELF):
+            # Where a predicate follows a comment, libxml2 finds others than without one.
+            predicates = without_idle(predicates, single=not below and _selects_one(step))
+            if not rest and tail is TRUE:
+                predicates = without_trailing(predicates)
+            step = Step(step.axis, step.test, predicates)
+        place = _Place(step, rest, below)
+        positional = any(map(is_positional, predicates))
+        places.append(place if positional else place._replace(axes=_axes(place)))
+    return places
+
+
+def _axes(place: _Place) -> tuple[Axis, ...]:
+    """The axes along which a condition can look for the nodes of a step; none if it cannot.
+
+    From the node and all below it, ``..`` and ``ancestor`` lead to the node itself, to those below
+    and to those above that have a child. The next step must require one: comments count as
+    children, and an index does not know of them.
+    """
+    step, rest, below, _ = place
     label = step_label(step)
-    reach = REACH_OF.get(step.axis)
-    if below and (reach or step.axis is Axis.SELF):
-        reach = Reach.DESCENDANT
-    within = _CONTEXT_OF[label.kind] if label else context
-    is_self = step.axis is Axis.SELF and (label is not None or step.test == KindTest("node"))
-    placed = label is not None if reach else is_self
-    if not placed or any(map(is_positional, predicates)):
+    named, any_node = isinstance(step.test, NameTest), step.test == _ANY_NODE
+    axes: tuple[Axis, ...] = ()
+    match step.axis:
+        case Axis.CHILD | Axis.DESCENDANT | Axis.ATTRIBUTE if label:
+            axes = (step.axis,)
+        case Axis.SELF if label or (any_node and not below):
+            axes = (Axis.SELF, Axis.DESCENDANT) if below else (Axis.SELF,)
+        case Axis.DESCENDANT_OR_SELF if label:
+            axes = (Axis.SELF, Axis.DESCENDANT)
+        case Axis.ANCESTOR_OR_SELF if named and below:
+            axes = (Axis.SELF, Axis.DESCENDANT, Axis.ANCESTOR)
+        case Axis.ANCESTOR_OR_SELF if (named or any_node) and not below:
+            axes = (Axis.SELF, Axis.ANCESTOR)
+        case Axis.PARENT | Axis.ANCESTOR if below and (named or any_node) and _leads_down(rest):
+            axes = (Axis.SELF, Axis.DESCENDANT, step.axis)
+    return axes
+
+
+def _within(axis: Axis, step: Step, context: Context) -> Context | None:
+    """The kind of node to which the step leads along an axis; None if there is none below."""
+    if axis in _UPWARDS:
+        return None
+    label = step_label(step)
+    if axis is not Axis.SELF:
+        return _CONTEXT_OF[label.kind] if label else Context.ELEMENT
+    return None if label and _CONTEXT_OF[label.kind] is not context else context
+
+
+def _from_place(
+    place: _Place, context: Context, tail: Condition, behind: dict[Context, Condition]
+) -> Condition:
+    """The condition from one step on, given that of the steps behind it."""
+    step, below = place.step, place.below
+    if context is Context.DOCUMENT and not below and step.axis in _NOT_OF_DOCUMENT:
+        return FALSE
+    where = {
+        within: _where(place, within, behind[within])
+        for within in dict.fromkeys(_within(axis, step, context) for axis in place.axes)
+        if within is not None
+    }
+    parts = [_along(axis, place, context, where) for axis in place.axes]
+    upwards = place.axes[-1:]
+    if upwards and upwards[0] in _UPWARDS and context is not Context.DOCUMENT:
+        steps = (Step(upwards[0], step.test, step.predicates), *place.rest)
+        parts.append(_residual_steps(steps, tail, context))
+    whole = any_of(parts)
+    if not place.axes or (len(place.axes) > 1 and size_of(whole) > TURNED_SIZE_MAX):
+        steps = (*(ANYWHERE_BELOW,) * below, step, *place.rest)
         return _residual_steps(steps, tail, context)
-    where = _steps(rest, tail, within)
+    return whole
+
+
+def _where(place: _Place, within: Context, behind: Condition) -> Condition:
+    """What a node of a step must satisfy, besides its label, if it is of this kind."""
+    predicates = place.step.predicates
+    if not predicates:
+        return behind
     if within is Context.DOCUMENT:
         predicates = tuple(map(from_document, predicates))
-    if predicates:
-        where = all_of([*(_meaning(p, within) for p in predicates), where])
-    if reach is not None and label is not None:
-        return exists(reach, label, where)
-    if label is None:
-        return where
-    if within is not context:
+    return all_of([*(_meaning(p, within) for p in predicates), behind])
+
+
+def _along(
+    axis: Axis, place: _Place, context: Context, where: dict[Context, Condition]
+) -> Condition:
+    """The condition from one step on along one axis, but for those that lead upwards."""
+    step = place.step
+    within = _within(axis, step, context)
+    if within is None:
         return FALSE
-    return all_of([SelfIs(label), where]) if label.kind is Kind.ELEMENT else where
+    label = step_label(step)
+    if axis is Axis.SELF:
+        is_element = label is not None and label.kind is Kind.ELEMENT
+        return all_of([SelfIs(label), where[within]]) if label and is_element else where[within]
+    reach = Reach.DESCENDANT if place.below else REACH_OF[axis]
+    return placed(where[within], Sought(reach, label or ANY_ELEMENT, context, _meaning))
+
+
+def _leads_down(steps: tuple[Step, ...]) -> bool:
+    """Whether only a node that has a child element or text has nodes along the steps."""
+    step = next((step for step in steps if step != ANYWHERE_BELOW), None)
+    downwards = step is not None and step.axis in (Axis.CHILD, Axis.DESCENDANT)
+    return downwards and step is not None and step_label(step) is not None
+
+
+def _selects_one(step: Step) -> bool:
+    """Whether a node has at most one such node."""
+    if step.axis is Axis.ATTRIBUTE:
+        return isinstance(step.test, NameTest) and None not in step.test
+    return step.axis in (Axis.SELF, Axis.PARENT)
 
 
 def _residual_steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condition:
@@ -424,9 +557,3 @@ def _residual_steps(steps: tuple[Step, ...], tail: Condition, context: Context) 
         return _residual(Binary(tail.operator.value, path, as_expression(tail.constant)))
     assert tail is TRUE
     return _residual(path)
-
-
-def _without_redundant_positions(predicates: tuple[Expression, ...]) -> tuple[Expression, ...]:
-    while predicates and predicates[-1] in _REDUNDANT_POSITIONS:
-        predicates = predicates[:-1]
-    return predicates

@@ -1,0 +1,192 @@
+"""Expressions and documents aimed at what the translation makes exact.
+
+Most expressions of :mod:`tests.expressions` never meet a document on which it matters how
+``ancestor::`` was turned around. Here nearly every one has such a part, names are few, and
+documents come again at every level. A seeded generator draws them, so a loop can draw thousands.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from lxml import etree
+
+from tests.judge import judge_tree, judged
+from twigcast.errors import PatternError
+from twigcast.language import Document, Pattern
+from twigcast.language.pattern import CANONICAL_LIMITS
+from twigcast.matching import Matcher
+from twigcast.matching.residual.tree_walk import holds
+
+__all__ = ["NAMESPACES", "Aimed", "agree", "document"]
+
+NAMESPACES: Final = {"p": "urn:p"}
+_NAMES: Final = ("a", "b", "c", "d", "*", "a", "b", "p:a", "e")
+_VALUES: Final = ("", "1", "2", "x", "xy")
+_DOCUMENTS: Final = 12
+_EXPRESSIONS: Final = 40
+
+
+def document(rng: Random, depth: int) -> bytes:
+    """A document of few names, some of whose nodes no index knows of."""
+    body = _element(rng, depth)
+    end = min(body.index(mark) for mark in " >" if mark in body)
+    before = rng.choice(["", "", "<!--x-->", '<!DOCTYPE a [<!--q--><!ENTITY e "x">]>'])
+    return (before + body[:end] + ' xmlns:p="urn:p"' + body[end:]).encode()
+
+
+def _element(rng: Random, depth: int) -> str:
+    name = rng.choice(["a", "a", "b", "b", "c", "c", "d", "p:a"])
+    names = [name for name in ("x", "y", "p:x") if rng.random() < 0.25]
+    attributes = "".join(f' {each}="{rng.choice(_VALUES)}"' for each in names)
+    inside = ""
+    for _ in range(rng.choice([0, 1, 1, 2, 2, 3]) if depth else 1):
+        kinds = ["element"] * 9 * bool(depth) + ["text", "text", "comment", "instruction"]
+        match rng.choice(kinds):
+            case "element":
+                inside += _element(rng, depth - 1)
+            case "text":
+                inside += rng.choice([*_VALUES, " "])
+            case "comment":
+                inside += "<!--c-->"
+            case _:
+                inside += "<?t x?>"
+    return f"<{name}{attributes}>{inside}</{name}>"
+
+
+class Aimed:
+    """Draws expressions with the aim in many steps and predicates."""
+
+    def __init__(self, rng: Random, aim: str) -> None:
+        self._rng = rng
+        self._choice = rng.choice
+        self._aim = aim
+
+    def expression(self) -> str:
+        step = self._step(2)
+        if self._rng.random() < 0.6:
+            step += self._choice(["/", "/", "//"]) + self.path(2)
+        else:
+            step += f"[{self.predicate(2)}]"
+        return self._choice(["/", "//", "//"]) + step
+
+    def path(self, depth: int) -> str:
+        path = self._aimed_step(depth) if self._rng.random() < 0.45 else self._step(depth)
+        while self._rng.random() < 0.4:
+            path += self._choice(["/", "/", "//"]) + self._step(depth)
+        return path
+
+    def predicate(self, depth: int) -> str:
+        if self._rng.random() < 0.4:
+            return self._aimed_predicate(depth)
+        kinds = ["exists", "exists", "compared", "contains"]
+        if depth > 0:
+            kinds += ["not", "and", "or", "filter", "join"]
+        match self._choice(kinds):
+            case "exists":
+                return self._choice(["", "", "", ".//", "//", "/"]) + self.path(depth - 1)
+            case "compared":
+                return f"{self.path(depth - 1)} {self._operator()} {self._constant()}"
+            case "contains":
+                return f"contains({self.path(depth - 1)}, {self._constant()})"
+            case "not":
+                return f"not({self.predicate(depth - 1)})"
+            case "filter":
+                return f"({self.path(depth - 1)})[{self.predicate(depth - 1)}]"
+            case "join":
+                return f"{self.path(depth - 1)} = {self.path(depth - 1)}"
+            case operator:
+                return f"({self.predicate(depth - 1)} {operator} {self.predicate(depth - 1)})"
+
+    def _step(self, depth: int) -> str:
+        name = self._choice(_NAMES)
+        kinds = ["child"] * 9 + ["attribute", "attribute", "text", "self", "other", "aimed"]
+        match self._choice(kinds):
+            case "child":
+                step = name
+            case "attribute":
+                return self._choice(["@x", "@y", "@*", "@p:x"])
+            case "text":
+                step = "text()"
+            case "self":
+                step = self._choice([f"self::{name}", f"descendant-or-self::{name}", "."])
+            case "other":
+                axis = self._choice(["following", "preceding"]) + self._choice(["", "-sibling"])
+                step = f"{axis}::{self._choice([name, name, 'node()', 'text()'])}"
+            case _:
+                return self._aimed_step(depth)
+        if depth > 0 and step != "." and self._rng.random() < 0.35:
+            step += f"[{self.predicate(depth - 1)}]"
+        return step
+
+    def _aimed_step(self, depth: int) -> str:
+        name = self._choice(_NAMES)
+        if self._aim == "positions":
+            return f"{name}[{self._position()}]"
+        axis = self._choice(["", "parent", "parent", "ancestor", "ancestor", "ancestor-or-self"])
+        if not axis:
+            return ".."
+        test = "node()" if self._rng.random() < 0.2 else name
+        predicate = f"[{self.predicate(depth - 1)}]" if self._rng.random() < 0.3 * depth else ""
+        return f"{axis}::{test}{predicate}"
+
+    def _aimed_predicate(self, depth: int) -> str:
+        if self._aim == "upward":
+            return self._aimed_step(depth)
+        if self._rng.random() < 0.5:
+            return self._position()
+        sides = [f"count({self.path(depth - 1)})", self._number()]
+        self._rng.shuffle(sides)
+        return self._choice([f"{sides[0]} {self._operator()} {sides[1]}", f"count({self.path(0)})"])
+
+    def _position(self) -> str:
+        sides = [
+            self._choice(["position()", "position()", "last()"]),
+            self._choice(["last()", "position()", self._number(), self._number()]),
+        ]
+        self._rng.shuffle(sides)
+        return self._choice(["1", "last()", f"{sides[0]} {self._operator()} {sides[1]}"])
+
+    def _operator(self) -> str:
+        return self._choice(["=", "!=", "<", "<=", ">", ">="])
+
+    def _number(self) -> str:
+        return self._choice(["0", "1", "2", "-1", "0.5", "1.0", "1.5"])
+
+    def _constant(self) -> str:
+        return self._choice(["''", "'1'", "'x'", "'xy'", "1", "0"])
+
+
+def agree(aim: str, seed: int, engine: str) -> int:
+    """Compare expressions with libxml2 on documents, and return how many were exact.
+
+    Compared are the engine, the canonical text, the walk over exact conditions, the necessary
+    condition, and the pattern that the canonical text reads back as.
+    """
+    rng = Random(seed)
+    drawn = Aimed(rng, aim)
+    matcher = Matcher(engine=engine)
+    patterns: dict[str, Pattern] = {}
+    while len(patterns) < _EXPRESSIONS:
+        text = drawn.expression()
+        try:
+            patterns[text] = Pattern(text, NAMESPACES)
+        except PatternError:
+            continue  # One that is over a limit.
+        assert Pattern.parse(patterns[text].text, None, CANONICAL_LIMITS) is patterns[text], text
+        matcher.add(text, text, NAMESPACES)
+    for _ in range(_DOCUMENTS):
+        content = document(rng, rng.choice([2, 3, 4]))
+        tree, parsed = judge_tree(content), Document.parse(content)
+        found = set(matcher.match(content))
+        for text, pattern in patterns.items():
+            expected = judged(text, tree, NAMESPACES)
+            plain, namespaces = pattern.for_libxml2()
+            canonical = etree.XPath(f"boolean({plain})", namespaces=namespaces, regexp=False)(tree)
+            assert (text in found, canonical) == (expected, expected), (text, pattern.text, content)
+            necessary = holds(pattern.necessary.condition, parsed)
+            assert necessary or not expected, (text, pattern.necessary.text, content)
+            if pattern.exact:
+                assert necessary == expected, (text, pattern.text, content)
+    return sum(pattern.exact for pattern in patterns.values())
