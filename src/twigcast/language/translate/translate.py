@@ -78,7 +78,6 @@ from twigcast.language.xpath.syntax import (
     type_of,
 )
 
-
 _CONTEXT_OF: Final = {
     Kind.ELEMENT: Context.ELEMENT,
     Kind.ATTRIBUTE: Context.ATTRIBUTE,
