@@ -21,7 +21,6 @@ from twigcast.cli.engine_note import slow_engine
 from twigcast.cli.interrupts import end_on_request
 from twigcast.cli.match.answers import Answers
 from twigcast.cli.match.filing import filing_into
-from twigcast.cli.options import document_limits as limit
 from twigcast.cli.options.arguments import (
     AsJson,
     DocumentCostMax,
@@ -31,7 +30,7 @@ from twigcast.cli.options.arguments import (
     ResidualCostMax,
     Subscriptions,
 )
-from twigcast.cli.options.document_limits import LimitOptions, check_number
+from twigcast.cli.options.document_limits import LimitOptions, check_number, takes_limits
 from twigcast.cli.options.namespaces import Namespaces, bindings
 from twigcast.cli.options.subscriptions import read_rules
 from twigcast.cli.output import REFUSED, clock, complain_of_all, quoted, say
@@ -53,6 +52,7 @@ EXAMPLES = (
 )
 
 
+@takes_limits
 def match(
     subscriptions: Subscriptions,
     documents: Documents,
@@ -77,14 +77,7 @@ def match(
         int,
         typer.Option(min=0, max=JOBS_MAX, metavar="N", help="Workers that match at the same time."),
     ] = 1,
-    bytes_max: limit.BytesMax = None,
-    elements_max: limit.ElementsMax = None,
-    depth_max: limit.DepthMax = None,
-    attributes_max: limit.AttributesMax = None,
-    name_length_max: limit.NameLengthMax = None,
-    subset_max: limit.InternalSubsetBytesMax = None,
-    members_max: limit.MembersMax = None,
-    ratio_max: limit.RatioMax = None,
+    limits: LimitOptions = LimitOptions(),
     residual_cost_max: ResidualCostMax = None,
     document_cost_max: DocumentCostMax = None,
     engine: Engine = "auto",
@@ -96,9 +89,7 @@ def match(
     document may be in a folder or archive; what cannot be read is named on standard error.
     """
     started = clock()
-    each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
-    given = LimitOptions(*each, members_max, ratio_max)
-    limits, costs = given.of_documents(), (residual_cost_max, document_cost_max)
+    bounds, costs = limits.of_documents(), (residual_cost_max, document_cost_max)
     if watch and not all(map(os.path.isdir, documents)):
         raise UsageError("--watch takes folders, in which documents arrive")
     if subscriptions == "-" and "-" in documents:
@@ -110,13 +101,13 @@ def match(
         say(note)
     with (
         Bar(beside_output=True) as bar,
-        _deciders(file, engine, limits, costs, jobs, bar) as deciders,
+        _deciders(file, engine, bounds, costs, jobs, bar) as deciders,
     ):
         rejected = _complain_of_rejected(subscriptions, deciders.rejected)
         if watch:
-            _match_arrivals(documents, files, given, deciders, answers, bar, every)
+            _match_arrivals(documents, files, limits, deciders, answers, bar, every)
         else:
-            _match_all(documents, files, given, deciders, answers, bar)
+            _match_all(documents, files, limits, deciders, answers, bar)
     if not (watch or answers.documents):
         say(f"No documents there: no file fits {' or '.join(files)}; --files chooses others.")
     answers.tell(since=started)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from twigcast.cli.options import document_limits as limit
 from twigcast.cli.options.arguments import AsJson, FileNames
-from twigcast.cli.options.document_limits import LimitOptions, stopped_by
+from twigcast.cli.options.document_limits import LimitOptions, stopped_by, takes_limits
 from twigcast.cli.options.schemas import complete_schema, schema_named
 from twigcast.cli.options.subscriptions import read_rules
 from twigcast.cli.output import (
@@ -62,6 +61,7 @@ Overlaps: TypeAlias = Annotated[
 ]
 
 
+@takes_limits
 def advertise(
     sources: Sources,
     from_documents: Annotated[
@@ -88,14 +88,7 @@ def advertise(
         typer.Option("--automaton", help="Print the automaton, all of it.", show_default=False),
     ] = False,
     overlaps: Overlaps = None,
-    bytes_max: limit.BytesMax = None,
-    elements_max: limit.ElementsMax = None,
-    depth_max: limit.DepthMax = None,
-    attributes_max: limit.AttributesMax = None,
-    name_length_max: limit.NameLengthMax = None,
-    subset_max: limit.InternalSubsetBytesMax = None,
-    members_max: limit.MembersMax = None,
-    ratio_max: limit.RatioMax = None,
+    limits: LimitOptions = LimitOptions(),
     as_json: AsJson = False,
 ) -> None:
     """What documents of a DTD, or documents like these, can look like.
@@ -104,8 +97,6 @@ def advertise(
     cannot have, and what is left out is said on standard error.
     """
     if from_documents:
-        each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
-        limits = LimitOptions(*each, members_max, ratio_max)
         advertisement, refused = _of_documents(sources, root, files, limits)
     else:
         advertisement, refused = _of_schema(sources, root), 0

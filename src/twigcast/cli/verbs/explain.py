@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from twigcast.cli.options import document_limits as limit
 from twigcast.cli.options.arguments import AsJson, ExitCode, ResidualCostMax
-from twigcast.cli.options.document_limits import LimitOptions, check_number, way_out
+from twigcast.cli.options.document_limits import LimitOptions, check_number, takes_limits, way_out
 from twigcast.cli.options.namespaces import Namespaces, bindings
 from twigcast.cli.options.subscriptions import read_rules
 from twigcast.cli.output import (
@@ -52,6 +51,7 @@ _PATH_MAX = 4096
 """No system takes a longer path."""
 
 
+@takes_limits
 def explain(
     xpath: Annotated[
         str,
@@ -79,14 +79,7 @@ def explain(
     ] = None,
     namespace: Namespaces = [],  # noqa: B006 (typer never changes it)
     exit_code: ExitCode = False,
-    bytes_max: limit.BytesMax = None,
-    elements_max: limit.ElementsMax = None,
-    depth_max: limit.DepthMax = None,
-    attributes_max: limit.AttributesMax = None,
-    name_length_max: limit.NameLengthMax = None,
-    subset_max: limit.InternalSubsetBytesMax = None,
-    members_max: limit.MembersMax = None,
-    ratio_max: limit.RatioMax = None,
+    limits: LimitOptions = LimitOptions(),
     residual_cost_max: ResidualCostMax = None,
     as_json: AsJson = False,
 ) -> None:
@@ -95,8 +88,6 @@ def explain(
     Also tells when a name does exist, only in another namespace. With --rule the words are those
     of twigcast match: a file of subscriptions, then a document.
     """
-    each = (bytes_max, elements_max, depth_max, attributes_max, name_length_max, subset_max)
-    limits = LimitOptions(*each, members_max, ratio_max)
     check_number("--residual-cost-max", residual_cost_max)
     namespaces: Mapping[str, str] = bindings(namespace)
     if rule is not None:
