@@ -8,13 +8,25 @@ no lock of the kernel is waited for while it is held.
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, final
 
-__all__ = ["Candidates", "Index", "Links", "Slab", "__version__", "number", "outline"]
+__all__ = [
+    "Candidates",
+    "Expressions",
+    "Index",
+    "Links",
+    "Slab",
+    "__version__",
+    "number",
+    "outline",
+]
 
 __version__: str
 """The version of the package; Twigcast wants its own."""
 
 _Limits: TypeAlias = tuple[int, int, int, int, int]
 """Of a document: bytes, elements, depth, attributes of an element, length of a name."""
+
+_Verdicts: TypeAlias = tuple[list[int], list[int], list[int]]
+"""Expressions that hold, those for libxml2, and those that would take too many steps."""
 
 _Ids: TypeAlias = tuple[list[int], list[int], list[int]]
 """Ids that match, those that libxml2 has to decide, and those that would take too many steps."""
@@ -77,6 +89,42 @@ class Candidates:
 
     def statistics(self) -> dict[str, int]:
         """The counters now."""
+
+@final
+class Expressions:
+    """Expressions of XPath 1.0 under numbers, what they have in common kept and evaluated once."""
+
+    def __new__(
+        cls, limits: _Limits, cost_max: int = ..., document_cost_max: int = ...
+    ) -> Expressions:
+        """No expressions.
+
+        ``limits`` are those of documents. ``cost_max`` is how many steps one expression may take on
+        a document, ``document_cost_max`` how many all may; with every 65,536 nodes as many again.
+        """
+
+    def add(self, text: str) -> int | None:
+        """Take in a canonical text; its number, or None if it is for libxml2.
+
+        Expressions that are kept as one have one number, and are removed as often as added.
+        """
+
+    def remove(self, number: int) -> None:
+        """Remove an expression; KeyError if there is none of this number."""
+
+    def decide(self, content: bytes, numbers: Sequence[int]) -> _Verdicts | None:
+        """What a document says to expressions; None if libxml2 has to read it."""
+
+    def decide_events(
+        self, events: list[tuple[str | None, ...]], numbers: Sequence[int]
+    ) -> _Verdicts:
+        """The same for a document that libxml2 has read, see :meth:`Index.match_events`."""
+
+    def __len__(self) -> int:
+        """How many expressions there are."""
+
+    def statistics(self) -> dict[str, int]:
+        """The counters now: expressions, their distinct parts, steps, documents in rounds."""
 
 @final
 class Index:

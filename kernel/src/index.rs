@@ -27,7 +27,7 @@ use crate::slab::Spare;
 const POOL_MAX: usize = 16;
 
 /// Of a document: bytes, elements, depth, attributes of an element, length of a name.
-type LimitsGiven = (usize, usize, usize, usize, usize);
+pub type LimitsGiven = (usize, usize, usize, usize, usize);
 
 /// Ids that match, those that libxml2 has to decide, and those that would take too many steps.
 type IdsFound = (Vec<i64>, Vec<i64>, Vec<i64>);
@@ -190,9 +190,7 @@ impl Index {
         events: &Bound<'_, PyList>,
         skip: Vec<i64>,
     ) -> PyResult<IdsFound> {
-        let mut names = Events::default();
-        let events = events.iter().map(|event| names.read(&event));
-        let events: Vec<Event> = events.collect::<PyResult<_>>()?;
+        let events = read_events(events)?;
         detached(py, |detached| {
             let (mut matches, mut candidates, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
             let taken = self.reading(detached, |detached, workspace| {
@@ -319,7 +317,6 @@ impl Index {
         (budget, steps_max): (usize, u64),
     ) -> Self {
         static IDENTITIES: AtomicU64 = AtomicU64::new(0);
-        let (bytes_max, elements_max, depth_max, attributes_max, name_length_max) = limits;
         Index {
             length: AtomicUsize::new(core.len()),
             core: Shared::new(core),
@@ -329,13 +326,7 @@ impl Index {
             identity: IDENTITIES.fetch_add(1, Ordering::Relaxed),
             _buffer: buffer,
             bounds: Bounds {
-                limits: Limits {
-                    bytes_max,
-                    elements_max,
-                    depth_max,
-                    attributes_max,
-                    name_length_max,
-                },
+                limits: limits_of(limits),
                 budget,
                 large_from: LARGE_FROM,
                 steps_max,
@@ -463,6 +454,25 @@ impl Pool {
         }
         sum
     }
+}
+
+/// The limits that were given.
+pub fn limits_of(
+    (bytes_max, elements_max, depth_max, attributes_max, name_length_max): LimitsGiven,
+) -> Limits {
+    Limits {
+        bytes_max,
+        elements_max,
+        depth_max,
+        attributes_max,
+        name_length_max,
+    }
+}
+
+/// The events of a document, which libxml2 has read.
+pub fn read_events(events: &Bound<'_, PyList>) -> PyResult<Vec<Event>> {
+    let mut names = Events::default();
+    events.iter().map(|event| names.read(&event)).collect()
 }
 
 /// Reads the events of a document. A name that comes again is the same object, and is copied once.

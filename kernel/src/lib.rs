@@ -9,6 +9,7 @@ mod batch;
 mod buffers;
 mod conditions;
 mod cover;
+mod expressions;
 mod index;
 mod locks;
 mod slab;
@@ -49,6 +50,7 @@ fn number(text: &str) -> PyResult<f64> {
 fn twigcast_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<cover::Candidates>()?;
+    module.add_class::<expressions::Expressions>()?;
     module.add_class::<index::Index>()?;
     module.add_class::<index::Links>()?;
     module.add_class::<slab::Slab>()?;

@@ -6,11 +6,13 @@
 //! | [`pattern`] | what is asked of a document, cut into clauses and leaves |
 //! | [`index`] | all patterns of a matcher, in two layers |
 //! | [`matching`] | one document against an index: [`matching::workspace::Workspace`] |
+//! | [`evaluator`] | any expression of XPath 1.0 on a document |
 //! | [`cover`] | which patterns can cover which |
 //! | [`sys`] | pages and cache lines |
 
 pub mod cover;
 pub mod document;
+pub mod evaluator;
 pub mod index;
 pub mod matching;
 pub mod pattern;

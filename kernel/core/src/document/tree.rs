@@ -95,6 +95,8 @@ pub struct Tree {
     pub remarks: Vec<Remark>,
     /// What they say.
     pub remark_text: Vec<u8>,
+    /// Whether there is a document type declaration: libxml2 has it for a node of its own.
+    pub has_doctype: bool,
     /// Whether there are declarations in the document: libxml2 counts some of their text to the
     /// string-value of the document node, and finds their comments in some ways.
     pub has_subset: bool,
@@ -110,6 +112,7 @@ impl Tree {
         self.values.clear();
         self.remarks.clear();
         self.remark_text.clear();
+        self.has_doctype = false;
         self.has_subset = false;
     }
 

@@ -21,7 +21,7 @@ pub(super) fn prolog(input: &[u8], tree: &mut Tree) -> Result<usize, Unsure> {
         at = miscellaneous(input, at, tree)?;
         if input[at..].starts_with(b"<!DOCTYPE") && !typed {
             at = document_type(input, at)?;
-            typed = true;
+            (typed, tree.has_doctype) = (true, true);
         } else if byte(input, at) == b'<' {
             return Ok(at);
         } else {

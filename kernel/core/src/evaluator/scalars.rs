@@ -1,0 +1,357 @@
+//! Values of expressions: strings and numbers, and how they compare.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashSet;
+
+use crate::document::tree::NONE;
+use crate::evaluator::conditions::{Answer, At, Run, Stop};
+use crate::evaluator::graph::{Expr, Id, NamePart, Rounding};
+use crate::evaluator::nodes::{DOCUMENT, NodeKind};
+use crate::evaluator::syntax::{Arithmetic, Comparison, Kind};
+use crate::evaluator::text;
+use crate::matching::value;
+
+/// The namespace of `xml:lang` and `xml:id`.
+pub(super) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
+
+type Text<'a> = Cow<'a, [u8]>;
+
+impl<'a> Run<'a> {
+    pub(super) fn kind(&self, id: Id) -> Kind {
+        self.graph.expr(id).kind()
+    }
+
+    // Conditions on values.
+
+    pub(super) fn compared(
+        &mut self,
+        comparison: Comparison,
+        left: Id,
+        right: Id,
+        at: At,
+    ) -> Answer<bool> {
+        match (self.kind(left), self.kind(right)) {
+            (Kind::Nodes, Kind::Nodes) => self.sets_compared(comparison, left, right, at),
+            (Kind::Nodes, Kind::Number) => {
+                let number = self.number(right, at)?;
+                let set = self.nodes(left, at)?;
+                for &node in set.iter() {
+                    if comparison.of_numbers(self.number_of(node)?, number) {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (Kind::Nodes, _) => {
+                let text = self.text(right, at)?;
+                let set = self.nodes(left, at)?;
+                for &node in set.iter() {
+                    let equal = *self.value_of(node)? == *text;
+                    if equal == (comparison == Comparison::Equal) {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (Kind::Truth, _) => {
+                let (left, right) = (self.holds(left, at)?, self.holds(right, at)?);
+                let number = |holds: bool| f64::from(u8::from(holds));
+                Ok(comparison.of_numbers(number(left), number(right)))
+            }
+            (Kind::Number, _) => {
+                let (left, right) = (self.number(left, at)?, self.number(right, at)?);
+                Ok(comparison.of_numbers(left, right))
+            }
+            (Kind::Text, _) => {
+                let (left, right) = (self.text(left, at)?, self.text(right, at)?);
+                self.spend_bytes(left.len().min(right.len()))?;
+                Ok((left == right) == (comparison == Comparison::Equal))
+            }
+        }
+    }
+
+    fn sets_compared(
+        &mut self,
+        comparison: Comparison,
+        left: Id,
+        right: Id,
+        at: At,
+    ) -> Answer<bool> {
+        let (left, right) = (self.nodes(left, at)?, self.nodes(right, at)?);
+        if left.is_empty() || right.is_empty() {
+            return Ok(false);
+        }
+        match comparison {
+            Comparison::Equal => self.share_value(&left, &right),
+            Comparison::Unequal => {
+                let first = self.value_of(left[0])?;
+                for &node in left.iter().chain(right.iter()) {
+                    if self.value_of(node)? != first {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            _ => {
+                // The most favourable pair decides.
+                let (low, high) = (self.extremes(&left)?, self.extremes(&right)?);
+                let upwards = matches!(comparison, Comparison::Less | Comparison::AtMost);
+                Ok(match (low, high) {
+                    (Some(left), Some(right)) if upwards => comparison.of_numbers(left.0, right.1),
+                    (Some(left), Some(right)) => comparison.of_numbers(left.1, right.0),
+                    _ => false,
+                })
+            }
+        }
+    }
+
+    fn share_value(&mut self, left: &[u32], right: &[u32]) -> Answer<bool> {
+        let (few, many) = if left.len() <= right.len() {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        let mut values = FxHashSet::default();
+        for &node in few {
+            values.insert(self.value_of(node)?);
+        }
+        for &node in many {
+            if values.contains(self.value_of(node)?) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The least and the greatest number of some nodes; none if none is a number.
+    fn extremes(&mut self, nodes: &[u32]) -> Answer<Option<(f64, f64)>> {
+        let mut found: Option<(f64, f64)> = None;
+        for &node in nodes {
+            let number = self.number_of(node)?;
+            if number.is_nan() {
+                continue;
+            }
+            let (low, high) = found.unwrap_or((number, number));
+            found = Some((low.min(number), high.max(number)));
+        }
+        Ok(found)
+    }
+
+    pub(super) fn contains(&mut self, whole: Id, part: Id, at: At) -> Answer<bool> {
+        let (whole, part) = (self.text(whole, at)?, self.text(part, at)?);
+        self.spend_bytes(whole.len())?;
+        Ok(text::contains(&whole, &part))
+    }
+
+    pub(super) fn starts_with(&mut self, whole: Id, start: Id, at: At) -> Answer<bool> {
+        let (whole, start) = (self.text(whole, at)?, self.text(start, at)?);
+        self.spend_bytes(start.len())?;
+        Ok(whole.starts_with(&start))
+    }
+
+    pub(super) fn lang(&mut self, language: Id, at: At) -> Answer<bool> {
+        let asked = self.text(language, at)?;
+        let document = self.document;
+        let mut node = at.node;
+        while node != NONE {
+            self.spend(1)?;
+            let it = document.nodes.get(node);
+            if it.kind == NodeKind::Element {
+                for attribute in node + 1..document.first_child(node) {
+                    let name = document.names.get(document.nodes.get(attribute).name);
+                    if name == (XML_NAMESPACE, "lang") {
+                        return Ok(text::is_language(document.value(attribute), &asked));
+                    }
+                }
+            }
+            node = it.parent;
+        }
+        Ok(false)
+    }
+
+    // Numbers.
+
+    pub(super) fn number(&mut self, id: Id, at: At) -> Answer<f64> {
+        Ok(match self.graph.expr(id) {
+            Expr::Number(bits) => f64::from_bits(*bits),
+            Expr::Position => f64::from(at.position),
+            Expr::Last => f64::from(at.size),
+            Expr::Count(set) => self.count(*set, at)?,
+            Expr::Sum(set) => {
+                let mut sum = 0.0;
+                for &node in self.nodes(*set, at)?.iter() {
+                    sum += self.number_of(node)?;
+                }
+                sum
+            }
+            Expr::AsNumber(one) if self.kind(*one) == Kind::Truth => {
+                f64::from(u8::from(self.holds(*one, at)?))
+            }
+            Expr::AsNumber(one) => {
+                let text = self.text(*one, at)?;
+                self.spend_bytes(text.len())?;
+                value::number(&text)
+            }
+            Expr::Length(one) => {
+                let text = self.text(*one, at)?;
+                self.spend_bytes(text.len())?;
+                text::length(&text) as f64
+            }
+            Expr::Reckoned(operator, left, right) => {
+                let (left, right) = (self.number(*left, at)?, self.number(*right, at)?);
+                reckoned(*operator, left, right)
+            }
+            Expr::Negative(one) => -self.number(*one, at)?,
+            Expr::Rounded(rounding, one) => {
+                let number = self.number(*one, at)?;
+                match rounding {
+                    Rounding::Down => number.floor(),
+                    Rounding::Up => number.ceil(),
+                    Rounding::Nearest => text::rounded(number),
+                }
+            }
+            _ => f64::NAN,
+        })
+    }
+
+    /// How many nodes a set has; of one step from here they are not collected.
+    fn count(&mut self, set: Id, at: At) -> Answer<f64> {
+        let Expr::Step(base, axis, test, predicates) = self.graph.expr(set) else {
+            return Ok(self.nodes(set, at)?.len() as f64);
+        };
+        let is_plain = !predicates
+            .iter()
+            .any(|&it| self.graph.entry(it).is_positional);
+        if !is_plain || *self.graph.expr(*base) != Expr::Context {
+            return Ok(self.nodes(set, at)?.len() as f64);
+        }
+        let mut way = self.way(*axis, *test, at.node)?;
+        let mut count = 0u64;
+        while let Some(node) = self.next(&mut way)? {
+            count += u64::from(self.all_hold(predicates, node)?);
+        }
+        Ok(count as f64)
+    }
+
+    pub(super) fn all_hold(&mut self, predicates: &[Id], node: u32) -> Answer<bool> {
+        for &predicate in predicates {
+            if !self.holds(predicate, At::alone(node))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    // Strings.
+
+    pub(super) fn text(&mut self, id: Id, at: At) -> Answer<Text<'a>> {
+        let expr = self.graph.expr(id);
+        Ok(match expr {
+            Expr::Text(text) => Cow::Borrowed(text.as_bytes()),
+            Expr::StringOf(set) => match self.first(*set, at)? {
+                Some(node) => Cow::Borrowed(self.value_of(node)?),
+                None => Cow::Borrowed(b""),
+            },
+            Expr::NameOf(part, set) => match self.first(*set, at)? {
+                Some(node) => self.name(*part, node),
+                None => Cow::Borrowed(b""),
+            },
+            Expr::Written(one) if self.kind(*one) == Kind::Truth => {
+                let holds = self.holds(*one, at)?;
+                Cow::Borrowed(if holds { &b"true"[..] } else { b"false" })
+            }
+            Expr::Written(one) => Cow::Owned(text::written(self.number(*one, at)?).into_bytes()),
+            Expr::Concat(parts) => {
+                let mut whole = Vec::new();
+                for &part in parts {
+                    let part = self.text(part, at)?;
+                    self.spend_bytes(part.len())?;
+                    whole.extend_from_slice(&part);
+                }
+                Cow::Owned(whole)
+            }
+            _ => {
+                let text = self.cut_text(expr, at)?;
+                self.spend_bytes(text.len())?;
+                text
+            }
+        })
+    }
+
+    /// The functions that make a string of another.
+    fn cut_text(&mut self, expr: &'a Expr, at: At) -> Answer<Text<'a>> {
+        let (Expr::Before(one, _)
+        | Expr::After(one, _)
+        | Expr::Part(one, ..)
+        | Expr::Normalized(one)
+        | Expr::Translated(one, ..)) = expr
+        else {
+            return Ok(Cow::Borrowed(b""));
+        };
+        let whole = self.text(*one, at)?;
+        self.spend_bytes(whole.len())?;
+        Ok(match expr {
+            Expr::Before(_, mark) => text::before(whole, &self.text(*mark, at)?),
+            Expr::After(_, mark) => text::after(whole, &self.text(*mark, at)?),
+            Expr::Part(_, from, length) => {
+                let from = self.number(*from, at)?;
+                let length = match length {
+                    Some(length) => Some(self.number(*length, at)?),
+                    None => None,
+                };
+                text::part(whole, from, length)
+            }
+            Expr::Translated(_, letters, others) => {
+                let (letters, others) = (self.text(*letters, at)?, self.text(*others, at)?);
+                self.spend_bytes(letters.len() * 8 + others.len() * 8 + whole.len() * 8)?;
+                Cow::Owned(text::translated(&whole, &letters, &others))
+            }
+            _ => text::normalized(whole),
+        })
+    }
+
+    /// The string-value of a node. libxml2 counts declarations to that of the document node.
+    pub(super) fn value_of(&mut self, node: u32) -> Answer<&'a [u8]> {
+        if node == DOCUMENT && self.document.tree.has_subset {
+            return Err(Stop::Unsure);
+        }
+        let value = self.document.value(node);
+        self.spend_bytes(value.len())?;
+        Ok(value)
+    }
+
+    fn number_of(&mut self, node: u32) -> Answer<f64> {
+        Ok(value::number(self.value_of(node)?))
+    }
+
+    fn name(&self, part: NamePart, node: u32) -> Text<'a> {
+        let document = self.document;
+        let it = document.nodes.get(node);
+        match it.kind {
+            NodeKind::Element | NodeKind::Attribute => {}
+            NodeKind::Instruction if part != NamePart::Namespace => {
+                return Cow::Borrowed(document.target(it));
+            }
+            _ => return Cow::Borrowed(b""),
+        }
+        let (namespace, local) = document.names.get(it.name);
+        let prefix = document.prefix(it);
+        match part {
+            NamePart::Local => Cow::Borrowed(local.as_bytes()),
+            NamePart::Namespace => Cow::Borrowed(namespace.as_bytes()),
+            NamePart::Whole if prefix.is_empty() => Cow::Borrowed(local.as_bytes()),
+            NamePart::Whole => Cow::Owned(format!("{prefix}:{local}").into_bytes()),
+        }
+    }
+}
+
+fn reckoned(operator: Arithmetic, left: f64, right: f64) -> f64 {
+    match operator {
+        Arithmetic::Plus => left + right,
+        Arithmetic::Minus => left - right,
+        Arithmetic::Times => left * right,
+        Arithmetic::Divided => left / right,
+        Arithmetic::Modulo => left % right,
+    }
+}

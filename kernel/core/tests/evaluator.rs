@@ -1,0 +1,268 @@
+//! Expressions on documents, as libxml2 answers them.
+
+use twigcast_kernel_core::document::read::Limits;
+use twigcast_kernel_core::evaluator::expressions::{Alone, Costs, Expressions, Verdict};
+
+const DOCUMENT: &str = "<!--0--><a x='1' y='b c' xml:lang='en-GB'>t<b x='2' xml:id='i'>5</b>\
+    <c><b>x</b><d/><b>y<e xml:lang='de'/></b></c><?p q r?> u <f xmlns:n='urn:n' n:x='3'><n:b/></f></a>";
+
+fn verdicts(texts: &[&str], document: &str, costs: Costs, visits_each: u64) -> Vec<Verdict> {
+    let mut expressions = Expressions::default();
+    let numbers: Vec<u32> = texts
+        .iter()
+        .map(|it| {
+            expressions
+                .add(it)
+                .unwrap_or_else(|| panic!("declined: {it}"))
+        })
+        .collect();
+    let mut alone = Alone::default();
+    alone.evaluator.visits_each = Some(visits_each);
+    let read = alone
+        .reader
+        .read(document.as_bytes(), &Limits::default(), &mut alone.tree);
+    assert_eq!(read, Ok(()));
+    let document = (&alone.tree, alone.reader.names());
+    let found = alone
+        .evaluator
+        .decide(&expressions, document, costs, &numbers);
+    for number in numbers {
+        expressions.remove(number);
+    }
+    assert_eq!(
+        (expressions.len(), expressions.parts()),
+        (0, 2),
+        "{texts:?}"
+    );
+    found
+}
+
+/// Each holds of the document; answers are found one by one, and all at once.
+fn check(texts: &[&str]) {
+    for visits_each in [4, 0] {
+        for text in texts {
+            let found = verdicts(&[text], DOCUMENT, Costs::default(), visits_each);
+            assert_eq!(found, [Verdict::Known(true)], "{text}");
+        }
+        let together = verdicts(texts, DOCUMENT, Costs::default(), visits_each);
+        assert_eq!(together, vec![Verdict::Known(true); texts.len()]);
+    }
+}
+
+#[test]
+fn axes_lead_where_they_should() {
+    check(&[
+        "//b[ancestor::c]",
+        "count(//b[ancestor::c]) = 2",
+        "count(//b[ancestor-or-self::b]) = 3",
+        "count(//*[@x]) = 2",
+        "count(//*[b]) = 2",
+        "count(//*[descendant::b]) = 2",
+        "count(//*[descendant-or-self::b]) = 5",
+        "count(//*[following::d]) = 2",
+        "count(//*[following-sibling::d]) = 1",
+        "count(//*[parent::c]) = 3",
+        "count(//*[preceding::d]) = 4",
+        "count(//*[preceding-sibling::d]) = 1",
+        "count(//*[self::b]) = 3",
+        "count(//@*[following::d]) = 2",
+        "count(//@*[preceding::d]) = 2",
+        "count(//@*[parent::a]) = 3",
+        "count(//@*[ancestor::a]) = 7",
+        "count(//@*[self::node()]) = 7",
+        "not(//@*[following-sibling::node()] | //@*[descendant::node()] | //@*[child::node()])",
+        "count(//node()) = 16",
+        "count(//ancestor::node()) = 7",
+        "count(//preceding::node()) = 13",
+        "count(//b/following::node()) = 11",
+        "count(//*/following-sibling::node()) = 6",
+        "count(//*/preceding-sibling::node()) = 9",
+        "count(/a/b/descendant-or-self::node()) = 2",
+        "//b[1]/following::b[2][. = 'y']",
+        "//e/preceding::b[1][. = 'x']",
+        "//e/ancestor::*[1][self::b]",
+        "//f/preceding-sibling::*[1][self::c]",
+        "not(//f/preceding-sibling::*[1][self::b])",
+        "(//f/preceding-sibling::*)[1][self::b]",
+    ]);
+}
+
+#[test]
+fn tests_tell_nodes_apart() {
+    check(&[
+        "count(//text()) = 5",
+        "count(//comment()) = 1",
+        "/comment()[. = '0']",
+        "//processing-instruction('p')[. = 'q r']",
+        "not(//processing-instruction('q'))",
+        "count(//{urn:n}*) = 1",
+        "count(//*:b) = 4",
+        "count(//b) = 3",
+        "//@{urn:n}x[. = '3']",
+        "count(//@x) = 2",
+        "count(//@*:x) = 3",
+        "//@{http://www.w3.org/XML/1998/namespace}lang",
+    ]);
+}
+
+#[test]
+fn functions_say_what_libxml2_says() {
+    check(&[
+        "//b[last()][. = 'y']",
+        "//c/b[position() = 2][. = 'y']",
+        "count(//c/*) = 3",
+        "id('x i')[self::b]",
+        "local-name(//{urn:n}b) = 'b'",
+        "name(//{urn:n}b) = 'n:b'",
+        "namespace-uri(//{urn:n}b) = 'urn:n'",
+        "name(//processing-instruction()) = 'p'",
+        "string(//c) = 'xy'",
+        "concat('a', 1, true()) = 'a1true'",
+        "starts-with(//c, 'x')",
+        "contains(//@y, 'b c')",
+        "substring-before(//@y, ' ') = 'b'",
+        "substring-after(//@y, ' ') = 'c'",
+        "substring('12345', 2, 3) = '234'",
+        "substring('12345', 1.5, 2.6) = '234'",
+        "substring('12345', 0 div 0) = ''",
+        "substring('12345', -1 div 0) = '12345'",
+        "string-length('é1') = 2",
+        "normalize-space('  a \t b ') = 'a b'",
+        "translate('bar', 'abr', 'AB') = 'BA'",
+        "translate('aéa', 'éaa', '1xy') = 'x1x'",
+        "boolean(//d) and not(//g)",
+        "true() and not(false())",
+        "count(//*[lang('en')]) = 8",
+        "count(//*[lang('EN-gb')]) = 8",
+        "not(//*[lang('e')])",
+        "number('1e2') = 100",
+        "not(number('-') = number('-'))",
+        "sum(//b/@x | /a/@x) = 3",
+        "floor(-1.5) = -2",
+        "ceiling(1.2) = 2",
+        "round(2.5) = 3",
+        "round(-2.5) = -2",
+        "string(1 div round(-0.2)) = '-Infinity'",
+        "string(1 div 3) = '0.333333333333333'",
+        "string(12345678901.5) = '1.23456789015e+10'",
+        "string(0.000001234) = '1.234e-06'",
+        "string(-0) = '0'",
+        "string(1000000000) = '1000000000'",
+        "7 mod -4 = 3",
+        "5 - 2 * 2 div 4 = 4",
+        "--1 = 1",
+    ]);
+}
+
+#[test]
+fn sets_are_compared_by_what_is_in_them() {
+    check(&[
+        "//@x = 2",
+        "//@x != 2",
+        "2 < //@*",
+        "//@x < //@*",
+        "not(//d = '5')",
+        "//b = '5' and //b != '5'",
+        "//@x = //@{urn:n}x or //@x < //@{urn:n}x",
+        "(//g = //h) = false()",
+        "//b = true()",
+        "//b = string(5)",
+        "(//b | //c)[2] = 'xy'",
+        "//c[b = 'x']/b = 'y'",
+    ]);
+}
+
+#[test]
+fn rewriting_keeps_the_meaning() {
+    check(&[
+        "count(//b) > 0 and not(count(//g) > 0)",
+        "count(//g) = 0 and count(//b) >= 1 and not(count(//b) < 1) and count(//b) != 0",
+        "(//b | //g)[. = 'x']/following-sibling::d",
+        "//c/b[2][last()]",
+        "//b[. = '5'][1]",
+        "not(//b[2][. = '5'])",
+        "//a//b[2]",
+        "/descendant-or-self::node()/b[2]",
+        "not(/descendant::b[5])",
+        "//b[not(not(. = 'x'))]",
+        "//*[self::node()[. = 'x']]",
+    ]);
+}
+
+#[test]
+fn what_stands_behind_the_root_is_not_told_of_it() {
+    // As libxml2 has it, which turns back at the first child of the document.
+    let found = |document| verdicts(&["/comment()/preceding::a"], document, Costs::default(), 4);
+    assert_eq!(found("<a><b/></a><!---->"), [Verdict::Known(false)]);
+    assert_eq!(found("<a/><!---->"), [Verdict::Known(true)]);
+    assert_eq!(found("<!----><a><b/></a><!---->"), [Verdict::Known(true)]);
+    assert_eq!(
+        found("<!DOCTYPE a><a><b/></a><!---->"),
+        [Verdict::Known(true)]
+    );
+}
+
+#[test]
+fn what_is_too_dear_is_open_whoever_else_asks() {
+    let document = format!("<a>{}</a>", "<b><c/></b>".repeat(50));
+    let costs = Costs {
+        one: 300,
+        all: 100_000,
+    };
+    let (cheap, dear) = ("/a/b", "//b[count(preceding::c) = 1000]");
+    assert_eq!(
+        verdicts(&[cheap], &document, costs, 4),
+        [Verdict::Known(true)]
+    );
+    assert_eq!(verdicts(&[dear], &document, costs, 4), [Verdict::Costly]);
+    let both = verdicts(&[dear, cheap], &document, costs, 4);
+    assert_eq!(both, [Verdict::Costly, Verdict::Known(true)]);
+    // Many that are cheap are more than one may cost, and are decided all the same.
+    let many: Vec<String> = (0..100).map(|it| format!("//b[c = '{it}']")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let costs = Costs {
+        one: 2_000,
+        all: 1_000_000,
+    };
+    let found = verdicts(&many, &document, costs, 4);
+    assert_eq!(found, vec![Verdict::Known(false); 100]);
+}
+
+#[test]
+fn the_dearest_are_open_where_all_are_too_much() {
+    let document = format!("<a>{}</a>", "<b><c/></b>".repeat(50));
+    let dear = "//b[count(preceding::c) = 1000]";
+    let costs = Costs { one: 900, all: 900 };
+    let found = verdicts(
+        &[dear, "/a/b", "//b[count(preceding::b) = 999]"],
+        &document,
+        costs,
+        4,
+    );
+    assert_eq!(
+        found,
+        [Verdict::Costly, Verdict::Known(true), Verdict::Costly]
+    );
+}
+
+#[test]
+fn what_is_not_known_here_is_declined() {
+    let mut expressions = Expressions::default();
+    let deep = format!("{}1{}", "(".repeat(200), ")".repeat(200));
+    let long = vec!["1"; 600].join(" + ");
+    for text in [
+        "//namespace::*",
+        "$x",
+        "p:a",
+        "count(1)",
+        "//a[",
+        "",
+        &deep,
+        &long,
+        "f()",
+        "id()",
+    ] {
+        assert_eq!(expressions.add(text), None, "{text}");
+    }
+    assert_eq!((expressions.len(), expressions.parts()), (0, 2));
+}
