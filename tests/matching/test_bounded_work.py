@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.engines import EVERY_ENGINE
-from twigcast.language.condition.model import ValueTest
+from twigcast.language import Document, Pattern
+from twigcast.language.condition.model import Label, ValueTest
 from twigcast.language.condition.value_tests import passes
 from twigcast.matching import Matcher
 from twigcast.matching.engines.native import AVAILABLE, NativeStatistics
@@ -231,6 +232,59 @@ def test_texts_that_walking_reads_count_and_cheap_answers_stand(
     steps = DOCUMENT_COST_MAX / 150
     # Each of them reads one text too many before it notices.
     assert sum(read) <= steps * 256 + len(rules) * max(read)
+
+
+@pytest.mark.parametrize("engine", ["streaming", "lxml"])
+def test_elements_without_a_text_count_where_a_value_is_read(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = 0
+
+    def reading(element: etree._Element) -> str:
+        nonlocal passed
+        passed += sum(1 for _ in element.iter())
+        return string_value(element)
+
+    monkeypatch.setattr(walk, "string_value", reading)
+    nested = "<a>" * 100 + "<a/>" + "<b/><!---->" * 10_000 + "</a>" * 100
+    rules = {number: f"//a[contains(a, '{number}')]" for number in range(3)}
+    short = Matcher(rules, engine=engine, residual_cost_max=100_000, document_cost_max=3_000_000)
+    decision = short.decide(f"<r>{nested}</r>")
+    assert decision.undecided == tuple(rules)
+    assert passed <= 3_000_000 / 150 * 64 + 20_000
+
+
+LEAVES = {
+    "texts": ("//a[.//text() = 'y']", "x<!---->" * 1_000),
+    "texts, tried one after another": ("//a[.//text()[. = 'y' or . = 'z']]", "x<!---->" * 1_000),
+    "first of the texts": ("//a[contains(.//text()[. = 'y'], 'y')]", "x<!---->" * 1_000),
+    "attributes": ("//a[.//@* = 'y']", "<b" + "".join(f" c{n}=''" for n in range(200)) + "/>"),
+    "first of many steps": (
+        f"//a[contains({'//a' * 60}//b, 'y')]".replace("(//", "("),
+        "<c/>" * 99,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LEAVES)
+def test_walking_counts_each_node_and_label_that_it_looks_at(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+
+    def looking(node: etree._Element | walk.LeafNode, label: Label) -> bool:
+        nonlocal looks
+        looks += 1
+        return has(node, label)
+
+    has = walk._has
+    monkeypatch.setattr(walk, "_has", looking)
+    xpath, inside = LEAVES[kind]
+    document = Document.parse(f"<r>{'<a>' * 80}{inside}{'</a>' * 80}</r>")
+    verdict, steps = walk.Walk(document).holds(Pattern.parse(xpath).condition, 10_000_000)
+    assert verdict is False
+    assert looks <= 2 * steps
+    assert walk.Walk(document).holds(Pattern.parse(xpath).condition, steps - 1)[0] is None
 
 
 @pytest.mark.parametrize("engine", ["streaming", "lxml"])

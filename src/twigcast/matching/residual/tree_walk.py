@@ -6,9 +6,10 @@ of each node, and the answer remembered, so the work is at most
 
     parts of the condition · nodes · depth
 
-steps. They are counted, and a bound can be set. Texts that are read and searched count as well: the
+steps. They are counted, and a bound can be set. A step is a node that a condition is asked of, or a
+label that is compared with another. Texts that are read and searched count as well: the
 string-value of an element has all that is below it, so on deep documents these would be most of
-the work.
+the work, even where what is below has no text.
 """
 
 from __future__ import annotations
@@ -61,6 +62,12 @@ _SEARCHED_SHIFT: Final = 10
 """A step reads 256 characters of an element's string-value, or searches 1,024 of them, in the 1 to
 2 microseconds that any other step takes."""
 
+_PASSED_SHIFT: Final = 6
+"""A step passes 64 nodes when an element's string-value is read."""
+
+_COUNTED_SHIFT: Final = 2
+"""A step is four elements where all of a document are passed once, to know their texts or sizes."""
+
 _Node: TypeAlias = "_Element | LeafNode | None"  # None is the document node.
 
 
@@ -106,6 +113,7 @@ class Walk:
     def asks(self, condition: Condition, node: _Node) -> bool:
         """Whether the condition holds at a node; None stands for the document node."""
         if isinstance(node, LeafNode):
+            self._step()
             return self._answer(condition, node)
         key = (condition, node)
         known = self._answers.get(key)
@@ -205,7 +213,10 @@ class Walk:
         found = 0
         for number, (reach, label, where) in enumerate(steps):
             ready = at if reach is Reach.CHILD else passed
-            if ready >> number & 1 and label.kind is Kind.ELEMENT and _has(element, label):
+            if not ready >> number & 1 or label.kind is not Kind.ELEMENT:
+                continue
+            self._step()
+            if _has(element, label):
                 found |= self.asks(where, element) << (number + 1)
         return found
 
@@ -223,6 +234,7 @@ class Walk:
     @cached_property
     def _texts(self) -> dict[_Element, list[LeafNode]]:
         """The text nodes of each element."""
+        self._step(self._document.element_count >> _COUNTED_SHIFT)
         owned: dict[_Element, list[LeafNode]] = {}
         open_elements: list[_Element] = []
         for place, one in enumerate(walk_texts(self._root)):
@@ -237,8 +249,11 @@ class Walk:
 
     def _leaves(self, element: _Element, kind: Kind) -> Iterator[LeafNode]:
         if kind is Kind.TEXT:
-            yield from self._texts.get(element, ())
+            for leaf in self._texts.get(element, ()):
+                self._step()
+                yield leaf
             return
+        self._step(len(element.attrib))
         for tag, value in element.items():
             yield LeafNode(element, kind, str(tag), str(value), 0)
 
@@ -257,11 +272,27 @@ class Walk:
         """The string-value of an element, or of the document node."""
         if self._value_read is not None and self._value_read[0] is node:
             return self._value_read[1]
+        top = self._root if node is None else node
+        self._step(self._nodes_below.get(top, 0) >> _PASSED_SHIFT)
         # Not that of the root element: libxml2 counts entities declared inside as well.
         value = _document_value(self._root) if node is None else string_value(node)
         self._value_read = node, value
         self._step(len(value) >> _READ_SHIFT)
         return value
+
+    @cached_property
+    def _nodes_below(self) -> dict[_Element, int]:
+        """How many nodes an element has below it, texts aside, if reading it is at least a step."""
+        self._step(self._document.element_count >> _COUNTED_SHIFT)
+        below: dict[_Element, int] = {}
+        passed, begun = 0, []
+        for event, element in etree.iterwalk(self._root, events=("start", "end")):
+            if event == "start":
+                begun.append(passed)
+                passed += len(element)  # Its comments, instructions and references as well.
+            elif (count := passed - begun.pop()) >> _PASSED_SHIFT:
+                below[element] = count
+        return below
 
 
 _document_value = cast("Callable[[_Element], str]", etree.XPath("string(/)", smart_strings=False))
