@@ -22,7 +22,8 @@ from fuzz.target import ACCEPTED, Fault, Target
 from fuzz.xml_text import random_document
 
 _KERNEL: Final = Path(__file__).resolve().parents[2] / "kernel"
-_BUILT: Final = _KERNEL / "target" / "release" / "examples"
+_TARGET: Final = _KERNEL / "target"
+_BUILT: Final = _TARGET / "release" / "examples"
 _LED_BUILT: Final = _KERNEL / "fuzz" / "target"
 
 PROGRAMS: Final = ("reader_fuzz", "index_fuzz")
@@ -95,7 +96,9 @@ def prepare() -> str | None:
         return "there is no cargo"
     manifest = str(_KERNEL / "core" / "Cargo.toml")
     wanted = [option for program in PROGRAMS for option in ("--example", program)]
-    built = _ran([cargo, "build", "--quiet", "--release", "--manifest-path", manifest, *wanted])
+    # Cargo may have been told to build elsewhere (CARGO_TARGET_DIR); we look here.
+    place = ("--manifest-path", manifest, "--target-dir", str(_TARGET))
+    built = _ran([cargo, "build", "--quiet", "--release", *place, *wanted])
     if built is not None:
         return f"the kernel's programs cannot be built: {built}"
     if shutil.which("cargo-fuzz") is not None:

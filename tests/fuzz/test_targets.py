@@ -87,6 +87,17 @@ def test_a_planted_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) ->
         _check_many(target)
 
 
+def test_the_kernels_programs_are_built_where_they_are_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(kernel, "_ran", commands.append)
+    monkeypatch.setattr("fuzz.targets.kernel.shutil.which", {"cargo": "cargo"}.get)
+    assert kernel.prepare() is None
+    (command,) = commands
+    assert kernel._BUILT.is_relative_to(command[command.index("--target-dir") + 1])
+
+
 @pytest.fixture(params=target_names())
 def target(request: pytest.FixtureRequest) -> Target:
     return find_target(request.param)
