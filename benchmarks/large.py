@@ -62,11 +62,11 @@ def _differences(
 ) -> tuple[int, float]:
     """On how many subscriptions of the sample libxml2 differs, and its seconds for each."""
     sample = range(0, len(expressions), SAMPLED)
-    judge = Matcher(engine="lxml")
+    naive = Matcher(engine="lxml")
     for number in sample:
-        judge.add(number, expressions[number])
+        naive.add(number, expressions[number])
     document = Document.parse(content)
-    decision, naive_s = timed(lambda: judge.decide(document), time.process_time)
+    decision, naive_s = timed(lambda: naive.decide(document), time.process_time)
     assert not decision.undecided
     wrong = set(decision.matches) ^ {number for number in found if number in sample}
     return len(wrong), naive_s / len(sample)

@@ -88,10 +88,10 @@ def sharded(
     patterns: Sequence[Pattern], documents: Sequence[bytes], engine: str, *, shards: int = SHARDS
 ) -> Measurement:
     """The same on patterns and documents that are there already."""
-    judge = matcher_of(enumerate(patterns))
-    whole = [tuple(judge.match(document)) for document in documents]
+    naive = matcher_of(enumerate(patterns))
+    whole = [tuple(naive.match(document)) for document in documents]
     if engine == WHOLE:
-        _, took = timed(lambda: [judge.match(one) for one in documents], time.process_time)
+        _, took = timed(lambda: [naive.match(one) for one in documents], time.process_time)
         figures = {"match_us": 1e6 * took / len(documents), "peak_mib": peak_bytes() / 2**20}
         return Measurement(
             engine=engine, counts={"deliveries": sum(map(len, whole))}, figures=figures

@@ -7,7 +7,7 @@ paper's Tables 1.2 and 1.3, the rows of these tables, with traffic counted in pa
 
 Every figure but real time is a count in simulated time, the same on each machine. Each strategy
 must deliver the same documents to the same subscriptions; nothing may be missing, unexpected or
-delivered twice (the simulator's judge says so, who knows no router).
+delivered twice (the simulator's oracle says so, who knows no router).
 
 *Messages* are counted as the paper counts them, as received by brokers: what crosses links, and
 what clients hand in. A pattern, an advertisement, a document (or a path of it) is one each.

@@ -22,10 +22,10 @@ NAMESPACES = {"p": "urn:p", "q": "urn:q"}
 
 @dataclass(frozen=True)
 class Said:
-    """An expression twice: as a subscriber writes it, and as plain XPath 1.0 for the judge."""
+    """An expression twice: as a subscriber writes it, and as plain XPath 1.0 for the oracle."""
 
     text: str
-    judge: str
+    oracle: str
 
 
 def _same(text: str) -> Said:
@@ -35,7 +35,7 @@ def _same(text: str) -> Said:
 def _join(template: str, *parts: Said) -> Said:
     return Said(
         template.format(*(part.text for part in parts)),
-        template.format(*(part.judge for part in parts)),
+        template.format(*(part.oracle for part in parts)),
     )
 
 
@@ -248,7 +248,7 @@ def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
     def top() -> Said:
         path = draw(_relative_paths(2, exact=exact))
         lead = draw(st.sampled_from(["", "/", "//"]))
-        return Said(lead + path.text, (lead or "//") + path.judge)
+        return Said(lead + path.text, (lead or "//") + path.oracle)
 
     kinds = ["path"] * 4 + ["union", "condition", "tangle", "filter", "chain"]
     match draw(st.sampled_from(kinds)):
@@ -271,7 +271,7 @@ def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
         case _:
             # At top level a lone path would get '//' in front; behind an operator it does not.
             said = _join("true() and {}", draw(_conditions(2, exact=exact)))
-    return Said(_unbraced(said.text), _unbraced(said.judge))
+    return Said(_unbraced(said.text), _unbraced(said.oracle))
 
 
 def _unbraced(text: str) -> str:

@@ -7,8 +7,8 @@ A case file holds tables ``[[case]]`` with
     namespaces   what prefixes stand for
     match, miss  expressions that the document satisfies, or does not
 
-An expression beyond plain XPath 1.0 is a pair: as a subscriber writes it, and as the judge is
-asked. Each is taken through every way there is to decide it, and through the judge itself.
+An expression beyond plain XPath 1.0 is a pair: as a subscriber writes it, and as the oracle is
+asked. Each is taken through every way there is to decide it, and through the oracle itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.engines import EVERY_ENGINE
-from tests.judge import judge
+from tests.oracle import oracle
 from twigcast.language import Document, Pattern
 from twigcast.matching import Matcher, explain
 from twigcast.matching.residual.tree_walk import holds
@@ -37,8 +37,8 @@ class Case:
     content: bytes
     namespaces: Mapping[str, str]
     expected: Mapping[str, bool]
-    judged: Mapping[str, str]
-    """Each expression as the judge is asked it."""
+    by_oracle: Mapping[str, str]
+    """Each expression as the oracle is asked it."""
 
 
 def cases() -> Iterator[Case]:
@@ -54,12 +54,12 @@ def cases() -> Iterator[Case]:
                 content=table["document"].encode(table.get("encoding", "utf-8")),
                 namespaces=table.get("namespaces", {}),
                 expected={text: matches for text, _, matches in pairs},
-                judged={text: asked for text, asked, _ in pairs},
+                by_oracle={text: asked for text, asked, _ in pairs},
             )
 
 
-def by_judge(case: Case, text: str) -> bool:
-    return judge(case.judged[text], case.content, case.namespaces)
+def by_oracle(case: Case, text: str) -> bool:
+    return oracle(case.by_oracle[text], case.content, case.namespaces)
 
 
 def by_engine(case: Case, text: str, engine: str) -> bool:
@@ -100,7 +100,7 @@ def by_stored_matcher(case: Case, text: str) -> bool:
 
 
 WAYS: list[Callable[[Case, str], bool | None]] = [
-    by_judge, by_walk, by_explanation, by_canonical_text, by_stored_matcher,
+    by_oracle, by_walk, by_explanation, by_canonical_text, by_stored_matcher,
 ]  # fmt: skip
 
 

@@ -355,7 +355,7 @@ def dead_files(tests: list[Source]) -> list[str]:
             path.name.startswith("test_") or path.stem in {"conftest", "__init__"}
         ):
             continue
-        # A module is named by imports (tests.judge), a case file by its name or its folder's.
+        # A module is named by imports (tests.oracle), a case file by its name or its folder's.
         names = {path.stem, path.name, path.parent.name}
         if source.is_python:
             names = {path.stem, ".".join(path.with_suffix("").parts)}
@@ -370,12 +370,12 @@ def test_no_file_of_the_tests_is_dead(project: list[Source]) -> None:
 
 
 def test_a_planted_dead_file_is_found() -> None:
-    reader = Source(PurePosixPath("tests/test_a.py"), 'CASES = HERE / "cases"\nimport tests.judge')
-    judge = Source(PurePosixPath("tests/judge.py"), "")
+    reader = Source(PurePosixPath("tests/test_a.py"), 'CASES = HERE / "cases"\nimport tests.oracle')
+    oracle = Source(PurePosixPath("tests/oracle.py"), "")
     case = Source(PurePosixPath("tests/cases/axes.toml"), "")
     stray = Source(PurePosixPath("tests/old/axes.toml"), "")
     orphan = Source(PurePosixPath("tests/orphan.py"), "")
-    assert dead_files([reader, judge, case]) == []
+    assert dead_files([reader, oracle, case]) == []
     assert dead_files([reader, stray, orphan]) == ["tests/old/axes.toml", "tests/orphan.py"]
 
 

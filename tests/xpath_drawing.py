@@ -1,7 +1,7 @@
 """Expressions of all of XPath 1.0 and documents that they meet, from a seeded generator.
 
 With three names and few values, expressions and documents meet often. Expressions are plain XPath
-and absolute, so the judge takes them as they are.
+and absolute, so the oracle takes them as they are.
 """
 
 from __future__ import annotations

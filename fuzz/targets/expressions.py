@@ -80,15 +80,15 @@ def _expression(rng: Random) -> Expression:
     else:
         said, namespaces = rng.choice(_drawers())(rng), NAMESPACES
     if rng.random() < 0.4:
-        text = said.judge
+        text = said.oracle
         if rng.randrange(4) == 0:
-            text = spliced(rng, text.encode(), rng.choice(_drawers())(rng).judge.encode()).decode(
+            text = spliced(rng, text.encode(), rng.choice(_drawers())(rng).oracle.encode()).decode(
                 errors="ignore"
             )
         damaged = mutated(rng, text.encode(), XPATH_PIECES).decode(errors="ignore")
         # Behind an operator no path gets '//' in front, so both read the same text.
         said = Said(f"true() and ({damaged})", f"true() and ({damaged})")
-    return Expression(said.text, said.judge, dict(namespaces))
+    return Expression(said.text, said.oracle, dict(namespaces))
 
 
 def check(case: Case) -> str:

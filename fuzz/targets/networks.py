@@ -22,7 +22,7 @@ from fuzz.mutation import XML_PIECES, mutated
 from fuzz.oracle import tree_of
 from fuzz.target import ACCEPTED, REFUSED, UNDECIDED, Fault, Target
 from fuzz.xml_text import random_document
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from tests.routing.networks import Fault as NetworkFault
 from tests.routing.networks import Play, tree
 from tests.routing.vocabulary import DOCUMENTS, SPOKEN, STRATEGIES, Asked, annotating
@@ -37,7 +37,7 @@ ALL_STRATEGIES: Final = (
     *annotating("adaptive", "+s-sd"),
 )
 _TOO_COSTLY: Final = "too costly to decide"
-"""What a dead letter says of a document that is not decided; such a network is not judged on."""
+"""What a dead letter says of a document that is not decided; such a network is not by_oracle on."""
 
 BROKERS_MAX: Final = 7
 _KINDS: Final = ("subscribe",) * 6 + (
@@ -97,9 +97,9 @@ def _move(rng: Random) -> Move:
         return Move(do, broker, number)
     if rng.randrange(4):
         asked = rng.choice(SPOKEN)
-        return Move(do, broker, number, asked.text, asked.judge)
+        return Move(do, broker, number, asked.text, asked.oracle)
     drawn = _draw()(rng)
-    return Move(do, broker, number, drawn.text, drawn.judge)
+    return Move(do, broker, number, drawn.text, drawn.oracle)
 
 
 def check(case: Case) -> str:
@@ -172,7 +172,7 @@ def _is_readable(content: bytes) -> bool:
     """Whether a document is within the limits, and plain enough for the oracle of the tests."""
     try:
         Document.parse(content)
-        judge_tree(content)
+        oracle_tree(content)
     except (DocumentError, etree.XMLSyntaxError, UnicodeDecodeError):
         return False
     return tree_of(content) is not None

@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 import twigcast
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from twigcast.matching.explain.finding import NODES_MAX
 
 
@@ -28,7 +28,7 @@ def test_what_is_found_is_what_libxml2_finds(
     wanted = set(expected["matches"]) - set(found.undecided)
     assert set(found) | {one.id for one in matcher.rejected} >= wanted
     assert set(found) <= wanted
-    tree = judge_tree(path.read_bytes())
+    tree = oracle_tree(path.read_bytes())
     looked_at = 0
     for rule in map(json.loads, rules.read_text("utf-8").splitlines()):
         finding, xpath = found.get(rule["id"]), rule["xpath"]

@@ -10,7 +10,7 @@ import pytest
 from lxml import etree
 
 from tests.engines import EVERY_ENGINE
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from twigcast.errors import DocumentError
 from twigcast.language import Document
 from twigcast.matching import Matcher, explain
@@ -43,9 +43,9 @@ UNREAD_DTD = {
 """Read by design: they use entities of a DTD that nobody fetches; those have no text."""
 
 
-def judge_reads(content: bytes) -> bool:
+def oracle_reads(content: bytes) -> bool:
     try:
-        judge_tree(content)
+        oracle_tree(content)
     except etree.XMLSyntaxError:
         return False
     return True
@@ -65,13 +65,13 @@ def real_documents(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield path.relative_to(folder).as_posix(), path.read_bytes()
 
 
-def test_real_documents_are_read_and_refused_as_the_judge_does(shared_path: Locate) -> None:
+def test_real_documents_are_read_and_refused_as_the_oracle_does(shared_path: Locate) -> None:
     here: set[str] = set()
     there: set[str] = set()
     for name, content in real_documents(shared_path("data/docs")):
         if reads(content):
             here.add(name)
-        if judge_reads(content):
+        if oracle_reads(content):
             there.add(name)
     assert len(here & there) > 600
     assert there - here == OTHER_ENCODINGS
@@ -166,4 +166,4 @@ def test_nothing_well_formed_is_refused_that_libxml2_reads(shared_path: Locate) 
     well_formed = [(path, content) for kind, path, content in tests if kind != "not-wf"]
     assert len(well_formed) == 50
     for path, content in well_formed:
-        assert reads(content) or not judge_reads(content), path
+        assert reads(content) or not oracle_reads(content), path

@@ -24,7 +24,7 @@ from tests.covering.drawn import (
     trees,
 )
 from tests.covering.oracle import model_count, models, truly_covers
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from tests.strategies import THOROUGH
 from twigcast.covering import Tally, covers, decide
 from twigcast.language import Pattern
@@ -132,7 +132,7 @@ def wrong_among(seed: int, patterns: int, documents: int) -> tuple[list[tuple[st
     """Pairs of the whole language found to cover that some random document proves wrong."""
     prefixes = {"p": "urn:p"}
     rng = Random(seed)
-    trees_drawn = [judge_tree(drawn_document(rng)) for _ in range(documents)]
+    trees_drawn = [oracle_tree(drawn_document(rng)) for _ in range(documents)]
     drawn = []
     for number in range(patterns):
         own, depth = rng.random(), number % 3

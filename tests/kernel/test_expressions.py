@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lxml import etree
 
-from tests.judge import judge_tree, judged
+from tests.oracle import by_oracle, oracle_tree
 from tests.xpath_drawing import NAMESPACES, document, expression
 from twigcast.errors import PatternLimitError
 from twigcast.language import Pattern
@@ -50,9 +50,9 @@ def compare(seed: int) -> int:
     for content in contents:
         verdicts = expressions.decide(content, list(numbers.values()))
         assert verdicts is not None, content
-        tree = judge_tree(content)
+        tree = oracle_tree(content)
         for text, number in numbers.items():
-            said = judged(text, tree, NAMESPACES)
+            said = by_oracle(text, tree, NAMESPACES)
             assert (number in verdicts[0]) == said, (seed, text, content)
         assert verdicts[1:] == ([], []), content
     for number in numbers.values():

@@ -87,12 +87,12 @@ def made(engine: str) -> Matcher:
 @pytest.mark.parametrize("seed", range(6))
 def test_an_engine_with_any_past_answers_as_a_fresh_one_and_as_libxml2(seed: int) -> None:
     rng = random.Random(seed)
-    warm, judge = made("native"), made("lxml")
+    warm, oracle = made("native"), made("lxml")
     fresh_index = made("native").to_bytes()
     outcomes = set()
     for _ in range(400):
         document = made_up(rng)
-        expected = answer(judge, document)
+        expected = answer(oracle, document)
         outcomes.add(expected is None)
         assert answer(Matcher.from_buffer(fresh_index), document) == expected, document
         assert answer(warm, document) == expected, document

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.expressions import PREFIXES, expression
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
@@ -190,7 +190,7 @@ def test_canonical_text_reads_like_xpath(xpath: str, text: str) -> None:
 @given(subscriptions(), subscriptions(), documents())
 def test_patterns_that_are_one_match_the_same(one: Said, other: Said, content: bytes) -> None:
     if parsed(one.text) is parsed(other.text):
-        assert judge(one.judge, content, NAMESPACES) == judge(other.judge, content, NAMESPACES)
+        assert oracle(one.oracle, content, NAMESPACES) == oracle(other.oracle, content, NAMESPACES)
     joined = [parsed(f"true() and ({a}) and ({b})") for a, b in
               ((f"boolean({one.text})", f"boolean({other.text})"),
                (f"boolean({other.text})", f"boolean({one.text})"))]  # fmt: skip
@@ -292,8 +292,8 @@ def test_every_expression_means_what_libxml2_computes(seed: int, depth: int) -> 
         reject()
     written, namespaces = pattern.for_libxml2()
     for content in DOCUMENTS:
-        expected = judge(text, content, PREFIXES)
-        assert judge(written, content, namespaces) == expected, content
+        expected = oracle(text, content, PREFIXES)
+        assert oracle(written, content, namespaces) == expected, content
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_lone_slash_never_swallows_the_operator_behind_it(xpath: str, text: st
 @pytest.mark.parametrize("text", ["/ and (a)", "//a[/ or (b)]", "1 = / div (2)", "/ mod (a)[1]"])
 def test_behind_a_slash_no_name_is_an_operator(text: str) -> None:
     with pytest.raises(etree.XPathError):
-        judge(text, b"<a/>")
+        oracle(text, b"<a/>")
     with pytest.raises(PatternError):
         parsed(text)
     assert parsed(text.replace("/ ", "(/) ")).text

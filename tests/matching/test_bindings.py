@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import assume, given
 
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
@@ -29,12 +29,12 @@ def test_with_what_its_wildcards_stand_for_a_pattern_matches_the_same_document(
     pattern = Pattern.parse(said.text, NAMESPACES)
     assume(pattern.exact)
     bound = bindings(pattern, content)
-    if not judge(said.judge, content, NAMESPACES):
+    if not oracle(said.oracle, content, NAMESPACES):
         assert bound == ()
         return
     assert len({one.wildcard for one in bound}) == len(bound)
     narrower = substituted(pattern, bound)
-    assert judge(*_asked(narrower, content))
+    assert oracle(*_asked(narrower, content))
     numbers = {one.wildcard for one in bound}
     if numbers == set(range(1, _count(pattern.condition) + 1)):
         assert _count(narrower.condition) == 0

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.judge import judge, judge_tree, judged
+from tests.oracle import by_oracle, oracle, oracle_tree
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
@@ -52,7 +52,7 @@ def cut_off_tree(content: bytes, seen: int) -> etree._ElementTree:
 
     The texts of an element are known with its end tag.
     """
-    tree = deepcopy(judge_tree(content))
+    tree = deepcopy(oracle_tree(content))
     events = tags(tree)
     ended = {element for event, element in events[:seen] if event == "end"}
     for event, element in events[seen:]:
@@ -92,13 +92,13 @@ def test_at_the_moment_told_the_answer_is_certain_and_not_one_tag_earlier(
     said: Said, content: bytes
 ) -> None:
     moment = matcher_of(said.text).follow(content).decided.get(0)
-    assert (moment is not None) == judge(said.judge, content, NAMESPACES)
+    assert (moment is not None) == oracle(said.oracle, content, NAMESPACES)
     if moment is None:
         return
     seen = moment.element + moment.ends
-    assert not seen or judged(said.judge, cut_off_tree(content, seen), NAMESPACES)
+    assert not seen or by_oracle(said.oracle, cut_off_tree(content, seen), NAMESPACES)
     if is_rising(Pattern.parse(said.text, NAMESPACES).condition) and seen > 1:
-        assert not judged(said.judge, cut_off_tree(content, seen - 1), NAMESPACES)
+        assert not by_oracle(said.oracle, cut_off_tree(content, seen - 1), NAMESPACES)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_following_decides_what_matching_decides(said: list[Said], content: byte
     matcher = matcher_of(*(one.text for one in said))
     account = matcher.follow(content)
     assert list(account.decided) == matcher.match(content)
-    events = tags(judge_tree(content))
+    events = tags(oracle_tree(content))
     assert account.end == Position(len(events) // 2, len(events) // 2)
 
 
@@ -173,7 +173,7 @@ def test_skips_begin_behind_their_end_tag(
     ids = range(len(said))
     skip = data.draw(st.dictionaries(st.sampled_from(ids), st.integers(0, 8)))
     skip_from = {ends: {one for one in skip if skip[one] == ends} for ends in skip.values()}
-    events = tags(judge_tree(content))
+    events = tags(oracle_tree(content))
     ends_at = [0, *(place for place, (event, _) in enumerate(events, 1) if event == "end")]
     expected = {
         one: moment
@@ -202,7 +202,7 @@ linear_paths = st.lists(steps, min_size=1, max_size=4)
 
 def last_seen(path: list[tuple[str, str]], content: bytes) -> LastSeen | None:
     """The same, as libxml2 finds it."""
-    tree = judge_tree(content)
+    tree = oracle_tree(content)
     events = tags(tree)
     elements = [element for event, element in events if event == "start"]
     closed = [element for event, element in events if event == "end"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import (
     NAMESPACES,
     THOROUGH,
@@ -42,7 +42,7 @@ def matcher_of(*xpaths: str, engine: str = "auto") -> Matcher:
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @THOROUGH
 @given(st.lists(subscriptions(), min_size=1, max_size=6), documents(), st.data())
-def test_matching_is_what_the_judge_says_under_adds_and_removes(
+def test_matching_is_what_the_oracle_says_under_adds_and_removes(
     engine: str, said: list[Said], content: bytes, data: st.DataObject
 ) -> None:
     matcher = Matcher(engine=engine)
@@ -54,7 +54,7 @@ def test_matching_is_what_the_judge_says_under_adds_and_removes(
     expected = [
         number
         for number, one in enumerate(said)
-        if number not in gone and judge(one.judge, content, NAMESPACES)
+        if number not in gone and oracle(one.oracle, content, NAMESPACES)
     ]
     assert matcher.match(content) == expected
 
@@ -70,7 +70,7 @@ def test_parentheses_around_a_path_change_nothing(engine: str, said: Said, conte
         matcher.add(2, f"({said.text})[true()]", NAMESPACES)
         matcher.add(3, f"(({said.text})/self::node())[1]", NAMESPACES)
         numbers += [2, 3]
-    matches = judge(said.judge, content, NAMESPACES)
+    matches = oracle(said.oracle, content, NAMESPACES)
     assert matcher.match(content) == (numbers if matches else [])
 
 
@@ -81,7 +81,7 @@ def test_twigs_that_begin_alike_are_joined_each_at_its_own_elements(
     engine: str, said: list[Said], content: bytes
 ) -> None:
     matcher = matcher_of(*(one.text for one in said), engine=engine)
-    expected = [number for number, one in enumerate(said) if judge(one.judge, content, {})]
+    expected = [number for number, one in enumerate(said) if oracle(one.oracle, content, {})]
     assert matcher.match(content) == expected
 
 

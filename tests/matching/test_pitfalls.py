@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from tests.engines import EVERY_ENGINE
-from tests.judge import judge_tree, judged
 from tests.matching.pitfalls import AIMS, NAMESPACES, aimed_document, question
+from tests.oracle import by_oracle, oracle_tree
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
@@ -26,12 +26,12 @@ def rounds(aim: str, seed: int, count: int) -> Iterator[Round]:
     for number in range(count):
         rng = Random(f"{aim} {seed} {number}")
         contents = [aimed_document(rng) for _ in range(DOCUMENTS)]
-        trees = [judge_tree(content) for content in contents]
+        trees = [oracle_tree(content) for content in contents]
         answers: dict[str, list[bool]] = {}
         for _ in range(QUESTIONS):
             xpath = question(rng, aim, rng.choice(trees))
             if xpath is not None:
-                answers[xpath] = [judged(xpath, tree, NAMESPACES) for tree in trees]
+                answers[xpath] = [by_oracle(xpath, tree, NAMESPACES) for tree in trees]
         yield contents, answers
 
 

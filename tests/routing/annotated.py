@@ -13,7 +13,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from tests.covering.drawn import drawn_document, drawn_path, drawn_pattern, drawn_tree
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, documents, subscriptions, thickets
 from twigcast.covering import aggregate, covers, space_budget
 from twigcast.language import Pattern
@@ -33,7 +33,7 @@ def parsed(*texts: str) -> list[Pattern]:
 
 def matches(pattern: Pattern, content: bytes) -> bool:
     text, namespaces = pattern.for_libxml2()
-    return judge(text, content, namespaces)
+    return oracle(text, content, namespaces)
 
 
 def covered_among(patterns: Iterable[Pattern]) -> Callable[[Pattern], list[Pattern]]:

@@ -1,4 +1,4 @@
-"""Whole networks under a judge who trusts nobody.
+"""Whole networks under an oracle who trusts nobody.
 
 A :class:`Play` does to a network what it is told and keeps its own books: who asks for what at
 which broker, who promised what, which links there are. After each publication it compares what
@@ -101,7 +101,7 @@ def spanning(known: dict[Link, float]) -> set[Link]:
 
 @dataclass(frozen=True)
 class Subscribed:
-    """A subscription as the judge remembers it."""
+    """A subscription as the oracle remembers it."""
 
     broker: str
     subscriber: str
@@ -110,7 +110,7 @@ class Subscribed:
 
 @dataclass(frozen=True)
 class Promised:
-    """An advertisement as the judge remembers it."""
+    """An advertisement as the oracle remembers it."""
 
     broker: str
     publisher: str | None
@@ -118,7 +118,7 @@ class Promised:
 
 
 class Play:
-    """A network, and the judge's books about it."""
+    """A network, and the oracle's books about it."""
 
     def __init__(self, topology: dict[str, Any], strategy: Strategy, engine: str = "auto") -> None:
         self.strategy, self.engine = strategy, engine
@@ -188,7 +188,7 @@ class Play:
         self.network.merge()
 
     def publish(self, broker: int, publisher: str | None, content: bytes) -> None:
-        """Publish, and judge what happened."""
+        """Publish, and check what happened."""
         at = self._broker(broker)
         self._tell(f"publish({at!r}, {content!r}, publisher={publisher!r})")
         before = self._published()
@@ -203,8 +203,8 @@ class Play:
         refused = self.strategy.unadvertised == "refuse" and kept is False
         if bool(outcome.refused) != refused:
             self.fault("refusal", f"refused {outcome.refused!r}, expected {refused}")
-        self._judge_deliveries(at, content, outcome.deliveries, refused=refused)
-        self._judge_crossings(at, content, outcome.crossings, routed=bool(kept))
+        self._check_deliveries(at, content, outcome.deliveries, refused=refused)
+        self._check_crossings(at, content, outcome.crossings, routed=bool(kept))
 
     def attempt(self, move: Callable[[], None]) -> None:
         """Do something; that a broker refuses what its neighbour says is a fault, too."""
@@ -215,7 +215,7 @@ class Play:
         except AssertionError as refused:
             self.fault("broken promise", str(refused))
 
-    # What the judge says.
+    # What the oracle says.
 
     def fault(self, kind: str, told: str) -> None:
         history = "\nnetwork.".join(self.told)
@@ -234,7 +234,7 @@ class Play:
                         waiting.append(there)
         return reached
 
-    def _judge_deliveries(
+    def _check_deliveries(
         self, at: str, content: bytes, deliveries: Iterable[Any], *, refused: bool
     ) -> None:
         part = self.side(at)
@@ -250,7 +250,7 @@ class Play:
             kind = "twice" if extra.keys() <= expected.keys() else "extra"
             self.fault(kind, f"{dict(extra)} beside {dict(expected)}")
 
-    def _judge_crossings(
+    def _check_crossings(
         self, at: str, content: bytes, crossings: Iterable[tuple[str, str]], *, routed: bool
     ) -> None:
         if self.strategy.unit == "path":

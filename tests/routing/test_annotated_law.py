@@ -134,7 +134,7 @@ PERFECT = [each for each in EVERY_WAY if each.perfect and each.towards == "all"]
 
 @every_way
 def test_no_document_crosses_a_link_for_nothing_with(protocol: Protocol, kinds: str) -> None:
-    """Under a perfect strategy the judge looks behind every crossing."""
+    """Under a perfect strategy the oracle looks behind every crossing."""
     perfect = [each for each in PERFECT if (each.protocol, each.annotations) == (protocol, kinds)]
     assert {each.on for each in perfect} == {"covering", "identity"}
     for strategy in perfect:

@@ -230,7 +230,7 @@ class Wires:
         self.numbers += 1
         return self.numbers
 
-    # The judge.
+    # The oracle.
 
     def check(self) -> None:
         """All is quiet and every link is there: compare with a network without a past."""

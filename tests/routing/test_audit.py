@@ -53,7 +53,7 @@ class Court:
 def test_who_lies_is_named_and_documents_go_where_they_have_to_go(
     liar: type[Liar], kinds: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The judge of the law finds no fault, though one of the brokers lies all the time."""
+    """The oracle of the law finds no fault, though one of the brokers lies all the time."""
     monkeypatch.setattr(liar, "lies", lambda _, router: router.name == THE_LIAR)
     liar(monkeypatch)
     court = Court(monkeypatch)

@@ -2,7 +2,7 @@
 
 An interrupt is raised at some Python call within the package, drawn by chance, under every
 strategy; often another one comes while the first is being repaired. What was interrupted counts as
-not done, except that a link may have come or gone, which the topology tells. The judge
+not done, except that a link may have come or gone, which the topology tells. The oracle
 (:mod:`tests.routing.networks`) then holds the network to the same law as ever.
 """
 
@@ -70,13 +70,13 @@ def interrupted(
 
 
 def books_follow(play: Play) -> None:
-    """What the judge knows of links, after one may have come or gone."""
+    """What the oracle knows of links, after one may have come or gone."""
     play.known = {frozenset(link.between): link.latency_ms for link in play.network.topology.links}
     play.links = spanning(play.known)
 
 
 def check_clients(play: Play) -> None:
-    """No subscription is there that the judge does not know of, and none is missing."""
+    """No subscription is there that the oracle does not know of, and none is missing."""
     for broker in play.brokers:
         known = sorted(
             (each.subscriber, each.asked.pattern.text)

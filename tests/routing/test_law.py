@@ -2,7 +2,7 @@
 
 Hypothesis plays with networks of up to 15 brokers under every strategy: clients come and go,
 publishers promise and take back, links break and other links join what is left, patterns are merged
-at odd moments. The judge (:mod:`tests.routing.networks`) watches each publication, and in the end
+at odd moments. The oracle (:mod:`tests.routing.networks`) watches each publication, and in the end
 compares all tables with those of a network that has had no past.
 """
 

@@ -1,4 +1,4 @@
-"""Would the judge notice? Bugs planted on purpose, each caught by name.
+"""Would the oracle notice? Bugs planted on purpose, each caught by name.
 
 Chance plays with a network whose brokers have one bug. Documents alone must give each of them away
 (the tables are not looked at), and so must the tables alone, where the bug spoils them. Each test
@@ -328,7 +328,7 @@ SEEN_IN_TABLES: tuple[type[Bug], ...] = (
 
 
 def caught(*, documents: bool, tables: bool, **chosen: Any) -> tuple[int, str]:  # noqa: ANN401
-    """After how many plays the judge finds a fault, and of which kind."""
+    """After how many plays the oracle finds a fault, and of which kind."""
     for plays in count(1):
         assert plays <= PLAYS_MAX, "not caught"
         try:
@@ -367,7 +367,7 @@ def test_tables_give_the_bug_away(
 def test_documents_give_the_liar_away(
     liar: type[Liar], kinds: str, monkeypatch: pytest.MonkeyPatch, record_property: Record
 ) -> None:
-    """Nobody audits here: what is lost, or comes unasked, is seen by the judge."""
+    """Nobody audits here: what is lost, or comes unasked, is seen by the oracle."""
     strategies = annotating("lazy", kinds)
     liar(monkeypatch)
     plays, kind = caught(documents=True, tables=False, strategies=strategies, engine="streaming")

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from lxml import etree
 
 from tests.covering.drawn import drawn_document, drawn_pattern
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from tests.strategies import NAMESPACES
 from twigcast.covering import Advertisement
 from twigcast.language import Document, Pattern, Schema
@@ -97,7 +97,7 @@ class Asked:
     """An expression as a subscriber writes it, and as libxml2 reads it."""
 
     text: str
-    judge: str
+    oracle: str
     prefixes: tuple[tuple[str, str], ...] = tuple(NAMESPACES.items())
 
     @property
@@ -274,7 +274,7 @@ def _theme(spoken: Iterable[Asked], *schemas: int) -> Theme:
 @cache
 def _valid(number: int, content: bytes) -> bool:
     dtd = etree.DTD(BytesIO(_DTDS[number].encode()))
-    root = judge_tree(content).getroot()
+    root = oracle_tree(content).getroot()
     return SCHEMAS[number].root == root.tag and bool(dtd.validate(root))
 
 
@@ -288,14 +288,14 @@ def keeps(number: int, content: bytes) -> bool:
 
 @cache
 def _tree(content: bytes) -> etree._ElementTree:
-    return judge_tree(content)
+    return oracle_tree(content)
 
 
 @cache
 def satisfied(asked: Asked, content: bytes) -> bool:
-    """What libxml2 says, as in :func:`tests.judge.judge`, each pair once."""
+    """What libxml2 says, as in :func:`tests.oracle.oracle`, each pair once."""
     evaluate = etree.XPath(
-        f"boolean(/self::node()[boolean({asked.judge})])",
+        f"boolean(/self::node()[boolean({asked.oracle})])",
         namespaces=asked.namespaces,
         regexp=False,
     )

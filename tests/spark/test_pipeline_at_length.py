@@ -23,7 +23,7 @@ def _lines(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("workload", ["d6_w20_s20", "d6_w20_s20_p1_n1"])
-def test_deliveries_are_those_of_the_judge(
+def test_deliveries_are_those_of_the_oracle(
     workload: str, shared_path: Callable[[str], Path], tmp_path: Path, spark: SparkSession
 ) -> None:
     folder = shared_path("bench/nitf")

@@ -1,6 +1,6 @@
 """One input, one answer: whatever the plan, the partitions and the strategy, batch or stream.
 
-The judges are libxml2 for who receives a document, networks of routers and the simulator for the
+The oracles are libxml2 for who receives a document, networks of routers and the simulator for the
 links that it crosses.
 """
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.simulator.schedules import asks, publishes
 from twigcast import Network
 from twigcast.files.schemas import shipped_schema
@@ -254,12 +254,12 @@ def test_the_simulator_counts_the_same_documents(workload: Workload, strategy: s
 
 
 def test_deliveries_are_those_of_libxml2(workload: Workload) -> None:
-    """The network that everything is compared with answers as the judge does."""
+    """The network that everything is compared with answers as the oracle does."""
     expected = {
         (name, who, at)
         for name, content, _ in workload.documents
         for who, xpath, at in workload.subscriptions
-        if judge(xpath, content)
+        if oracle(xpath, content)
     }
     assert len(expected) > 50
     assert {each[:3] for each in _network(workload, strategy_of("best")).deliveries} == expected
@@ -299,7 +299,7 @@ def test_real_documents_reach_whom_libxml2_says(
         (str(Path(row["document"]).relative_to(folder.parent)), row["subscription"])
         for row in pq.read_table(tmp_path / "deliveries").to_pylist()
     }
-    # A rule was judged on the documents of its own genre only.
+    # A rule was by_oracle on the documents of its own genre only.
     known = {rule["id"]: set(genres[rule["genre"]]) for rule in rules}
     assert {pair for pair in found if pair[0] in known[pair[1]]} == {
         (name, rule["id"]) for rule in rules for name in expected[rule["id"]] & known[rule["id"]]

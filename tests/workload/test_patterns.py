@@ -58,7 +58,7 @@ def test_patterns_of_every_shape_are_exact_patterns(name: str) -> None:
     )
     for text in patterns:
         assert Pattern.parse(text).exact, text
-        etree.XPath(text)  # the judge takes them as they are
+        etree.XPath(text)  # the oracle takes them as they are
 
 
 def test_the_same_seed_gives_the_same_patterns() -> None:

@@ -32,7 +32,7 @@ SMALL = TransitStub(transit_domains=2, transit_nodes=3, stubs=2, stub_nodes=4)
 
 
 def graph_of(table: TopologyTable) -> nx.Graph:
-    """The judge's own reading of a table."""
+    """The oracle's own reading of a table."""
     graph = nx.Graph()
     graph.add_nodes_from(table["brokers"])
     for link in table["links"]:
@@ -200,7 +200,7 @@ def test_parameters_out_of_range_are_refused(wrong: dict[str, Any], complaint: s
 def test_brokers_are_as_far_apart_as_their_nodes() -> None:
     network = transit_stub(SMALL, rng=Random(1))
     chosen = overlay(network, rng=Random(2), brokers=6, clients=0)
-    # Sampling is the first thing that is drawn, so the judge may repeat it.
+    # Sampling is the first thing that is drawn, so the oracle may repeat it.
     nodes = Random(2).sample(network["brokers"], 6)
     distances = dict(nx.all_pairs_dijkstra_path_length(graph_of(network)))
     place = dict(zip(chosen["brokers"], nodes, strict=True))

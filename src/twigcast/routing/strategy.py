@@ -146,7 +146,7 @@ class Strategy:
 
 @door("making a strategy")
 def flooding() -> Strategy:
-    """Nothing is forwarded; documents go everywhere. The naive way, and the judge of the others."""
+    """Nothing is forwarded, documents go everywhere: the naive way, and the others' oracle."""
     return Strategy("flooding", "everything")
 
 

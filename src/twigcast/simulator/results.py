@@ -148,9 +148,9 @@ class Results:
     arrived: tuple[Arrived, ...]
     """Deliveries, in the order of time."""
     missed: int
-    """Deliveries that the judge expected and nobody received."""
+    """Deliveries that the oracle expected and nobody received."""
     unexpected: int
-    """Deliveries that the judge did not expect."""
+    """Deliveries that the oracle did not expect."""
     repeated: int
     """Deliveries of a document to a subscription that had received it already."""
     dead_letters: tuple[DeadDocument, ...]

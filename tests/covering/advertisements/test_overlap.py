@@ -14,8 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.covering.path_oracles import PREFIXES, tiny_schemas, universal_documents
-from tests.judge import judge
 from tests.language.schema_strategies import declarations
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.covering.advertisements.advertisement import Advertisement, overlaps
 from twigcast.covering.advertisements.overlap import REMEMBERED_SETS_MAX
@@ -55,14 +55,14 @@ def test_a_path_overlaps_exactly_if_a_document_with_everything_matches_it(
 ) -> None:
     advertisement = Advertisement.of_schema(schema)
     # Two steps, three elements: the shortest way to a match has at most six.
-    found = any(judge(text, document, PREFIXES) for document in universal_documents(schema, 6))
+    found = any(oracle(text, document, PREFIXES) for document in universal_documents(schema, 6))
     assert overlap(advertisement, text) == [found]
 
 
 @given(tiny_schemas(), st.lists(_paths(), min_size=1, max_size=3))
 def test_branches_are_met_at_the_same_element(schema: Schema, branches: list[str]) -> None:
     text = f"//*{''.join(f'[.{branch}]' for branch in branches)}"
-    found = any(judge(text, document, PREFIXES) for document in universal_documents(schema, 6))
+    found = any(oracle(text, document, PREFIXES) for document in universal_documents(schema, 6))
     assert overlap(Advertisement.of_schema(schema), text) == [found]
 
 
@@ -82,7 +82,7 @@ def test_a_pattern_that_a_document_of_the_schema_matches_overlaps(
     for content in generate_documents(schema, rng=Random(seed), count=2, elements=20):
         assert advertisement.departure(Document.parse(content)) is None
         for one in expressions:
-            if judge(one.judge, content, NAMESPACES):
+            if oracle(one.oracle, content, NAMESPACES):
                 assert overlaps(advertisement, Pattern.parse(one.text, NAMESPACES))
 
 
@@ -99,7 +99,7 @@ def test_a_pattern_that_an_included_document_matches_overlaps(
         included = advertisement.includes(Document.parse(content))
         assert included or content is other
         for one in expressions if included else ():
-            if judge(one.judge, content, NAMESPACES):
+            if oracle(one.oracle, content, NAMESPACES):
                 assert overlaps(advertisement, Pattern.parse(one.text, NAMESPACES))
 
 
@@ -140,7 +140,7 @@ def test_namespaces_that_documents_bind_are_all_allowed_for(
     content = text.encode()
     assert SCOPED.departure(Document.parse(content)) is None
     for one in expressions:
-        if judge(one.judge, content, NAMESPACES):
+        if oracle(one.oracle, content, NAMESPACES):
             assert overlaps(SCOPED, Pattern.parse(one.text, NAMESPACES))
 
 
@@ -304,7 +304,7 @@ def test_spaces_around_a_value_are_seen_by_readers_without_the_schema() -> None:
         "/order[contains(@state, 'd  ')]",
         "/order[starts-with(@state, ' ')]",
     ):
-        assert judge(text, spaced)
+        assert oracle(text, spaced)
         assert overlap(order, text) == [True]
     assert overlap(order, "/order[starts-with(@state, ' x')]") == [False]
 
@@ -319,7 +319,7 @@ def test_elements_without_text_have_white_space_at_most() -> None:
         True,
     ]
     spaced = b"<book> <page/></book>"
-    assert judge("/book[. = ' '][text()]", spaced)
+    assert oracle("/book[. = ' '][text()]", spaced)
     assert overlap(book, "/book[. = ' '][text()]") == [True]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import twigcast
 from tests.covering.drawn import drawn_path, drawn_tree, paths, trees
 from tests.covering.oracle import truly_covers
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.covering import Tally, Verdict, covers, decide
 from twigcast.errors import PatternError, PatternLimitError
@@ -120,8 +120,8 @@ def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
 @given(subscriptions(), subscriptions(), documents())
 def test_covering_never_loses_a_match(wider: Said, narrower: Said, document: bytes) -> None:
     first, second = (Pattern.parse(expression.text, NAMESPACES) for expression in (wider, narrower))
-    if covers(wider=first, narrower=second) and judge(narrower.judge, document, NAMESPACES):
-        assert judge(wider.judge, document, NAMESPACES)
+    if covers(wider=first, narrower=second) and oracle(narrower.oracle, document, NAMESPACES):
+        assert oracle(wider.oracle, document, NAMESPACES)
 
 
 @given(st.lists(st.one_of(trees(5), paths()), min_size=3, max_size=3))

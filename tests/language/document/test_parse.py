@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from tests.strategies import documents
 from twigcast.errors import DocumentError
 from twigcast.language import Document
 from twigcast.language.document.parse import encoded
 
 
-def judge_reads(content: bytes) -> bool:
+def oracle_reads(content: bytes) -> bool:
     try:
-        judge_tree(content)
+        oracle_tree(content)
     except etree.XMLSyntaxError:
         return False
     return True
@@ -148,7 +148,7 @@ def test_other_encodings_are_refused_by_name(content: bytes) -> None:
     ],
 )
 def test_where_bytes_and_declaration_differ_libxml2_decides(content: bytes) -> None:
-    assert (refusal(content) is None) == judge_reads(content)
+    assert (refusal(content) is None) == oracle_reads(content)
 
 
 def test_text_that_was_decoded_declares_what_it_becomes() -> None:
@@ -172,7 +172,7 @@ def test_a_document_cut_off_anywhere_is_read_only_if_libxml2_reads_it(encoding: 
     read = []
     for length in range(len(whole) + 1):
         part = whole[:length]
-        assert (refusal(part) is None) == judge_reads(part), part
+        assert (refusal(part) is None) == oracle_reads(part), part
         read.append(refusal(part) is None)
     assert read[-1]
     assert not any(read[: whole.rindex("</r>".encode(encoding)[-8:])])
@@ -187,9 +187,9 @@ def test_a_document_with_a_byte_changed_is_read_only_if_libxml2_reads_it(
     changed = content[:place] + bytes([byte]) + content[place + 1 :]
     error = refusal(changed)
     if error is None:
-        assert judge_reads(changed)
+        assert oracle_reads(changed)
     elif "is not read here" not in error.reason:
-        assert not judge_reads(changed)
+        assert not oracle_reads(changed)
 
 
 @given(documents())

@@ -12,7 +12,7 @@ from typing import Final
 
 from lxml import etree
 
-from tests.judge import judge_tree, judged
+from tests.oracle import by_oracle, oracle_tree
 from twigcast.errors import PatternError
 from twigcast.language import Document, Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
@@ -178,10 +178,10 @@ def agree(aim: str, seed: int, engine: str) -> int:
         matcher.add(text, text, NAMESPACES)
     for _ in range(_DOCUMENTS):
         content = document(rng, rng.choice([2, 3, 4]))
-        tree, parsed = judge_tree(content), Document.parse(content)
+        tree, parsed = oracle_tree(content), Document.parse(content)
         found = set(matcher.match(content))
         for text, pattern in patterns.items():
-            expected = judged(text, tree, NAMESPACES)
+            expected = by_oracle(text, tree, NAMESPACES)
             plain, namespaces = pattern.for_libxml2()
             canonical = etree.XPath(f"boolean({plain})", namespaces=namespaces, regexp=False)(tree)
             assert (text in found, canonical) == (expected, expected), (text, pattern.text, content)

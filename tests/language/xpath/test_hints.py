@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge import judge
+from tests.oracle import oracle
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
 from twigcast.language.pattern import PatternLimits
@@ -405,7 +405,7 @@ SHOP = b"""<shop>
 )
 def test_a_rewrite_gives_the_answers_of_the_original(text: str, ids: str) -> None:
     found = rewritten(f"//item[{text}]")
-    matching = "".join(one for one in "ABC" if judge(f"{found}[starts-with(@id, '{one}')]", SHOP))
+    matching = "".join(one for one in "ABC" if oracle(f"{found}[starts-with(@id, '{one}')]", SHOP))
     assert matching == ids, found
 
 
@@ -421,7 +421,7 @@ def test_for_to_and_choices_outside_predicates_give_the_same_answers() -> None:
         ("//item/(sold, none)", True),
         ("//item/(none | nothing)/name", False),
     ]:
-        assert judge(rewritten(text), SHOP) is expected, text
+        assert oracle(rewritten(text), SHOP) is expected, text
 
 
 # Whatever is written, nothing but a PatternError comes of it, and soon.

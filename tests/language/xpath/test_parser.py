@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from tests.strategies import NAMESPACES, THOROUGH
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
@@ -158,7 +158,7 @@ def test_a_prefix_map_that_xpath_cannot_use_is_refused(namespaces: dict[str, str
 
 # What libxml2 takes and refuses.
 
-FORCING = judge_tree(
+FORCING = oracle_tree(
     b"<a x='1' xmlns:p='urn:p' p:x='2'><b>2<c/></b><p:a y=''><q:b xmlns:q='urn:q'/></p:a>"
     b"<!--c--><?t x?>t<c><d/></c></a>"
 )

@@ -1,7 +1,7 @@
 """The engine ``native`` behind the matcher: what the kernel decides, and what it hands over.
 
 The kernel forgets when its memory is small, leaves some documents to libxml2 and some patterns
-too; none of this may be seen from outside. So answers are compared with the judge, or with those
+too; none of this may be seen from outside. So answers are compared with the oracle, or with those
 of the engine ``lxml``, wherever one of these hand-overs is on the way.
 """
 
@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines import NATIVE
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
@@ -94,7 +94,7 @@ def matcher_of(xpaths: Sequence[str] = MIXED, engine: str = "native") -> Matcher
 @pytest.mark.parametrize("remembered", [0, 3_000, REMEMBERED_BYTES_MAX])
 @BRIEF
 @given(st.data())
-def test_answers_are_the_judges_however_little_is_remembered(
+def test_answers_are_the_oracles_however_little_is_remembered(
     remembered: int, data: st.DataObject
 ) -> None:
     engine = NativeEngine(remembered_bytes_max=remembered)
@@ -109,7 +109,7 @@ def test_answers_are_the_judges_however_little_is_remembered(
             else:
                 held[one] = pool[one]
                 engine.add(one, Pattern.parse(pool[one].text, NAMESPACES))
-        expected = [one for one in sorted(held) if judge(held[one].judge, content, NAMESPACES)]
+        expected = [one for one in sorted(held) if oracle(held[one].oracle, content, NAMESPACES)]
         for document in (Unread(content, LIBRARY_LIMITS), Document.parse(content)):
             assert engine.decide(document, ()).matches == tuple(expected)
         assert set(engine.patterns) == set(held)
@@ -127,13 +127,13 @@ def test_a_reader_without_room_forgets_and_one_with_room_does_not() -> None:
 
 
 @pytest.mark.parametrize("kind", LEFT_TO_LIBXML2)
-def test_documents_that_are_left_to_libxml2_get_the_judges_answers(kind: str) -> None:
+def test_documents_that_are_left_to_libxml2_get_the_oracles_answers(kind: str) -> None:
     import twigcast_kernel
 
     content = LEFT_TO_LIBXML2[kind]
     assert isinstance(twigcast_kernel.outline(content), str)
     matcher = matcher_of()
-    expected = [n for n, xpath in enumerate(MIXED) if judge(xpath, content, NAMESPACES)]
+    expected = [n for n, xpath in enumerate(MIXED) if oracle(xpath, content, NAMESPACES)]
     assert expected
     assert matcher.match(content) == matcher.match(Document.parse(content)) == expected
     groups = {number: [number] for number in range(len(MIXED))}
@@ -150,7 +150,7 @@ def test_an_empty_section_is_a_text_node_wherever_it_stands() -> None:
         b"<r><!--c-->%b<a>x</a></r>",
     ]
     for content in (one % b"<![CDATA[]]>" for one in contents):
-        expected = [number for number, xpath in enumerate(xpaths) if judge(xpath, content)]
+        expected = [number for number, xpath in enumerate(xpaths) if oracle(xpath, content)]
         assert matcher_of(xpaths).match(content) == expected
 
 
@@ -281,7 +281,7 @@ def test_a_stored_matcher_goes_on_where_the_first_was(
     expected = sorted(
         one
         for one, pattern in zip(ids, said, strict=True)
-        if one not in gone and judge(pattern.judge, content, NAMESPACES)
+        if one not in gone and oracle(pattern.oracle, content, NAMESPACES)
     )
     assert again.match(content) == third.match(content) == expected
     assert third.to_bytes() == again.to_bytes()

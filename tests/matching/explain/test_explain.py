@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import DocumentError, PatternError
 from twigcast.language.pattern import Pattern
@@ -24,9 +24,9 @@ ORDERS = b"""<orders>
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_the_verdict_is_the_judges_and_every_miss_has_a_reason(said: Said, content: bytes) -> None:
+def test_the_verdict_is_the_oracles_and_every_miss_has_a_reason(said: Said, content: bytes) -> None:
     explanation = explain(said.text, content, NAMESPACES)
-    assert explanation.matches == judge(said.judge, content, NAMESPACES)
+    assert explanation.matches == oracle(said.oracle, content, NAMESPACES)
     if not explanation.matches:
         assert explanation.failed
         assert explanation.reasons

@@ -10,7 +10,7 @@ from hypothesis import given
 from lxml import etree
 
 from tests.engines import EVERY_ENGINE
-from tests.judge import judge_tree
+from tests.oracle import oracle_tree
 from tests.strategies import NAMESPACES, Said, documents, subscriptions
 from twigcast.errors import DocumentError
 from twigcast.language import Document, Pattern
@@ -145,13 +145,13 @@ def test_prefixes_stand_in_operands_as_the_subscriber_wrote_them() -> None:
     assert [part.xpath for part in finding.parts] == ["/p:a", "//p:b"]
 
 
-# Against the judge.
+# Against the oracle.
 
 
-def _judged(xpath: str, content: bytes) -> Any:  # noqa: ANN401
+def _by_oracle(xpath: str, content: bytes) -> Any:  # noqa: ANN401
     """libxml2's own value of an expression at the document node."""
     evaluate = etree.XPath(xpath, namespaces=NAMESPACES, regexp=False)
-    return evaluate(judge_tree(content))
+    return evaluate(oracle_tree(content))
 
 
 def _shape(node: Any) -> tuple[int | None, str]:  # noqa: ANN401
@@ -167,28 +167,30 @@ def _shape(node: Any) -> tuple[int | None, str]:  # noqa: ANN401
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(subscriptions(), documents())
-def test_nodes_and_values_are_those_of_the_judge(engine: str, said: Said, content: bytes) -> None:
+def test_nodes_and_values_are_those_of_the_oracle(engine: str, said: Said, content: bytes) -> None:
     matcher = Matcher({"it": (said.text, NAMESPACES)}, engine=engine)
     findings = matcher.find(content)
     decision = matcher.decide(content)
     assert tuple(findings) == decision.matches
     assert findings.undecided == decision.undecided
     for found in findings.values():
-        _check_against_judge(found, said, content)
+        _check_against_oracle(found, said, content)
 
 
-def _check_against_judge(found: Finding, said: Said, content: bytes) -> None:
-    if found.kind == "nodes" and said.judge.startswith("/"):
-        expected = _judged(said.judge, content)
+def _check_against_oracle(found: Finding, said: Said, content: bytes) -> None:
+    if found.kind == "nodes" and said.oracle.startswith("/"):
+        expected = _by_oracle(said.oracle, content)
         nodes = [node for node in found.nodes if node.path != "/"]
         shown = [(node.line, node.text) for node in nodes]
         assert shown == [_shape(node) for node in expected[: len(nodes)]]
         assert found.more or len(nodes) == len(expected)
         document = Document.parse(content)
-        for node, judged in zip(nodes, expected, strict=False):
-            if etree.iselement(judged):
+        for node, by_oracle in zip(nodes, expected, strict=False):
+            if etree.iselement(by_oracle):
                 assert node.path is not None
-                assert _evaluated(node.path, document) == [judged.getroottree().getpath(judged)]
+                assert _evaluated(node.path, document) == [
+                    by_oracle.getroottree().getpath(by_oracle)
+                ]
 
 
 def _evaluated(path: str, document: Document) -> list[str]:

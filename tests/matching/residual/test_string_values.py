@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-_judged = cast("Callable[[_Element], list[str]]", etree.XPath("text()"))
+_by_oracle = cast("Callable[[_Element], list[str]]", etree.XPath("text()"))
 
 PIECES = [
     "x", "\n", "&e;", "&f;", "&u;", "&lt;", "&#66;", "<![CDATA[]]>", "<![CDATA[c]]>", "<b/>",
@@ -32,7 +32,7 @@ ENTITIES = ["", "x", "<b/>", "x<b/>y", "x<!--c-->y", "<![CDATA[]]>", "&#65;", "<
 
 def _same_as_libxml2(content: bytes) -> bool:
     elements = Document.parse(content).tree.iter("*")
-    return all(list(own_texts(element)) == _judged(element) for element in elements)
+    return all(list(own_texts(element)) == _by_oracle(element) for element in elements)
 
 
 @given(documents())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml.etree import _Element
 
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.matching.residual.string_values import string_value
@@ -38,7 +38,7 @@ def matches(engine: StreamingEngine, content: bytes) -> tuple[int, ...]:
     st.lists(documents(), min_size=1, max_size=3),
     st.data(),
 )
-def test_answers_are_the_judges_between_adds_and_removes_at_every_bound(
+def test_answers_are_the_oracles_between_adds_and_removes_at_every_bound(
     bound: int, said: list[Said], contents: list[bytes], data: st.DataObject
 ) -> None:
     engine = StreamingEngine(remembered_max=bound)
@@ -52,7 +52,7 @@ def test_answers_are_the_judges_between_adds_and_removes_at_every_bound(
                 engine.add(number, Pattern.parse(said[number].text, NAMESPACES))
         held ^= turned
         expected = tuple(
-            number for number in sorted(held) if judge(said[number].judge, content, NAMESPACES)
+            number for number in sorted(held) if oracle(said[number].oracle, content, NAMESPACES)
         )
         for _ in range(2):  # With nothing remembered, and with what was remembered just now.
             assert matches(engine, content) == expected

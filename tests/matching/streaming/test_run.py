@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge import judge
 from tests.matching.test_bounded_work import BUDGETS, expressions, trees
+from tests.oracle import oracle
 from twigcast.language.condition.model import Kind
 from twigcast.matching import Matcher
 from twigcast.matching.residual.libxml2 import DOCUMENT_COST_MAX
@@ -115,7 +115,7 @@ def test_moments_told_are_right_whatever_the_bound(xpaths: list[str], inside: st
     content = f"<r>{inside}</r>".encode()
     rules = dict(enumerate(xpaths))
     whole = matcher_of(rules).follow(content)
-    assert set(whole.decided) == {one for one in rules if judge(rules[one], content)}
+    assert set(whole.decided) == {one for one in rules if oracle(rules[one], content)}
     groups = [[one] for one in rules]
     for budget in BUDGETS:
         matcher = matcher_of(rules, document_cost_max=budget)

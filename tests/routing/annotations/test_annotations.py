@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.covering.drawn import drawn_path, drawn_tree
-from tests.judge import judge_tree
 from tests.matching.test_following import cut_off, tags
+from tests.oracle import oracle_tree
 from tests.routing.annotated import (
     ALL,
     EVERY_KIND,
@@ -53,7 +53,7 @@ def assert_true(lessons: Lessons, content: bytes) -> None:
     assert all(matches(one, content) for one in lessons.matched)
     assert not any(matches(one, content) for one in lessons.hopeless)
     assert not lessons.matched & lessons.hopeless
-    events = tags(judge_tree(content))
+    events = tags(oracle_tree(content))
     ends_at = [place for place, (event, _) in enumerate(events, 1) if event == "end"]
     for ends, patterns in lessons.hopeless_from.items():
         seen = ends_at[ends - 1]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.covering.drawn import trees
 from tests.covering.oracle import truly_covers
-from tests.judge import judge_tree
 from tests.matching.test_following import cut_off, tags
+from tests.oracle import oracle_tree
 from tests.routing.annotated import EAGER_TO_ASK, contents, matches, parsed, pattern_sets, table_of
 from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions, thickets
 from twigcast.covering import Bound
@@ -122,7 +122,7 @@ def test_no_match_becomes_certain_behind_the_last_occurrence(
 def up_to(content: bytes, ends: int) -> bytes:
     """The document as it is known with an end tag."""
     left, seen = ends, 0
-    for event, _ in tags(judge_tree(content)):
+    for event, _ in tags(oracle_tree(content)):
         seen += 1
         left -= event == "end"
         if not left:

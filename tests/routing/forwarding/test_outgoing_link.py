@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.judge import judge
+from tests.oracle import oracle
 from twigcast import Matcher, Pattern, Schema
 from twigcast.covering import (
     Advertisement,
@@ -106,7 +106,7 @@ doings = st.tuples(_beginning, st.lists(_doing, max_size=8)).map(lambda two: [*t
 
 @cache
 def matches(pattern: Pattern, document: bytes) -> bool:
-    return judge(pattern.text, document)
+    return oracle(pattern.text, document)
 
 
 def parsed(*texts: str) -> tuple[Pattern, ...]:

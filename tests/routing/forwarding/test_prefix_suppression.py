@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.routing.forwarding.structure_oracle import is_structure_prefix
 from twigcast.covering.delta import Difference
 from twigcast.language import Pattern
@@ -259,7 +259,7 @@ class Star:
             here, came_by = on_its_way.pop()
             for pattern, source in self.came[here]:
                 text, namespaces = pattern.for_libxml2()
-                if not judge(text, document, namespaces):
+                if not oracle(text, document, namespaces):
                     continue
                 if source is None:
                     delivered.add(here)

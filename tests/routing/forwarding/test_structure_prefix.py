@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from tests.judge import judge
+from tests.oracle import oracle
 from tests.routing.forwarding.structure_oracle import is_structure_prefix
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
 from twigcast.covering.paths.linear import linear_path
@@ -37,13 +37,13 @@ def begins(shorter: str, longer: str) -> bool:
 
 
 def check_some_prefix_matches(said: Said, document: bytes, depth: int | None) -> None:
-    if not judge(said.judge, document, NAMESPACES):
+    if not oracle(said.oracle, document, NAMESPACES):
         event("the document does not match")
         return
     event("the document matches")
     prefixes = structure_prefixes(Pattern.parse(said.text, NAMESPACES), depth)
     asked = [prefix.for_libxml2() for prefix in prefixes]
-    assert any(judge(text, document, namespaces) for text, namespaces in asked)
+    assert any(oracle(text, document, namespaces) for text, namespaces in asked)
 
 
 @THOROUGH

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE
-from tests.judge import judge, judge_tree
+from tests.oracle import oracle, oracle_tree
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
 from twigcast import DocumentError, Pattern, UsageError, covers
 from twigcast.language import Document, DocumentLimits
@@ -44,17 +44,17 @@ def matching(parts: Collection[Pattern], content: bytes) -> set[int]:
     return {
         number
         for number, path in enumerate(path_documents(content))
-        if any(judged(part, path) for part in parts)
+        if any(by_oracle(part, path) for part in parts)
     }
 
 
-def judged(pattern: Pattern, content: bytes) -> bool:
+def by_oracle(pattern: Pattern, content: bytes) -> bool:
     text, namespaces = pattern.for_libxml2()
-    return judge(text, content, namespaces)
+    return oracle(text, content, namespaces)
 
 
 def texts(content: bytes) -> list[str]:
-    return [str(text) for text in found(judge_tree(content), "//text()")]
+    return [str(text) for text in found(oracle_tree(content), "//text()")]
 
 
 def found(at: Any, xpath: str) -> list[Any]:  # noqa: ANN401 - elements, trees and texts of lxml
@@ -94,8 +94,8 @@ def test_each_leaf_has_a_path_with_all_attributes_on_its_way(content: bytes) -> 
     def way(leaf: Any) -> list[object]:  # noqa: ANN401 - an element of lxml
         return [(each.tag, dict(each.attrib)) for each in found(leaf, WAY)]
 
-    leaves = found(judge_tree(content), LEAVES)
-    alone = [found(judge_tree(path), LEAVES) for path in path_documents(content)]
+    leaves = found(oracle_tree(content), LEAVES)
+    alone = [found(oracle_tree(path), LEAVES) for path in path_documents(content)]
     assert [way(leaf) for (leaf,) in alone] == [way(leaf) for leaf in leaves]
     assert path_count(content) == len(leaves)
 
@@ -128,10 +128,10 @@ def test_brokers_in_a_row_cut_more_and_more_away_and_speak_of_the_first_numbers(
 @given(_ANY_DOCUMENT, st.data())
 def test_elements_that_paths_share_appear_once(content: bytes, data: st.DataObject) -> None:
     kept = some_paths(data, content)
-    tree = judge_tree(content)
+    tree = oracle_tree(content)
     leaves = found(tree, LEAVES)
     wanted = {each for number in kept for each in found(leaves[number], WAY)}
-    left = [element.tag for element in found(judge_tree(pruned(content, kept)), "//*")]
+    left = [element.tag for element in found(oracle_tree(pruned(content, kept)), "//*")]
     assert left == [element.tag for element in found(tree, "//*") if element in wanted]
 
 
@@ -154,7 +154,7 @@ def test_texts_without_a_character_are_texts() -> None:
 def test_names_in_the_namespace_of_xml_itself_can_be_written() -> None:
     content = b"<a xml:lang='en'><xml:b xml:id='i'/></a>"
     (path,) = path_documents(content)
-    assert judge("/a[@xml:lang]/xml:b[@xml:id = 'i']", path)
+    assert oracle("/a[@xml:lang]/xml:b[@xml:id = 'i']", path)
 
 
 @pytest.mark.parametrize("paths", [(), (1,), (1, 2, 3), (2, 1), (-1, 0), (1, 1)])
@@ -234,11 +234,11 @@ def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
 ) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     kept = matching(linear_parts(pattern), content)
-    truth = judged(pattern, content)
-    assert truth == (bool(kept) and judged(pattern, pruned(content, kept)))
+    truth = by_oracle(pattern, content)
+    assert truth == (bool(kept) and by_oracle(pattern, pruned(content, kept)))
     if data is not None:
         more = kept | some_paths(data, content)
-        assert truth == judged(pattern, pruned(content, more))
+        assert truth == by_oracle(pattern, pruned(content, more))
 
 
 @given(_ANY_PATTERN, _ANY_DOCUMENT)
@@ -248,7 +248,7 @@ def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
     paths = path_documents(content)
     for part in linear_parts(Pattern.parse(said.text, NAMESPACES)):
         assert part.exact
-        assert judged(part, content) == any(judged(part, path) for path in paths)
+        assert by_oracle(part, content) == any(by_oracle(part, path) for path in paths)
 
 
 @given(tangles(), tangles(), _ANY_DOCUMENT)

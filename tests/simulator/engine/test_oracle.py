@@ -1,4 +1,4 @@
-"""The judge: who should receive a document, and which links lead there."""
+"""The oracle: who should receive a document, and which links lead there."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ def test_a_link_leads_to_whoever_is_behind_it(data: st.DataObject) -> None:
     assert set(leading_to(wanted, linked)) == expected
 
 
-def test_the_judge_follows_subscriptions_and_links() -> None:
+def test_the_oracle_follows_subscriptions_and_links() -> None:
     north, south = BrokerId("north"), BrokerId("south")
-    judge = DeliveryOracle([north, south])
+    oracle = DeliveryOracle([north, south])
     first, second = SubscriptionId(1), SubscriptionId(2)
-    judge.link(north, south)
-    judge.subscribe(south, first, Pattern.parse("//b"))
-    judge.subscribe(south, second, Pattern.parse("//b"))
-    judge.subscribe(south, first, Pattern.parse("//c"))  # The id is taken, so this is refused.
-    found = judge.judge(b"<a><b/></a>")
+    oracle.link(north, south)
+    oracle.subscribe(south, first, Pattern.parse("//b"))
+    oracle.subscribe(south, second, Pattern.parse("//b"))
+    oracle.subscribe(south, first, Pattern.parse("//c"))  # The id is taken, so this is refused.
+    found = oracle.expect(b"<a><b/></a>")
     assert found.receivers == {"south": {1, 2}}
     assert found.links == {("north", "south")}
-    assert judge.judge(b"<c/>").receivers == {}
-    judge.unsubscribe(south, first)
-    assert judge.judge(b"<b/>").receivers == {"south": {2}}
-    judge.unlink(north, south)
-    assert judge.judge(b"<b/>").links == frozenset()
-    judge.unsubscribe(south, second)
-    judge.unsubscribe(south, second)
-    assert judge.judge(b"<b/>").receivers == {}
+    assert oracle.expect(b"<c/>").receivers == {}
+    oracle.unsubscribe(south, first)
+    assert oracle.expect(b"<b/>").receivers == {"south": {2}}
+    oracle.unlink(north, south)
+    assert oracle.expect(b"<b/>").links == frozenset()
+    oracle.unsubscribe(south, second)
+    oracle.unsubscribe(south, second)
+    assert oracle.expect(b"<b/>").receivers == {}
 
 
 def test_nobody_should_receive_what_cannot_be_read() -> None:
-    judge = DeliveryOracle([BrokerId("north")])
-    judge.subscribe(BrokerId("north"), SubscriptionId(1), Pattern.parse("/a"))
-    assert judge.judge(b"<a>").receivers == {}
+    oracle = DeliveryOracle([BrokerId("north")])
+    oracle.subscribe(BrokerId("north"), SubscriptionId(1), Pattern.parse("/a"))
+    assert oracle.expect(b"<a>").receivers == {}

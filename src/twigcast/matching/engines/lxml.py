@@ -1,6 +1,6 @@
 """The engine ``lxml``: one compiled expression after the other, behind a label prefilter.
 
-The plainest engine that is always right, because libxml2, the judge of matching, decides
+The plainest engine that is always right, because libxml2, the oracle of matching, decides
 everything. It stays in every test and every benchmark as the measure of the others.
 
 Per document: its labels select candidates (:mod:`~twigcast.matching.prefilter`); each distinct

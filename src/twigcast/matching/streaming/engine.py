@@ -177,8 +177,8 @@ class StreamingEngine:
         if skip:
             matches = [one for one in matches if one not in skip]
             candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
-        judged = self._residuals.decide(candidates, document)
-        return Decision(tuple(sorted((*matches, *judged.matches))), judged.undecided)
+        decided = self._residuals.decide(candidates, document)
+        return Decision(tuple(sorted((*matches, *decided.matches))), decided.undecided)
 
     @staticmethod
     def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
@@ -249,9 +249,9 @@ class StreamingEngine:
             seen = {} if reading.spent else reading.last
             last = {one: place for leaf, place in seen.items() for one in leaf.watchers}
             never = () if reading.spent else in_order(self._watched.keys() - last.keys())
-        judged = self._residuals.decide([*candidates, *late.items()], document)
-        undecided = {*judged.undecided, *late.keys() & {*judged.matches}}
-        for one in judged.matches:
+        residual = self._residuals.decide([*candidates, *late.items()], document)
+        undecided = {*residual.undecided, *late.keys() & {*residual.matches}}
+        for one in residual.matches:
             if one in late:
                 continue
             decided[one] = end

@@ -82,7 +82,7 @@ class Documents:
         strategy: Strategy,
         routes: RouteTable,
         clients: Clients,
-        judge: DocumentDecider,
+        decider: DocumentDecider,
         piggyback: Piggyback | None,
         failures: Failures,
     ) -> None:
@@ -92,13 +92,13 @@ class Documents:
         self._strategy = strategy
         self._routes = routes
         self._clients = clients
-        self._judge = judge
+        self._decider = decider
         self._piggyback = piggyback
         self._open = OpenDocuments()
 
-    def turn_to(self, strategy: Strategy, judge: DocumentDecider) -> None:
+    def turn_to(self, strategy: Strategy, decider: DocumentDecider) -> None:
         """From now on forward documents in another way."""
-        self._strategy, self._judge = strategy, judge
+        self._strategy, self._decider = strategy, decider
 
     @property
     def waiting(self) -> int:
@@ -145,7 +145,7 @@ class Documents:
         paths: tuple[int, ...] | None = None,
         annotations: Annotations | None = None,
     ) -> tuple[Effect, ...]:
-        self._judge.check_size(publication)
+        self._decider.check_size(publication)
         asked: dict[LinkId, AnnotationRequest] = {}
         said: SentTable | None = None
         if self._piggyback is not None:
@@ -168,7 +168,7 @@ class Documents:
             raise UsageError(f"no document {effect.number} waits to be decided here")
         try:
             with _DECIDING:
-                return self._judge.decide(effect, document)
+                return self._decider.decide(effect, document)
         except InternalError as error:
             self._failures.add(error)
             return Decided(effect.number, error=str(error))
@@ -221,7 +221,7 @@ class Documents:
             if link in links and link != came_by:
                 try:
                     with _CUTTING:
-                        sent = self._judge.part_to_send(document.effect, kept)
+                        sent = self._decider.part_to_send(document.effect, kept)
                 except TwigcastError as error:
                     if isinstance(error, InternalError):
                         self._failures.add(error)

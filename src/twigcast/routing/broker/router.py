@@ -133,13 +133,13 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._piggyback: Piggyback | None = None
         if self.strategy.protocol != "none":
             self._piggyback = Piggyback(self.strategy)
-        judge = self._judging(self._piggyback, document_limits)
+        decider = self._made_decider(self._piggyback, document_limits)
         self._documents = Documents(
             self.name,
             self.strategy,
             self._routes,
             self._clients,
-            judge,
+            decider,
             self._piggyback,
             self._failures,
         )
@@ -173,7 +173,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         made._refused = self._refused
         return made
 
-    def _judging(self, piggyback: Piggyback | None, limits: DocumentLimits) -> DocumentDecider:
+    def _made_decider(self, piggyback: Piggyback | None, limits: DocumentLimits) -> DocumentDecider:
         annotated = None
         if piggyback is not None:
             annotated = AnnotatedDecider(self.strategy, self._routes, piggyback)
@@ -313,7 +313,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             raise UsageError(f"there is nothing to turn from: {self.strategy} has no annotations")
         turned = self._piggyback.turned_to(strategy)
         self.strategy = strategy
-        self._documents.turn_to(strategy, self._judging(turned, self._document_limits))
+        self._documents.turn_to(strategy, self._made_decider(turned, self._document_limits))
 
     def wake_at(self) -> float | None:
         """When the router next wants to be :class:`Woken`; None if it has nothing to do."""

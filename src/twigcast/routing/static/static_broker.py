@@ -249,7 +249,7 @@ class AnnotatingBroker:
         if self._piggyback.kinds:
             self._agree(tables)
         annotated = AnnotatedDecider(strategy, self._routes, self._piggyback)
-        self._judge = DocumentDecider(strategy, self._routes, limits, annotated)
+        self._decider = DocumentDecider(strategy, self._routes, limits, annotated)
 
     def _agree(self, tables: StandingTables) -> None:
         for link, routes in tables.routes.items():
@@ -284,7 +284,7 @@ class AnnotatingBroker:
     def _answers(self, effect: Decide, document: OpenDocument) -> Iterator[Decided]:
         is_final = False
         while not is_final:
-            answer = self._judge.decide(effect, document)
+            answer = self._decider.decide(effect, document)
             if answer.error is not None:
                 raise DocumentError(answer.error)
             yield answer

@@ -1,11 +1,11 @@
 """Who should have received a document, found out without any router.
 
-The judge knows every subscription in force and which links there are. When a document is handed in
+The oracle knows every subscription in force and which links there are. When a document is handed in
 he matches it once against all subscriptions, and says two things: which subscriptions must receive
 it, and which links, each in one direction, lead to one of those. A document that crosses any other
 link crosses it *needlessly*.
 
-The judgement is that of the moment at which the document is handed in. While changes are on their
+The expectation is that of the moment at which the document is handed in. While changes are on their
 way, routers may know less or more, and some of what he counts as missed or needless cannot be
 helped; in a network at rest nothing may differ.
 
@@ -26,7 +26,7 @@ from twigcast.routing.events import BrokerId, SubscriptionId
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Expectation:
     """Who should receive a document, and which links lead there."""
 
     receivers: Mapping[BrokerId, AbstractSet[SubscriptionId]] = field(default_factory=dict)
@@ -77,17 +77,17 @@ class DeliveryOracle:
         self._linked[one].pop(other, None)
         self._linked[other].pop(one, None)
 
-    def judge(self, content: bytes) -> Judgement:
+    def expect(self, content: bytes) -> Expectation:
         """Who should receive a document now; nobody, if it cannot be read."""
         try:
             matches = self._matcher.match(content)
         except DocumentError:
-            return Judgement()
+            return Expectation()
         receivers: dict[BrokerId, set[SubscriptionId]] = {}
         for number in matches:
             for broker, ids in self._asking[number].items():
                 receivers.setdefault(broker, set()).update(ids)
-        return Judgement(receivers, frozenset(leading_to(receivers.keys(), self._linked)))
+        return Expectation(receivers, frozenset(leading_to(receivers.keys(), self._linked)))
 
 
 def leading_to(

@@ -22,7 +22,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import Direction, Traffic
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
-from twigcast.simulator.engine.oracle import Judgement
+from twigcast.simulator.engine.oracle import Expectation
 from twigcast.simulator.results import (
     Arrived,
     BrokerTables,
@@ -40,16 +40,16 @@ _NOBODY: Final[frozenset[SubscriptionId]] = frozenset()
 
 @dataclass(slots=True)
 class _Followed:
-    """A document on its way, with what the judge says about it."""
+    """A document on its way, with what the oracle says about it."""
 
     handed_in_at: float
-    judgement: Judgement
+    expectation: Expectation
     received: dict[BrokerId, Counter[SubscriptionId]] = field(default_factory=dict)
 
     def failures(self) -> tuple[int, int, int]:
         """How many deliveries are missing, unexpected, and repeated."""
         missed = unexpected = repeated = 0
-        expected = self.judgement.receivers
+        expected = self.expectation.receivers
         for broker in expected.keys() | self.received.keys():
             wanted, there = expected.get(broker, _NOBODY), self.received.get(broker, Counter())
             missed += len(wanted - there.keys())
@@ -86,9 +86,9 @@ class Record:
         record.subscriptions = self.subscriptions
         return record
 
-    def handed_in(self, publication: Publication, judgement: Judgement, now: float) -> None:
+    def handed_in(self, publication: Publication, expectation: Expectation, now: float) -> None:
         """A publisher hands in a document."""
-        self._followed[publication.id] = _Followed(now, judgement)
+        self._followed[publication.id] = _Followed(now, expectation)
 
     def sent(self, sender: BrokerId, to: BrokerId, message: Message) -> int:
         """A message goes onto a link; returns its bytes."""
@@ -100,7 +100,7 @@ class Record:
             if message.annotations is not None:
                 self._carried["documents"] += 1
                 self._carried["bytes"] += message.annotations.size
-            if link not in self._followed[message.publication.id].judgement.links:
+            if link not in self._followed[message.publication.id].expectation.links:
                 excused = message.flooded and not self._floods
                 (self._flooded if excused else self._needless)[link] += 1
         return self._traffic.bytes[link] - before

@@ -162,8 +162,8 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
             for name in map(BrokerId, schedule.network.brokers)
         }
         self._wires = {frozenset(link.between): Wire.of(link) for link in schedule.network.links}
-        # What reads in order is slow, and the judge need not know when something was certain.
-        self._judge = DeliveryOracle(self._brokers, "auto" if engine == "streaming" else engine)
+        # What reads in order is slow, and the oracle need not know when something was certain.
+        self._oracle = DeliveryOracle(self._brokers, "auto" if engine == "streaming" else engine)
         self._record = Record(schedule.network, floods=self.strategy.floods)
         self._stopped: str | None = None
         self._is_torn = False
@@ -267,13 +267,13 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         broker, event = handed.broker, handed.event
         match event:
             case Subscribe():
-                self._judge.subscribe(broker, event.subscription, event.pattern)
+                self._oracle.subscribe(broker, event.subscription, event.pattern)
                 self._record.subscriptions += 1
             case Unsubscribe():
-                self._judge.unsubscribe(broker, event.subscription)
+                self._oracle.unsubscribe(broker, event.subscription)
             case Publish():
-                judgement = self._judge.judge(event.publication.content)
-                self._record.handed_in(event.publication, judgement, self._agenda.now)
+                expectation = self._oracle.expect(event.publication.content)
+                self._record.handed_in(event.publication, expectation, self._agenda.now)
             case Advertise() | Unadvertise():
                 pass
             case _:
@@ -284,7 +284,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         wire = self._wires[frozenset((one, other))]
         if not wire.up:
             wire.rise(self._agenda.now)
-            self._judge.link(one, other)
+            self._oracle.link(one, other)
             self._enqueue(self._brokers[one], LinkUp(other))
             self._enqueue(self._brokers[other], LinkUp(one))
 
@@ -292,7 +292,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         wire = self._wires[frozenset((one, other))]
         if wire.up:
             wire.fall()
-            self._judge.unlink(one, other)
+            self._oracle.unlink(one, other)
             self._enqueue(self._brokers[one], LinkDown(other))
             self._enqueue(self._brokers[other], LinkDown(one))
 

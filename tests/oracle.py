@@ -1,4 +1,4 @@
-"""The judge of matching: libxml2, asked in its own words.
+"""The oracle of matching: libxml2, asked in its own words.
 
 Nothing of ours stands between the expression and libxml2 here, so that a mistake in our parser,
 our canonical forms or our engines cannot hide.
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from lxml import etree
 
 
-def judge_tree(content: bytes) -> etree._ElementTree:
+def oracle_tree(content: bytes) -> etree._ElementTree:
     parser = etree.XMLParser(
         resolve_entities="internal",  # type: ignore[arg-type]  # Newer than the stubs.
         load_dtd=False,
@@ -25,15 +25,15 @@ def judge_tree(content: bytes) -> etree._ElementTree:
     return tree
 
 
-def judge(xpath: str, content: bytes, namespaces: Mapping[str, str] | None = None) -> bool:
+def oracle(xpath: str, content: bytes, namespaces: Mapping[str, str] | None = None) -> bool:
     """``boolean(xpath)`` at the document node. A relative path must have got its ``//`` already.
 
     lxml starts at the root element, hence the detour through a predicate on the document node.
     """
-    return judged(xpath, judge_tree(content), namespaces)
+    return by_oracle(xpath, oracle_tree(content), namespaces)
 
 
-def judged(
+def by_oracle(
     xpath: str, tree: etree._ElementTree, namespaces: Mapping[str, str] | None = None
 ) -> bool:
     """The same for a tree. It may have texts that are lost in writing it, such as empty ones."""
