@@ -23,7 +23,94 @@ __all__ = ["NAMESPACES", "Aimed", "agree", "document"]
 
 NAMESPACES: Final = {"p": "urn:p"}
 _NAMES: Final = ("a", "b", "c", "d", "*", "a", "b", "p:a", "e")
-_VALUES: Final = ("", "1", "2", "x", "xy")
+_VALUES: Final = ("", "1", "2", "x", "xy", "x y", " x ", "en")
+_TEMPLATES: Final = {
+    "functions": (
+        "string(PATH) OP TEXT",
+        "string(PATH) OP NUMBER",
+        "TEXT OP string(PATH)",
+        "string(PATH)",
+        "number(PATH) OP NUMBER",
+        "number(PATH) OP TEXT",
+        "string-length(PATH) OP NUMBER",
+        "not(string-length(PATH))",
+        "boolean(string-length(PATH))",
+        "string(string(PATH)) OP TEXT",
+        "contains(string(PATH), WORD)",
+        "contains(normalize-space(PATH), WORD)",
+        "string() OP TEXT",
+        "starts-with(normalize-space(PATH), WORD)",
+        "contains(normalize-space(), WORD)",
+        "starts-with(string(PATH), WORD)",
+        "substring(PATH, 1, 1) = WORD",
+        "string-length() OP NUMBER",
+        "substring(PATH, 1, 2) = WORD",
+        "WORD = substring(PATH, 1, 3)",
+        "PATH = true()",
+        "false() = PATH",
+        "PATH != true()",
+        "count(PATH) != false()",
+        "concat(PATH, OTHER)",
+        "concat(PATH, TEXT)",
+        "concat(string(PATH), '')",
+        "name(PATH) OP NAME",
+        "name() OP NAME",
+        "local-name(PATH) OP NAME",
+        "namespace-uri(PATH) OP NAME",
+        "NAME OP local-name(PATH)",
+        "@*[name() = NAME]",
+        "@*[name() != NAME]",
+        "number() OP NUMBER",
+        "string(WORD)",
+    ),
+    "relaxed": (
+        "PATH/following-sibling::OTHER",
+        "preceding-sibling::*[PATH]",
+        "following-sibling::a = TEXT",
+        "following-sibling::*[1][self::b]",
+        "preceding-sibling::text()",
+        "not(preceding-sibling::a)",
+        "contains(concat(' ', normalize-space(PATH), ' '), WORD)",
+        "contains(concat(' ', PATH, ' '), WORD)",
+        "contains(concat(PATH, 'x'), WORD)",
+        "normalize-space(PATH) = WORD",
+        "normalize-space(PATH) != WORD",
+        "starts-with(normalize-space(PATH), WORD)",
+        "substring-before(PATH, WORD)",
+        "lang('en')",
+        "substring-after(PATH, WORD)",
+        "substring-before(substring-after(PATH, WORD), WORD) = WORD",
+        "substring(PATH, 2) = WORD",
+        "translate(PATH, 'xy', 'yx') = WORD",
+        "string-length(PATH) OP NUMBER",
+        "string(PATH) OP WORD",
+        "number(PATH) + number(OTHER) OP NUMBER",
+        "sum(PATH) OP sum(OTHER)",
+        "sum(PATH) OP number(OTHER)",
+        "PATH OP OTHER",
+        "PATH OP count(OTHER)",
+        "floor(PATH) OP NUMBER",
+        "-PATH OP NUMBER",
+        "PATH * 2 OP OTHER - 1",
+        "boolean(PATH * OTHER)",
+        "boolean(count(PATH) - 1)",
+        "contains(PATH, OTHER)",
+        "starts-with(translate(PATH, 'x', ''), WORD)",
+        "normalize-space(PATH)",
+        "concat(substring-before(PATH, WORD), OTHER) = WORD",
+        "local-name(PATH) = NAME",
+        "name(PATH) != NAME",
+        "following-sibling::*/PATH",
+        "../following-sibling::a",
+        "string(PATH) = string(OTHER)",
+        "round(PATH div 2) OP NUMBER",
+        "PATH = string(OTHER)",
+        "substring-before(PATH, OTHER)",
+        "ancestor::*[1]/PATH",
+        "ancestor::a[1][PATH]",
+        "normalize-space(concat(PATH, OTHER)) = WORD",
+    ),
+}
 _DOCUMENTS: Final = 12
 _EXPRESSIONS: Final = 40
 
@@ -38,7 +125,7 @@ def document(rng: Random, depth: int) -> bytes:
 
 def _element(rng: Random, depth: int) -> str:
     name = rng.choice(["a", "a", "b", "b", "c", "c", "d", "p:a"])
-    names = [name for name in ("x", "y", "p:x") if rng.random() < 0.25]
+    names = [name for name in ("x", "y", "p:x", "xml:lang") if rng.random() < 0.25]
     attributes = "".join(f' {each}="{rng.choice(_VALUES)}"' for each in names)
     inside = ""
     for _ in range(rng.choice([0, 1, 1, 2, 2, 3]) if depth else 1):
@@ -124,6 +211,8 @@ class Aimed:
         name = self._choice(_NAMES)
         if self._aim == "positions":
             return f"{name}[{self._position()}]"
+        if self._aim in _TEMPLATES:
+            return f"{name}[{self._of_template(0)}]"
         axis = self._choice(["", "parent", "parent", "ancestor", "ancestor", "ancestor-or-self"])
         if not axis:
             return ".."
@@ -134,11 +223,29 @@ class Aimed:
     def _aimed_predicate(self, depth: int) -> str:
         if self._aim == "upward":
             return self._aimed_step(depth)
+        if self._aim in _TEMPLATES:
+            return self._of_template(depth)
         if self._rng.random() < 0.5:
             return self._position()
         sides = [f"count({self.path(depth - 1)})", self._number()]
         self._rng.shuffle(sides)
         return self._choice([f"{sides[0]} {self._operator()} {sides[1]}", f"count({self.path(0)})"])
+
+    def _of_template(self, depth: int) -> str:
+        text = self._choice(_TEMPLATES[self._aim])
+        one = self._choice([".", "@x", "@p:x", "..", "../@y", "self::node()", "parent::a", "@*"])
+        if self._rng.random() < 0.4:
+            one = self.path(depth - 1)
+        for mark, value in (
+            ("PATH", one), ("OTHER", self.path(depth - 1)), ("OP", self._operator()),
+            ("NUMBER", self._number()), ("TEXT", self._constant()), ("NAME", self._name()),
+            ("WORD", self._choice(["'x'", "'xy'", "' x '", "'x y'", "''", "'y '", "'1'"])),
+        ):  # fmt: skip
+            text = text.replace(mark, value)
+        return text
+
+    def _name(self) -> str:
+        return self._choice(["'a'", "'b'", "'p:a'", "'x'", "'p:x'", "'xml:lang'", "'urn:p'", "''"])
 
     def _position(self) -> str:
         sides = [

@@ -48,12 +48,14 @@ from twigcast.language.condition.normal_form import (
     on_document,
 )
 from twigcast.language.translate.positions import always, compared, without_idle, without_trailing
+from twigcast.language.translate.rewriting import selects_one, simpler
 from twigcast.language.translate.upward import TURNED_SIZE_MAX, Context, Sought, placed, size_of
 from twigcast.language.xpath.absolute import from_document, is_rooted
 from twigcast.language.xpath.lexer import is_name
 from twigcast.language.xpath.syntax import (
     ANYWHERE_BELOW,
     CONTEXT_NODE,
+    XML_NAMESPACE,
     Axis,
     Binary,
     Call,
@@ -144,6 +146,8 @@ def step_label(step: Step) -> Label | None:
 
 
 def _meaning(expression: Expression, context: Context) -> Condition:
+    while (other := simpler(expression)) is not None:
+        expression = other
     match as_path(expression):
         case Binary("or") as chain:
             return any_of(_meaning(operand, context) for operand in like_operands(chain))
@@ -279,18 +283,14 @@ def _comparison(expression: Binary, context: Context) -> Condition:
             some, none = known
             here = _meaning(nodes, context)
             return any_of([all_of([here, some]), all_of([negation(here), none])])
-        case Call("string", arguments) if arguments in _ABOUT_CONTEXT:
-            return _comparison(
-                Binary(operator, _ABOUT_CONTEXT[1][0], as_expression(constant)), context
-            )
         case Call(function, arguments) if arguments in _ABOUT_CONTEXT:
             named = _name_condition(function, constant, context)
-            if named is not None and operator == "!=" and function != "name":
+            exact = function != "name" or _is_spelled(constant, context)
+            if named is not None and operator == "!=" and exact:
                 return negation(named)
             if named is not None and operator == "=":
-                # A name() includes the document's own prefix, so more than the label counts.
-                spelled = Binary("=", Call(function, ()), constant) if function == "name" else None
-                return all_of([named, Residual(spelled)]) if spelled else named
+                spelled = Binary("=", Call(function, ()), constant)
+                return named if exact else all_of([named, Residual(spelled)])
     return _residual(Binary(operator, subject, as_expression(constant)))
 
 
@@ -330,11 +330,26 @@ def _name_condition(function: str, constant: Constant, context: Context) -> Cond
     kind, name = kinds[context], constant.value
     if function == "namespace-uri":
         return SelfIs(Label(kind, name, None)) if not {"{", "}"} & set(name) else None
+    namespace: str | None = None
     if function == "name":
-        name = name.rpartition(":")[2]
+        prefix, _, name = name.rpartition(":")
+        if _is_spelled(constant, context):
+            namespace = XML_NAMESPACE if prefix else ""
     elif function != "local-name":
         return None
-    return SelfIs(Label(kind, None, name)) if is_name(name) else None
+    return SelfIs(Label(kind, namespace, name)) if is_name(name) else None
+
+
+def _is_spelled(constant: Constant, context: Context) -> bool:
+    """Whether the label of a node tells that its name() is the constant.
+
+    A name() has the document's own prefix. The prefix ``xml`` is always the same, and an attribute
+    without a prefix is in no namespace.
+    """
+    prefix, colon, _ = (
+        constant.value.rpartition(":") if isinstance(constant, Literal) else ("?",) * 3
+    )
+    return prefix == "xml" or (context is Context.ATTRIBUTE and not colon)
 
 
 def _first_value(call: Call, subject: Expression, test: ValueTest, context: Context) -> Condition:
@@ -439,7 +454,7 @@ def _places(steps: tuple[Step, ...], tail: Condition) -> list[_Place]:
         predicates = step.predicates
         if predicates and (not may_be_declared(step) or step.axis in _UPWARDS_OR_SELF):
             # Where a predicate follows a comment, libxml2 finds others than without one.
-            predicates = without_idle(predicates, single=not below and _selects_one(step))
+            predicates = without_idle(predicates, single=not below and selects_one(step))
             if not rest and tail is TRUE:
                 predicates = without_trailing(predicates)
             step = Step(step.axis, step.test, predicates)
@@ -541,13 +556,6 @@ def _leads_down(steps: tuple[Step, ...]) -> bool:
     step = next((step for step in steps if step != ANYWHERE_BELOW), None)
     downwards = step is not None and step.axis in (Axis.CHILD, Axis.DESCENDANT)
     return downwards and step is not None and step_label(step) is not None
-
-
-def _selects_one(step: Step) -> bool:
-    """Whether a node has at most one such node."""
-    if step.axis is Axis.ATTRIBUTE:
-        return isinstance(step.test, NameTest) and None not in step.test
-    return step.axis in (Axis.SELF, Axis.PARENT)
 
 
 def _residual_steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condition:
