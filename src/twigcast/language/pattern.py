@@ -31,10 +31,9 @@ from twigcast.door import door
 from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language.condition.hash_consing import Interned, rebuilt
 from twigcast.language.condition.model import Condition, is_exact
-from twigcast.language.condition.normal_form import on_document
 from twigcast.language.condition.writer import Libxml2Writer, canonical_text
 from twigcast.language.translate.fast_path import fast_meaning
-from twigcast.language.translate.relaxation import weakened
+from twigcast.language.translate.relaxation import necessary
 from twigcast.language.translate.translate import document_meaning
 from twigcast.language.xpath.absolute import rooted
 from twigcast.language.xpath.parser import PatternLimits, first_foreign_character, parse_expression
@@ -133,7 +132,7 @@ class Pattern(metaclass=_PatternType):
     @property
     def necessary(self) -> Pattern:
         """An exact pattern that every document matching this one matches too."""
-        return self if self.exact else Pattern(on_document(weakened(self.condition)))
+        return self if self.exact else Pattern(necessary(self.condition))
 
     def for_libxml2(self) -> tuple[str, dict[str, str]]:
         """The pattern as plain XPath 1.0, and the prefixes that text uses."""

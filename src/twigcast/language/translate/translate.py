@@ -92,6 +92,7 @@ REACH_OF: Final = {
     Axis.DESCENDANT: Reach.DESCENDANT,
 }
 _ANY_NODE: Final = KindTest("node")
+_ANY_CHILD: Final = Step(Axis.CHILD, _ANY_NODE)
 _NOT_OF_DOCUMENT: Final = frozenset(
     {
         Axis.PARENT,
@@ -127,12 +128,12 @@ def document_meaning(expression: Expression) -> Condition:
     ``expression`` must be rooted (:func:`twigcast.language.xpath.absolute.rooted`): independent of
     the context node.
     """
-    return on_document(_meaning(expression, Context.DOCUMENT))
+    return on_document(meaning_at(expression, Context.DOCUMENT))
 
 
 def predicate_meaning(predicate: Expression, label: Label) -> Condition:
     """The condition of a predicate, not positional, on a node with the label."""
-    return _meaning(predicate, _CONTEXT_OF[label.kind])
+    return meaning_at(predicate, _CONTEXT_OF[label.kind])
 
 
 def step_label(step: Step) -> Label | None:
@@ -145,28 +146,29 @@ def step_label(step: Step) -> Label | None:
     return TEXT if step.test.kind == "text" else None
 
 
-def _meaning(expression: Expression, context: Context) -> Condition:
+def meaning_at(expression: Expression, context: Context) -> Condition:
+    """The condition of an expression on a node of a kind."""
     while (other := simpler(expression)) is not None:
         expression = other
     match as_path(expression):
         case Binary("or") as chain:
-            return any_of(_meaning(operand, context) for operand in like_operands(chain))
+            return any_of(meaning_at(operand, context) for operand in like_operands(chain))
         case Binary("and") as chain:
-            return all_of(_meaning(operand, context) for operand in like_operands(chain))
+            return all_of(meaning_at(operand, context) for operand in like_operands(chain))
         case Binary(operator) as comparison if operator in _MIRRORED:
             return _comparison(comparison, context)
         case Call("not", (argument,)):
-            return negation(_meaning(argument, context))
+            return negation(meaning_at(argument, context))
         case Call("boolean" | "count", (argument,)):
-            return _meaning(argument, context)
+            return meaning_at(argument, context)
         case Call("contains" | "starts-with" as name, (subject, Literal() as needle)) as call:
             return _first_value(call, subject, ValueTest(Operator(name), needle), context)
         case Union(parts):
-            return any_of(_meaning(part, context) for part in parts)
+            return any_of(meaning_at(part, context) for part in parts)
         case Path(absolute, steps):
             return _path_condition(steps, TRUE, context, absolute=absolute)
         case Filter(base, predicates) if not without_trailing(predicates):
-            return _meaning(base, context)
+            return meaning_at(base, context)
         case other:
             known = _constant_meaning(other)
             return _residual(other) if known is None else known
@@ -281,7 +283,7 @@ def _comparison(expression: Binary, context: Context) -> Condition:
             return any_of(_comparison(part, context) for part in each)
         case Call("count", (nodes,)) if (known := _of_count(operator, constant)) is not None:
             some, none = known
-            here = _meaning(nodes, context)
+            here = meaning_at(nodes, context)
             return any_of([all_of([here, some]), all_of([negation(here), none])])
         case Call(function, arguments) if arguments in _ABOUT_CONTEXT:
             named = _name_condition(function, constant, context)
@@ -508,6 +510,8 @@ def _from_place(
     step, below = place.step, place.below
     if context is Context.DOCUMENT and not below and step.axis in _NOT_OF_DOCUMENT:
         return FALSE
+    if context is Context.DOCUMENT and step == _ANY_CHILD and not place.rest and tail is TRUE:
+        return TRUE  # There is a root element.
     where = {
         within: _where(place, within, behind[within])
         for within in dict.fromkeys(_within(axis, step, context) for axis in place.axes)
@@ -532,7 +536,7 @@ def _where(place: _Place, within: Context, behind: Condition) -> Condition:
         return behind
     if within is Context.DOCUMENT:
         predicates = tuple(map(from_document, predicates))
-    return all_of([*(_meaning(p, within) for p in predicates), behind])
+    return all_of([*(meaning_at(p, within) for p in predicates), behind])
 
 
 def _along(
@@ -548,7 +552,7 @@ def _along(
         is_element = label is not None and label.kind is Kind.ELEMENT
         return all_of([SelfIs(label), where[within]]) if label and is_element else where[within]
     reach = Reach.DESCENDANT if place.below else REACH_OF[axis]
-    return placed(where[within], Sought(reach, label or ANY_ELEMENT, context, _meaning))
+    return placed(where[within], Sought(reach, label or ANY_ELEMENT, context, meaning_at))
 
 
 def _leads_down(steps: tuple[Step, ...]) -> bool:
