@@ -112,6 +112,8 @@ fn functions_say_what_libxml2_says() {
         "//c/b[position() = 2][. = 'y']",
         "count(//c/*) = 3",
         "id('x i')[self::b]",
+        "not(id(' i'))",
+        "id(' x i ')[self::b]",
         "local-name(//{urn:n}b) = 'b'",
         "name(//{urn:n}b) = 'n:b'",
         "namespace-uri(//{urn:n}b) = 'urn:n'",

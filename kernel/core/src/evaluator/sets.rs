@@ -234,8 +234,8 @@ impl Run<'_> {
         let (mut found, mut met) = (Vec::new(), FxHashSet::default());
         for text in texts {
             self.spend_bytes(text.len() * 8)?;
-            for word in text.split(|&byte| text::is_blank(byte)) {
-                let element = self.element_with(word)?;
+            for identifier in text::identifiers(&text) {
+                let element = self.element_with(identifier)?;
                 found.extend(element.filter(|&it| met.insert(it)));
             }
         }

@@ -79,6 +79,14 @@ pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
+/// The identifiers in a string. libxml2 keeps blanks at its beginning with the first, so it finds
+/// nothing by that one.
+pub fn identifiers(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lost = usize::from(text.first().is_some_and(|&byte| is_blank(byte)));
+    let words = text.split(|&byte| is_blank(byte));
+    words.filter(|word| !word.is_empty()).skip(lost)
+}
+
 /// A string without blanks at its ends, and single ones inside.
 pub fn normalized(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if is_normalized(&text) {
