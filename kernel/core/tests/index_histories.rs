@@ -60,7 +60,7 @@ fn lived(chance: &mut Chance, set: &[Condition]) -> Index {
             }
             _ if !left.is_empty() => {
                 let id = left.swap_remove(chance.below(left.len()));
-                assert_eq!(index.add(id as i64, &set[id], id % 5 == 0), Ok(()));
+                assert_eq!(index.add(id as i64, &set[id], id.is_multiple_of(5)), Ok(()));
             }
             _ => {}
         }
