@@ -49,13 +49,20 @@ def cautions_of(
 
 def _cautions(expression: Expression, writer: PrefixWriter) -> Iterator[str]:
     for part in all_within(expression):
-        match part:
-            case Binary("=" | "!=", nodes, Call("true" | "false", ())) if _is_nodes(nodes):
-                assert isinstance(part.right, Call)
-                yield _existence(part, nodes, part.right.name, writer)
-            case Binary("=" | "!=", Call("true" | "false", ()), nodes) if _is_nodes(nodes):
-                assert isinstance(part.left, Call)
-                yield _existence(part, nodes, part.left.name, writer)
+        caution = existence_caution(part, writer) if isinstance(part, Binary) else None
+        if caution is not None:
+            yield caution
+
+
+def existence_caution(comparison: Binary, writer: PrefixWriter) -> str | None:
+    """What to know of a comparison of nodes with ``true()`` or ``false()``; None of any other."""
+    match comparison:
+        case Binary("=" | "!=", nodes, Call("true" | "false" as name, ())) if _is_nodes(nodes):
+            return _existence(comparison, nodes, name, writer)
+        case Binary("=" | "!=", Call("true" | "false" as name, ()), nodes) if _is_nodes(nodes):
+            return _existence(comparison, nodes, name, writer)
+        case _:
+            return None
 
 
 def _is_nodes(expression: Expression) -> bool:

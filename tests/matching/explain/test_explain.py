@@ -10,6 +10,7 @@ from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscription
 from twigcast.errors import DocumentError, PatternError
 from twigcast.language.pattern import Pattern
 from twigcast.matching import explain
+from twigcast.matching.explain.story import REASONS_MAX
 
 FEED = b"""<feed xmlns='urn:n' xmlns:x='urn:x'>
  <item id='1' x:lang='en'><title>Gold up</title><price>12</price></item>
@@ -63,8 +64,8 @@ def test_the_closest_node_is_the_one_that_passes_most_of_a_conjunction() -> None
 @pytest.mark.parametrize(
     ("xpath", "hint"),
     [
-        ("//item", "item is there, in namespace urn:n: write *:item, or bind a prefix to urn:n"),
-        ("/feed", "feed is there, in namespace urn:n: write *:feed, or bind a prefix to urn:n"),
+        ("//item", "item is there, in namespace urn:n: write n:item"),
+        ("/feed", "feed is there, in namespace urn:n: write n:feed"),
         (
             "//n:item[@lang]",
             "@lang is there, in namespace urn:x: write @*:lang, or bind a prefix to urn:x",
@@ -95,7 +96,7 @@ def test_an_axis_that_leads_upwards_has_no_children_to_offer() -> None:
 
 def test_a_misspelt_name_brings_a_suggestion() -> None:
     hints = explain("//n:item/n:titel", FEED, {"n": "urn:n"}).hints
-    assert hints == ("did you mean n:title?",)
+    assert hints == ("n:titel is nowhere; did you mean n:title?",)
 
 
 def test_all_alternatives_of_an_or_are_explained() -> None:
@@ -127,6 +128,121 @@ def test_parentheses_are_followed_to_what_fails_inside(
     assert explanation.matches is False
     for reason in reasons:
         assert any(one.startswith(reason) for one in explanation.reasons), explanation.text
+
+
+TABLE = b"""<!DOCTYPE table PUBLIC '-//OASIS//DTD DITA Topic//EN' 'topic.dtd'>
+<table id='t'>
+ <row role='header'><entry>1</entry></row>
+ <row><entry class='num small'>2</entry><entry/></row>
+</table>"""
+
+
+@pytest.mark.parametrize(
+    ("xpath", "place", "said"),
+    [
+        # Reverse axes.
+        ("//*[../@role = 'cell']", "/table/row[1]/entry", ["../@role is 'header' there"]),
+        (
+            "//entry[ancestor::tables]",
+            "/table/row[1]/entry",
+            ["ancestor::tables is not there", "ancestor::* is only table, row there"],
+        ),
+        (
+            "//entry[parent::row/preceding-sibling::row/@state]",
+            "/table/row[2]/entry[1]",
+            ["step @state leads nowhere from 1 node reached by parent::row/preceding-sibling::row"],
+        ),
+        (
+            "//table[../@role]",
+            "/table",
+            ["step @role leads nowhere from the document node reached by .."],
+        ),
+        # Functions.
+        (
+            "//entry[contains(concat(' ', @klass, ' '), ' num ')]",
+            "/table/row[1]/entry",
+            ["concat(' ', @klass, ' ') is '  ' there", "@klass is not there"],
+        ),
+        (
+            "//entry[contains(concat(' ', @class, ' '), ' large ')]",
+            "/table/row[2]/entry[1]",
+            ["concat(' ', @class, ' ') is ' num small ' there", "@class is 'num small' there"],
+        ),
+        (
+            "//row[string-length(normalize-space(entry)) > 4]",
+            "/table/row[1]",
+            ["string-length(normalize-space(entry)) is 1 there", "entry is '1' there"],
+        ),
+        (
+            "//row[count(entries) > 0]",
+            "/table/row[1]",
+            ["count(entries) is 0 there", "entries is not there", "there is only entry"],
+        ),
+        ("//row[sum(entry) + 1 > 4]", "/table/row[1]", ["sum(entry) + 1 is 2 there"]),
+        ("//*[local-name() = 'cell']", "/table", ["local-name() is 'table' there"]),
+        ("//row[starts-with(@role, 'f') = true()]", "/table/row[1]", ["@role is 'header' there"]),
+        (
+            "//row[not(entry or @id)]",
+            "/table/row[1]",
+            ["entry is there, though it must not be: /table/row[1]/entry (line 3)"],
+        ),
+        ("//row[id('x')]", "/table/row[1]", ["id('x') finds nothing there"]),
+        ("//row[id(@role)/a]", "/table/row[1]", ["@role is 'header' there"]),
+        # Parentheses.
+        (
+            "(//row)[last()][@role]",
+            "/table/row[2]",
+            ["predicate [@role] holds for none of 1 node reached by (//row)[last()]"],
+        ),
+        # Predicates inside predicates have a place of their own.
+        (
+            "//table[row[@role = 'footer']]",
+            "/table",
+            ["@role is 'header' at /table/row[1] (line 3)"],
+        ),
+    ],
+)
+def test_functions_and_axes_are_looked_into(xpath: str, place: str, said: list[str]) -> None:
+    explanation = explain(xpath, TABLE)
+    assert explanation.place == place
+    assert [one for one in said if one not in explanation.reasons] == [], explanation.text
+
+
+def test_a_name_that_is_nowhere_is_told_with_one_that_may_be_meant() -> None:
+    hints = explain("//entry[contains(concat(' ', @klass, ' '), ' num ')]", TABLE).hints
+    assert hints == ("@klass is nowhere; did you mean @class?",)
+
+
+@pytest.mark.parametrize("xpath", ["//row[@colsep]", "//@colsep", "//row[contains(@colsep, '1')]"])
+def test_a_dtd_that_may_have_supplied_an_attribute_is_named(xpath: str) -> None:
+    said = "the DTD topic.dtd is not read: if it supplies @colsep, that is why it is missing"
+    assert said in explain(xpath, TABLE).hints
+    without = TABLE[TABLE.index(b"<table") :]
+    assert not any("DTD" in hint for hint in explain(xpath, without).hints)
+    internal = b"<!DOCTYPE table [<!ELEMENT row ANY>]>" + without
+    assert not any("DTD" in hint for hint in explain(xpath, internal).hints)
+
+
+@pytest.mark.parametrize("xpath", ["//rows", "//row/title", "//row[@role = 'x']", "//row[@Role]"])
+def test_a_dtd_supplies_neither_elements_nor_what_is_there_under_another_name(xpath: str) -> None:
+    assert not any("DTD" in hint for hint in explain(xpath, TABLE).hints)
+
+
+def test_nodes_compared_with_a_truth_value_bring_what_to_write_instead() -> None:
+    (hint,) = explain("//row[1][@role = false()]", TABLE).hints
+    assert hint.endswith("for that write @role = 'false'")
+
+
+def test_of_many_alternatives_the_first_few_are_told() -> None:
+    many = " | ".join(f"//a{number}" for number in range(200))
+    explanation = explain(many, TABLE)
+    assert len(explanation.reasons) == REASONS_MAX
+    assert explanation.reasons[-1] == "… and more of this kind"
+
+
+def test_a_place_has_a_number_among_all_that_its_step_leads_to() -> None:
+    content = b"<a><b xmlns='urn:x'/><b xmlns='urn:y'><c/></b></a>"
+    assert explain("//*:c", content).place == "/a/*:b[2]/*:c"
 
 
 def test_the_value_of_the_node_itself_is_shown_by_name() -> None:

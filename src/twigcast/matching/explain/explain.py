@@ -18,38 +18,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from twigcast.display import html_table, one_line
 from twigcast.door import door
 from twigcast.language.condition.model import Residual
-from twigcast.language.condition.writer import Libxml2Writer, PrefixWriter
+from twigcast.language.condition.writer import Libxml2Writer
 from twigcast.language.document.parse import Document, Source
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
-from twigcast.language.translate.translate import as_path
 from twigcast.language.xpath.absolute import rooted
 from twigcast.language.xpath.parser import parse_expression
 from twigcast.language.xpath.syntax import (
-    ANYWHERE_BELOW,
     CONTEXT_NODE,
-    Binary,
-    Call,
-    Chain,
     Expression,
-    Filter,
-    Literal,
-    Negative,
-    Number,
     Path,
-    Step,
-    Type,
-    Union,
-    is_positional,
-    type_of,
 )
 from twigcast.matching.engines.lxml import LxmlEngine
-from twigcast.matching.explain.probe import Found, Probe
+from twigcast.matching.explain.probe import Probe
+from twigcast.matching.explain.story import Story
 from twigcast.matching.residual.cost import condition_cost
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
@@ -166,7 +153,7 @@ def explain(
     if cost > _PATIENCE * residual_cost_max:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))
-    story = _Story(Probe(read, bound), bound)
+    story = Story(Probe(read, bound), bound)
     (story.success if matches else story.failure)(expression, None)
     return Explanation(
         text,
@@ -179,172 +166,6 @@ def explain(
     )
 
 
-@dataclass
-class _Story:
-    """An explanation in the making. ``here`` is the node an expression is asked of."""
-
-    probe: Probe
-    namespaces: Mapping[str, str]
-    reasons: list[str] = field(default_factory=list)
-    hints: list[str] = field(default_factory=list)
-    failed: str | None = None
-    place: Found | None = None
-
-    def success(self, expression: Expression, here: Found | None) -> None:
-        """Tell where the expression is satisfied."""
-        if type_of(expression) is Type.NODES:
-            found = self.probe.nodes(expression, here)
-            self.place = found[0] if found else None
-            self.reasons.append(f"{_counted(found)} found" if found else "the document itself")
-        elif isinstance(expression, Binary) and expression.operator in ("and", "or"):
-            for side in (expression.left, expression.right):
-                if self.probe.holds(side, here):
-                    self.success(side, here)
-        else:
-            self.reasons.append(f"{self.written(expression)} holds")
-
-    def failure(self, expression: Expression, here: Found | None) -> None:
-        """Tell what the expression fails on."""
-        match expression:
-            case Path(absolute, steps):
-                self._path(steps, here, absolute=absolute)
-            case Union(parts):
-                for part in parts:
-                    self.failure(part, here)
-            case Binary("or", left, right):
-                self.failure(left, here)
-                self.failure(right, here)
-            case Binary("and", left, right):
-                self.failure(right if self.probe.holds(left, here) else left, here)
-            case Call("not", (argument,)):
-                self._unwanted(argument, here)
-            case Call("boolean", (argument,)):
-                self.failure(argument, here)
-            case Binary(_, left, right):
-                self._values(expression, [left, right], here)
-            case Call(_, arguments):
-                self._values(expression, list(arguments), here)
-            case Filter(base) | Chain(base) if not self.probe.holds(base, here):
-                self.failure(base, here)
-            case Filter() | Chain() if (plain := as_path(expression)) != expression:
-                self.failure(plain, here)
-            case _:
-                self._told(expression, f"{self.written(expression)} finds nothing")
-
-    # Paths.
-
-    def _path(self, steps: tuple[Step, ...], here: Found | None, *, absolute: bool) -> None:
-        """Follow the steps until nothing is left."""
-        reached: list[Found] = [] if absolute or here is None else [here]
-        for end in range(1, len(steps) + 1):
-            step = steps[end - 1]
-            if step == ANYWHERE_BELOW:
-                continue
-            before = steps[: end - 1]
-            for kept in range(len(step.predicates) + 1):
-                tried = Step(step.axis, step.test, step.predicates[:kept])
-                path = Path(absolute, _with_step(before, tried))
-                found = self.probe.nodes(path, here)
-                # lxml has no object for the document node, so no nodes may still be that one.
-                if not found and not self.probe.holds(path, here):
-                    failed = self._no_node if kept else self._no_step
-                    failed(Path(absolute, before), tried, reached)
-                    return
-                reached = found
-        raise AssertionError("a path that fails has a step that fails")
-
-    def _no_step(self, before: Path, step: Step, reached: list[Found]) -> None:
-        """No node is where a step leads to."""
-        below = before.steps[-1:] == (ANYWHERE_BELOW,)
-        start = Path(before.absolute, before.steps[:-1] if below else before.steps)
-        name = self.written(Path.relative((step,)))
-        self.failed = self.failed or name
-        if reached and not start.steps and not start.absolute:
-            self.reasons.append(f"{name} is not there")
-        elif reached:
-            nodes = f"{_counted(reached)} reached by {self.written(start)}"
-            self.reasons.append(f"step {name} leads nowhere from {nodes}")
-        elif below:
-            self.reasons.append(f"step {name} finds nothing anywhere in the document")
-        else:
-            self.reasons.append(f"step {name} does not fit: the root element is {self.probe.root}")
-        around = self.probe.around(step, reached, below=below)
-        self.place = self.place or around.place
-        if around.beside and reached:
-            shown = ", ".join(around.beside[:_ALTERNATIVES_SHOWN_MAX])
-            self.reasons.append(f"there is only {shown}")
-        self.hints += around.hints
-
-    def _no_node(self, before: Path, tried: Step, reached: list[Found]) -> None:
-        """The nodes are there, but a predicate holds for none of them."""
-        *passed, predicate = tried.predicates
-        written = f"[{self.written(predicate)}]"
-        self.failed = self.failed or written
-        last = Step(tried.axis, tried.test, tuple(passed))
-        path = Path(before.absolute, _with_step(before.steps, last))
-        self.reasons.append(
-            f"predicate {written} holds for none of {_counted(reached)} "
-            f"reached by {self.written(path)}"
-        )
-        if not reached or is_positional(predicate):
-            self.place = self.place or (reached[0] if reached else None)
-            return
-        closest = self._closest(predicate, reached)
-        self.place = self.place or closest
-        if closest.element is not None:
-            self.failure(predicate, closest)
-        else:
-            self.reasons.append(f"the value there is {_values(reached)}")
-
-    def _closest(self, predicate: Expression, reached: list[Found]) -> Found:
-        """The first node with which the predicate got furthest, part by part."""
-        parts = _conjuncts(predicate)
-
-        def passed(node: Found) -> int:
-            held = (self.probe.holds(part, node) for part in parts)
-            return next((place for place, holds in enumerate(held) if not holds), len(parts))
-
-        candidates = [node for node in reached[:_CANDIDATES_MAX] if node.element is not None]
-        return max(candidates, key=passed, default=reached[0])
-
-    # Conditions.
-
-    def _unwanted(self, argument: Expression, here: Found | None) -> None:
-        sentence = f"{self.written(argument)} holds, though it must not"
-        if type_of(argument) is Type.NODES:
-            sentence = f"{self.written(argument)} is there, though it must not be"
-            for found in self.probe.nodes(argument, here)[:1]:
-                sentence += f": {found.path}" + (f" (line {found.line})" if found.line else "")
-        self._told(Call("not", (argument,)), sentence)
-
-    def _values(self, whole: Expression, parts: list[Expression], here: Found | None) -> None:
-        """A comparison or call is false; show what its parts are here."""
-        self.failed = self.failed or self.written(whole)
-        parts = [part for part in parts if not isinstance(part, Literal | Number | Negative)]
-        for part in parts:
-            if type_of(part) is not Type.NODES:
-                self._told(whole, f"{self.written(part)} is {self.probe.value(part, here)} there")
-                continue
-            found = self.probe.nodes(part, here)
-            if found:
-                name = "the value" if part == _CONTEXT_NODE else self.written(part)
-                self._told(whole, f"{name} is {_values(found)} there")
-            elif self.probe.holds(part, here):
-                self._told(whole, f"{self.written(part)} is {self.probe.value(part, here)!r} there")
-            else:
-                self.failure(part, here)
-        if not parts:
-            self._told(whole, f"{self.written(whole)} is false there")
-
-    def _told(self, expression: Expression, sentence: str) -> None:
-        self.failed = self.failed or self.written(expression)
-        self.reasons.append(sentence)
-
-    def written(self, expression: Expression) -> str:
-        """The expression with the subscriber's own prefixes."""
-        return PrefixWriter(self.namespaces).expression(expression)[0]
-
-
 def _order_cost(expression: Expression, document: Document) -> int:
     """What it can cost to bring all nodes of a step into order, which matching never does.
 
@@ -354,25 +175,3 @@ def _order_cost(expression: Expression, document: Document) -> int:
     text, _ = Libxml2Writer().expression(expression)
     sizes = sizes_of(document)
     return sizes.nodes * sizes.between if _OTHER_NODES.search(text) else 0
-
-
-def _conjuncts(expression: Expression) -> list[Expression]:
-    if isinstance(expression, Binary) and expression.operator == "and":
-        return _conjuncts(expression.left) + _conjuncts(expression.right)
-    return [expression]
-
-
-def _with_step(steps: tuple[Step, ...], last: Step) -> tuple[Step, ...]:
-    """The steps and one more; ``//`` behind ``//`` says nothing, and cannot be written."""
-    idle = last == ANYWHERE_BELOW and steps[-1:] == (ANYWHERE_BELOW,)
-    return steps if idle else (*steps, last)
-
-
-def _counted(found: list[Found]) -> str:
-    return f"{len(found):,} node" + "s" * (len(found) != 1)
-
-
-def _values(found: list[Found]) -> str:
-    shown = list(dict.fromkeys(repr(node.value) for node in found))
-    more = len(shown) - _VALUES_SHOWN_MAX
-    return ", ".join(shown[:_VALUES_SHOWN_MAX]) + (f" and {more:,} others" if more > 0 else "")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,10 +15,19 @@ from lxml import etree
 from lxml.etree import _Element
 
 from twigcast.language.condition.model import Kind, Label
-from twigcast.language.condition.writer import Libxml2Writer
+from twigcast.language.condition.writer import Libxml2Writer, PrefixWriter
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.translate.translate import step_label
-from twigcast.language.xpath.syntax import ANYWHERE_BELOW, Axis, Expression, NameTest, Path, Step
+from twigcast.language.xpath.syntax import (
+    ANYWHERE_BELOW,
+    Axis,
+    Call,
+    Expression,
+    NameTest,
+    Path,
+    Step,
+)
+from twigcast.matching.explain.near_names import nearest_name
 
 _DOWNWARDS: Final = frozenset({Axis.CHILD, Axis.DESCENDANT, Axis.ATTRIBUTE})
 _LOOKED_AT_MAX = 200
@@ -50,6 +58,12 @@ class Found:
         # A comment or processing instruction has a text; any other node is its own value.
         return _shown(str(getattr(self._node, "text", self._node)))
 
+    def is_node(self, other: Found) -> bool:
+        """Whether both are the same node; of nodes that are not elements, one of the same path."""
+        if self.element is None or other.element is None:
+            return self.path == other.path
+        return self.element is other.element
+
     @property
     def line(self) -> int | None:
         """The line it is on, where that is known."""
@@ -77,16 +91,21 @@ class Found:
     def _path(self, element: _Element | None) -> str:
         names: list[str] = []
         while element is not None:
-            if _is_element(element):
-                name = self._spelled(str(element.tag))
-            else:
-                is_comment = element.tag is etree.Comment  # type: ignore[comparison-overlap]
-                name = "comment()" if is_comment else "processing-instruction()"
-            before = sum(1 for _ in element.itersiblings(element.tag, preceding=True))
-            alone = before == 0 and next(element.itersiblings(element.tag), None) is None
-            names.append(name if alone else f"{name}[{before + 1}]")
+            name = self._step(element)
+            before, behind = (
+                sum(1 for one in element.itersiblings(preceding=way) if self._step(one) == name)
+                for way in (True, False)
+            )
+            names.append(f"{name}[{before + 1}]" if before or behind else name)
             element = element.getparent()
         return "/" + "/".join(reversed(names))
+
+    def _step(self, element: _Element) -> str:
+        """The step to an element, which may lead to its siblings as well."""
+        if _is_element(element):
+            return self._spelled(str(element.tag))
+        is_comment = element.tag is etree.Comment  # type: ignore[comparison-overlap]
+        return "comment()" if is_comment else "processing-instruction()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +123,9 @@ class Probe:
     def __init__(self, document: Document, namespaces: Mapping[str, str]) -> None:
         self._document = document
         self._prefixes = {uri: prefix for prefix, uri in namespaces.items()}
+        self._writer = PrefixWriter(namespaces)
         self._root: _Element = document.tree.getroot()
+        self._compiled: dict[tuple[str, ...], etree.XPath] = {}
 
     @property
     def root(self) -> str:
@@ -114,6 +135,10 @@ class Probe:
     def nodes(self, expression: Expression, here: Found | None) -> list[Found]:
         """The nodes of a node-set, in document order."""
         return [Found(node, self._spelled) for node in self._evaluated(expression, here)]
+
+    def count(self, expression: Expression, here: Found | None) -> int:
+        """How many nodes there are in a node-set, the document node among them."""
+        return int(self._evaluated(Call("count", (expression,)), here))
 
     def holds(self, expression: Expression, here: Found | None) -> bool:
         """Whether the expression is true at a node (or at the document node)."""
@@ -130,15 +155,15 @@ class Probe:
         """
         first = reached[0] if reached else None
         label = step_label(step)
-        if label is None or label.local is None or step.axis not in _DOWNWARDS:
+        if label is None or label.local is None:
             return Around((), (), first)
-        for here in reached[:_LOOKED_AT_MAX] or (None,):
+        for here in (reached[:_LOOKED_AT_MAX] if step.axis in _DOWNWARDS else ()) or (first,):
             names = self._names(label.kind, step.axis, here, below=below)
             hints = tuple(self._other_namespaces(label, names))
             if hints:
                 return Around(self._beside(label, names, below=below), hints, here)
         names = self._names(label.kind, step.axis, first, below=below)
-        hints = tuple(self._elsewhere(label, names))
+        hints = tuple(self._elsewhere(label, names, is_said=below and not reached))
         return Around(self._beside(label, names, below=below), hints, first)
 
     def _beside(self, label: Label, names: list[str], *, below: bool) -> tuple[str, ...]:
@@ -148,53 +173,92 @@ class Probe:
     def _names(self, kind: Kind, axis: Axis, here: Found | None, *, below: bool) -> list[str]:
         """The names of the nodes among which the step looked."""
         element = here.element if here else None
+        if here is not None and element is None:
+            return []
+        if axis not in _DOWNWARDS:
+            if element is None or below:
+                return []
+            found = self._evaluated(Path.relative((Step(axis, NameTest(None, None)),)), here)
+            return list(dict.fromkeys(str(one.tag) for one in found if _is_element(one)))
         if kind is Kind.ATTRIBUTE and not below:
             return [str(key) for key in element.attrib] if element is not None else []
-        if here is None and not below:
+        if below and element is None:
+            return self._tags(kind)
+        if here is None and not below and axis is Axis.CHILD:
             return [str(self._root.tag)]
         start = self._root if element is None else element
         deep = below or axis is not Axis.CHILD
         found = list(start.iter("*") if deep else start.iterchildren("*"))
         if kind is Kind.ATTRIBUTE:
             return list(dict.fromkeys(str(key) for one in found for key in one.attrib))
+        if deep and element is not None:
+            found = found[1:]
         return list(dict.fromkeys(str(one.tag) for one in found))
 
     def _other_namespaces(self, label: Label, names: list[str]) -> Iterable[str]:
         mark = "@" if label.kind is Kind.ATTRIBUTE else ""
         for name in names:
             namespace, local = split_tag(name)
-            if local == label.local and namespace != label.namespace:
+            if local == label.local and label.namespace not in (namespace, None):
                 where = f"in namespace {namespace}" if namespace else "in no namespace"
-                instead = f"{mark}*:{local}" if namespace else f"{mark}{local}"
-                yield f"{mark}{local} is there, {where}: write {instead}" + (
-                    f", or bind a prefix to {namespace}" if namespace else ""
+                unbound = namespace and namespace not in self._prefixes
+                yield f"{mark}{local} is there, {where}: write {mark}{self._spelled(name)}" + (
+                    f", or bind a prefix to {namespace}" if unbound else ""
                 )
 
-    def _elsewhere(self, label: Label, names: list[str]) -> Iterable[str]:
-        """Where else in the document the name is, or a name that looks like it."""
+    def _elsewhere(self, label: Label, names: list[str], *, is_said: bool) -> Iterable[str]:
+        """Where else in the document the name is, or a name that it may be a slip of."""
+        assert label.local is not None
         mark = "@" if label.kind is Kind.ATTRIBUTE else ""
         axis = Axis.ATTRIBUTE if mark else Axis.CHILD
-        name = Step(axis, NameTest(label.namespace, label.local))
-        anywhere = Path.rooted((ANYWHERE_BELOW, name))
-        assert label.local is not None
-        found = self.nodes(anywhere, None)
+        name = NameTest(label.namespace, label.local)
+        found = self.nodes(Path.rooted((ANYWHERE_BELOW, Step(axis, name))), None)
+        shown = self._writer.expression(Path.relative((Step(axis, name),)))[0]
+        near = None if found else self._near(label, names)
         if found:
             line = f" (line {found[0].line})" if found[0].line else ""
-            yield f"{mark}{label.local} occurs elsewhere: {found[0].path}{line}"
-            return
-        everywhere = {one.local or "" for one in self._document.labels if one.kind is label.kind}
-        pool = names or sorted(everywhere)
-        lowered = {split_tag(name)[1].lower(): name for name in pool}
-        close = get_close_matches(label.local.lower(), lowered, n=1)
-        if close:
-            yield f"did you mean {mark}{self._spelled(lowered[close[0]])}?"
+            yield f"{shown} occurs elsewhere: {found[0].path}{line}"
+        elif near is not None:
+            yield f"{shown} is nowhere; did you mean {mark}{self._spelled(near)}?"
+        elif not is_said:
+            yield f"{shown} is nowhere in the document"
+        if mark and near is None and self._dtd is not None:
+            yield (
+                f"the DTD {self._dtd} is not read: if it supplies {shown}, "
+                "that is why it is missing"
+            )
+
+    def _near(self, label: Label, names: list[str]) -> str | None:
+        """The name that a name may be a slip of: one where it was asked for, or any."""
+        for pool in (names, self._tags(label.kind)):
+            tags = {split_tag(name)[1]: name for name in reversed(pool)}
+            near = nearest_name(str(label.local), reversed(tags))
+            if near is not None:
+                return tags[near]
+        return None
+
+    def _tags(self, kind: Kind) -> list[str]:
+        """The names of all elements or attributes, in the order of the document."""
+        found = self._root.iter("*")
+        if kind is Kind.ATTRIBUTE:
+            return list(dict.fromkeys(str(key) for one in found for key in one.attrib))
+        return list(dict.fromkeys(str(one.tag) for one in found))
+
+    @cached_property
+    def _dtd(self) -> str | None:
+        """The address or name of the DTD that the document has outside of itself."""
+        doctype: Any = self._document.tree.docinfo
+        return str(doctype.system_url or doctype.public_id or "") or None
 
     def _evaluated(self, expression: Expression, here: Found | None, function: str = "") -> Any:  # noqa: ANN401  # What libxml2 gives depends on the expression.
         writer = Libxml2Writer()
         text, _ = writer.expression(expression)
-        xpath = etree.XPath(
-            f"{function}({text})", namespaces=writer.namespaces, regexp=False, smart_strings=True
-        )
+        key = f"{function}({text})", *writer.namespaces.values()
+        xpath = self._compiled.get(key)
+        if xpath is None:
+            xpath = self._compiled[key] = etree.XPath(
+                key[0], namespaces=writer.namespaces, regexp=False, smart_strings=True
+            )
         start = here.element if here and here.element is not None else self._document.tree
         return xpath(start)
 
