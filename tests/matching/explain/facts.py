@@ -14,7 +14,7 @@ from twigcast.language.document.parse import Document
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.language.xpath.absolute import rooted
 from twigcast.language.xpath.parser import parse_expression
-from twigcast.language.xpath.syntax import Expression, Path, Type, is_positional, type_of
+from twigcast.language.xpath.syntax import Expression, Type, is_positional, type_of
 from twigcast.matching import Explanation
 
 if TYPE_CHECKING:
@@ -121,9 +121,11 @@ class _Facts:
         """Whether nothing is left of a path where it is said to end."""
         if kind == "none":
             path, predicate = said["path"], said["predicate"]
-            a_step = isinstance(self._parsed(path), Path)
-            if not (a_step and is_positional(self._parsed(predicate))):
+            if not is_positional(self._parsed(predicate)):
                 path = f"({path})"
+            else:  # What is short for a step takes no predicate.
+                path = re.sub(r"(?<![^/])\.\.$", "parent::node()", path)
+                path = re.sub(r"(?<![^/])\.$", "self::node()", path)
             started = self._is_number(said["nodes"], said["path"], here)
             return started and not self._holds(f"{path}[{predicate}]", here)
         step = said["step"]

@@ -139,7 +139,7 @@ class Story:
             if not self.probe.holds(Filter(base, predicates[:kept]), here):
                 nodes = Filter(base, predicates[: kept - 1]) if kept > 1 else base
                 reached = self.probe.nodes(nodes, here)
-                self._no_node(nodes, predicates[kept - 1], reached, here)
+                self._no_node(nodes, predicates[kept - 1], reached, here, in_parentheses=True)
                 return
         raise AssertionError("a filter that fails has a predicate that fails")
 
@@ -181,16 +181,25 @@ class Story:
         self.hints += around.hints
 
     def _no_node(
-        self, nodes: Expression, predicate: Expression, reached: list[Found], here: Found | None
+        self,
+        nodes: Expression,
+        predicate: Expression,
+        reached: list[Found],
+        here: Found | None,
+        *,
+        in_parentheses: bool = False,
     ) -> None:
         """The nodes are there, but a predicate holds for none of them."""
         written = f"[{self.written(predicate)}]"
+        written_nodes = self.written(nodes)
+        if in_parentheses and not isinstance(nodes, Filter):
+            written_nodes = f"({written_nodes})"  # All of them are counted in one row.
         self.failed = self.failed or written
         number = self.probe.count(nodes, here)
         counted = _counted(number) if reached else "the document node"
         self._say(
             f"predicate {written} holds for none of {counted} "
-            f"reached by {self.written(nodes)}{self._elsewhere(here)}"
+            f"reached by {written_nodes}{self._elsewhere(here)}"
         )
         if not reached or is_positional(predicate):
             self.place = self.place or (reached[0] if reached else None)
