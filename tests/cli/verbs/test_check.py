@@ -117,11 +117,11 @@ def test_what_is_meant_otherwise_brings_a_warning_and_is_no_error(
         "XPath 2.0 would compare the value: for that write p:b = 'true'"
     )
     assert result.stdout.splitlines()[:3] == [
-        "1  residual  //a[{urn:p}b = true()]",
+        "1  exact     //a/{urn:p}b",
         f"             warning: {warning}",
         "2  exact     //a",
     ]
-    assert result.stderr == "3 lines: 1 exact, 2 residual, 0 errors; 0 duplicates, 2 warnings\n"
+    assert result.stderr == "3 lines: 3 exact, 0 residual, 0 errors; 0 duplicates, 2 warnings\n"
     assert result.exit_code == 0
     first, second, _ = verdicts(twigcast, *bound)
     assert (first["warnings"], "warnings" in second) == ([warning], False)
