@@ -54,6 +54,9 @@ _ALTERNATIVES_SHOWN_MAX = 8
 _PARTS_SHOWN_MAX = 6
 """Paths within one comparison or call of which something is said."""
 
+_STEPS_TRIED_MAX = 8
+"""Steps of such a path that tell which node is closer; each is tried on every candidate."""
+
 
 _ABOUT_NODES: Final = frozenset({"boolean", "count", "local-name", "name", "namespace-uri", "not"})
 """The functions that do not ask for the values of nodes."""
@@ -230,8 +233,9 @@ class Story:
         steps = found = 0
         for path in paths:
             if isinstance(path, Path) and not path.absolute:
-                steps += len(path.steps)
-                for end in range(1, len(path.steps) + 1):
+                tried = len(path.steps[:_STEPS_TRIED_MAX])
+                steps += tried
+                for end in range(1, tried + 1):
                     if not self.probe.nodes(Path.relative(path.steps[:end]), node):
                         break
                     found += 1
