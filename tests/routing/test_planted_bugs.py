@@ -152,7 +152,7 @@ class KeepsTheRoutesOfALostLink(Bug):
     def event(self, router: Router, event: Event) -> Event:
         if isinstance(event, LinkDown):
             for text in router.tables().routes[event.link]:
-                router._forwarding.put(read(text), None)
+                router._forwarding.add(read(text), None)
         return event
 
 

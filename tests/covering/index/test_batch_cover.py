@@ -42,7 +42,7 @@ def test_each_set_has_the_patterns_that_a_link_would_be_sent(rng: Random, engine
     for bit in bits_of((1 << SETS) - 1):
         order: IncrementalCover[str] = IncrementalCover()
         for pattern in in_set(patterns, bit):
-            order.put(pattern, None)
+            order.add(pattern, None)
         assert in_set(minimal, bit) == set(order.forwarded(None))
 
 

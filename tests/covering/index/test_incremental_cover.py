@@ -44,13 +44,13 @@ class Broker:
             case "put":
                 source, pattern = rng.choice(sources), rng.choice(drawn)
                 self.came[source].add(pattern)
-                self.sets.put(pattern, source)
+                self.sets.add(pattern, source)
             case "take":
                 source = rng.choice(sources)
                 if self.came[source]:
                     pattern = rng.choice(sorted(self.came[source], key=lambda each: each.text))
                     self.came[source].discard(pattern)
-                    self.sets.take(pattern, source)
+                    self.sets.remove(pattern, source)
             case "up" if away:
                 link = rng.choice(away)
                 self.came[link], self.forwarded[link] = set(), set()
@@ -127,7 +127,7 @@ def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
         broker.disturb(rng, drawn)
     for source, came in broker.came.items():
         for pattern in came:
-            sets.take(pattern, source)
+            sets.remove(pattern, source)
     for link in list(broker.forwarded):
         sets.remove_link(link)
     assert sets.forwarded(None) == ()
@@ -142,14 +142,14 @@ def test_two_parents_serve_for_any_number_of_links() -> None:
     for link in LINKS:
         sets.add_link(link)
     narrow, wide, other = (Pattern.parse(text) for text in ("/a/b/c", "/a", "/a/b"))
-    sets.put(narrow, None)
-    sets.put(wide, "north")
+    sets.add(narrow, None)
+    sets.add(wide, "north")
     assert sets.forwarded("north") == (narrow,)
     assert sets.forwarded("south") == sets.forwarded("east") == (wide,)
-    sets.put(other, "south")
+    sets.add(other, "south")
     assert sets.forwarded("north") == (other,)
     assert sets.forwarded("south") == (wide,)
-    sets.take(wide, "north")
+    sets.remove(wide, "north")
     assert sets.forwarded("south") == (narrow,)
     assert sets.forwarded("west") == (other,)
     assert sets.statistics() == (2, 1, 0)
@@ -160,10 +160,10 @@ def test_a_pattern_from_two_links_is_forwarded_to_both() -> None:
     sets.add_link("north")
     sets.add_link("south")
     pattern = Pattern.parse("//a")
-    sets.put(pattern, "north")
+    sets.add(pattern, "north")
     assert sets.forwarded("north") == ()
-    sets.put(pattern, "south")
+    sets.add(pattern, "south")
     assert sets.forwarded("north") == sets.forwarded("south") == (pattern,)
-    sets.take(pattern, "north")
+    sets.remove(pattern, "north")
     assert sets.forwarded("south") == ()
     assert sets.forwarded("north") == (pattern,)

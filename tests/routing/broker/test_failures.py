@@ -59,18 +59,18 @@ PLACES: list[tuple[type, str]] = [
     (Matcher, "match_links"),
     (Matcher, "add"),
     (Matcher, "remove"),
-    (RouteTable, "put"),
+    (RouteTable, "add"),
     (RouteTable, "subscribe"),
     (RouteTable, "snapshot"),
     (RouteTable, "close"),
-    (RouteTable, "let_go"),
+    (RouteTable, "collect"),
     (RouteTable, "locals_for"),
     (RouteTable, "links_for"),
     (RouteTable, "add_link"),
     (Forwarder, "subscribe"),
     (Forwarder, "unsubscribe"),
-    (Forwarder, "put"),
-    (Forwarder, "take"),
+    (Forwarder, "add"),
+    (Forwarder, "remove"),
     (Forwarder, "advertise"),
     (Forwarder, "unadvertise"),
     (Forwarder, "add_link"),
@@ -81,8 +81,8 @@ PLACES: list[tuple[type, str]] = [
     (DocumentDecider, "check_size"),
     (Documents, "_apply"),
     (AnnotatedDecider, "answers"),
-    (Piggyback, "put"),
-    (Piggyback, "take"),
+    (Piggyback, "add"),
+    (Piggyback, "remove"),
     (Piggyback, "hear"),
     (Piggyback, "say"),
     (Piggyback, "asked"),
@@ -232,7 +232,7 @@ def test_an_event_that_fails_is_refused_and_has_changed_nothing(
 
 
 def test_a_link_that_is_lost_is_lost_whatever_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ((Forwarder, "remove_link"), (RouteTable, "let_go"), (Piggyback, "take")):
+    for place in ((Forwarder, "remove_link"), (RouteTable, "collect"), (Piggyback, "remove")):
         router, reported = ready("piggyback")
         with monkeypatch.context() as patched:
             Trap(patched, place, 1)
@@ -417,11 +417,11 @@ def failing(*_: object, **__: object) -> None:
 
 
 CAUSES: list[tuple[type, str]] = [
-    (Forwarder, "put"),
+    (Forwarder, "add"),
     (Forwarder, "subscribe"),
     (Forwarder, "add_link"),
     (Forwarder, "changes"),
-    (Piggyback, "put"),
+    (Piggyback, "add"),
     (Piggyback, "rebuild"),
     (Session, "begin"),
 ]
@@ -439,7 +439,7 @@ def test_a_router_answers_whatever_fails_each_time(
     document = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
     with monkeypatch.context() as patched:
         patched.setattr(*place, failing)
-        Trap(patched, (RouteTable, "put"), 1)  # so that something has to be made anew
+        Trap(patched, (RouteTable, "add"), 1)  # so that something has to be made anew
         for event in (EVENTS["a change"], *EVENTS.values(), Woken()):
             for effect in router.handle(event, now=2.0):
                 assert isinstance(effect, Refuse | Send)
@@ -468,7 +468,7 @@ def test_a_router_tells_that_its_tables_could_not_be_made_anew(
 ) -> None:
     router, reported = ready()
     with monkeypatch.context() as patched:
-        patched.setattr(Forwarder, "put", failing)
+        patched.setattr(Forwarder, "add", failing)
         (refused,) = router.handle(EVENTS["a change"], now=2.0)
         assert isinstance(refused, Refuse)
         assert router.statistics().needs_restart

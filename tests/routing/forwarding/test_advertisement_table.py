@@ -85,10 +85,10 @@ class Told:
 
     def step(self, verb: str, one: Advertisement | None, source: LinkId | None) -> None:
         if verb == "put" and one is not None and (source is None or source in self.believed):
-            self.table.put(one, source)
+            self.table.add(one, source)
             self.held.add((one, source))
         elif verb == "take" and one is not None:
-            self.table.take(one, source)
+            self.table.remove(one, source)
             self.held.discard((one, source))
         elif verb == "remove" and source is not None:
             self.table.remove_link(source)
@@ -143,20 +143,20 @@ def test_any_history_ends_like_a_fresh_table(
         told.step(*step)
     fresh = table_with(*told.believed)
     for one, source in sorted(told.held, key=lambda held: (held[0].text, held[1] or "")):
-        fresh.put(one, source)
+        fresh.add(one, source)
     for link in told.believed:
         assert told.table.forwarded(link) == fresh.forwarded(link)
 
 
 def test_a_covered_advertisement_is_held_back_until_its_cover_leaves() -> None:
     table = table_with(EAST)
-    table.put(promise("/a/b"), None)
+    table.add(promise("/a/b"), None)
     assert table.changes() == {EAST: AdvertisementDifference(added=(promise("/a/b"),))}
-    table.put(promise("/a(b)+"), WEST)
+    table.add(promise("/a(b)+"), WEST)
     assert table.changes() == {
         EAST: AdvertisementDifference(added=(promise("/a(b)+"),), removed=(promise("/a/b"),))
     }
-    table.take(promise("/a(b)+"), WEST)
+    table.remove(promise("/a(b)+"), WEST)
     assert table.changes() == {
         EAST: AdvertisementDifference(added=(promise("/a/b"),), removed=(promise("/a(b)+"),))
     }
@@ -164,26 +164,26 @@ def test_a_covered_advertisement_is_held_back_until_its_cover_leaves() -> None:
 
 def test_nothing_goes_back_to_where_it_came_from() -> None:
     table = table_with(EAST, WEST)
-    table.put(promise("/a"), WEST)
+    table.add(promise("/a"), WEST)
     assert table.forwarded(WEST) == ()
     assert table.forwarded(EAST) == (promise("/a"),)
 
 
 def test_what_two_sources_said_stays_until_both_have_taken_it_back() -> None:
     table = table_with(EAST)
-    table.put(promise("/a"), None)
-    table.put(promise("/a"), WEST)
-    table.take(promise("/a"), None)
+    table.add(promise("/a"), None)
+    table.add(promise("/a"), WEST)
+    table.remove(promise("/a"), None)
     assert table.forwarded(EAST) == (promise("/a"),)
-    table.take(promise("/a"), WEST)
+    table.remove(promise("/a"), WEST)
     assert table.forwarded(EAST) == ()
     assert promise("/a") not in table
 
 
 def test_a_lost_link_takes_its_advertisements_along_and_begins_anew() -> None:
     table = table_with(EAST, WEST)
-    table.put(promise("/a"), WEST)
-    table.put(promise("/c"), None)
+    table.add(promise("/a"), WEST)
+    table.add(promise("/c"), None)
     table.changes()
     table.remove_link(WEST)
     assert table.changes() == {EAST: AdvertisementDifference(removed=(promise("/a"),))}
@@ -193,10 +193,10 @@ def test_a_lost_link_takes_its_advertisements_along_and_begins_anew() -> None:
 
 def test_to_take_back_what_was_never_said_changes_nothing() -> None:
     table = table_with(EAST)
-    table.put(promise("/a"), None)
+    table.add(promise("/a"), None)
     table.changes()
-    table.take(promise("/a"), WEST)
-    table.take(promise("/b"), None)
+    table.remove(promise("/a"), WEST)
+    table.remove(promise("/b"), None)
     assert table.changes() == {}
     assert len(table) == 1
 
@@ -214,9 +214,9 @@ def test_a_circle_is_one_class_and_its_least_text_stands_for_it(
     )
     table = table_with(EAST)
     for each in (three, below, two, one):
-        table.put(each, None)
+        table.add(each, None)
     assert texts(table.forwarded(EAST)) == [min(texts((one, two, three)))]
-    table.take(one, None)
+    table.remove(one, None)
     # The circle is broken: two covers three, three covers what is below.
     assert table.forwarded(EAST) == (two,)
 
@@ -233,20 +233,20 @@ def test_the_least_text_stands_for_a_class_even_if_more_cover_it(
     )
     table = table_with(EAST)
     for each in (*others, least):
-        table.put(each, None)
+        table.add(each, None)
     assert table.forwarded(EAST) == (least,)
 
 
 def test_one_that_left_and_came_back_is_there_to_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advertisement_table, "FORMER_ADVERTISEMENTS_MAX", 1)
     table = table_with(EAST)
-    table.put(promise("/a"), None)
-    table.take(promise("/a"), None)
-    table.put(promise("/a"), None)
+    table.add(promise("/a"), None)
+    table.remove(promise("/a"), None)
+    table.add(promise("/a"), None)
     assert (len(table), promise("/a") in table) == (1, True)
     for other in ("/b", "/c"):
-        table.put(promise(other), None)
-        table.take(promise(other), None)
+        table.add(promise(other), None)
+        table.remove(promise(other), None)
     assert table.forwarded(EAST) == (promise("/a"),)
 
 
@@ -255,8 +255,8 @@ def test_those_that_left_are_remembered_up_to_a_bound(monkeypatch: pytest.Monkey
     table = table_with(EAST)
     for number in range(10):
         one = promise(f"/a{number}")
-        table.put(one, None)
-        table.take(one, None)
+        table.add(one, None)
+        table.remove(one, None)
     assert (len(table), table.remembered) == (0, 3)
     assert table.changes() == {}
 
@@ -274,7 +274,7 @@ def test_a_pair_is_compared_once_though_a_link_comes_and_goes(
     table = table_with(EAST, WEST)
     for _ in range(3):
         for one in PROMISES:
-            table.put(one, WEST)
+            table.add(one, WEST)
         table.changes()
         table.remove_link(WEST)
         table.changes()
@@ -304,8 +304,8 @@ def test_circles_of_different_lengths_are_not_followed_for_ever(
     narrow = circle(991, attribute="", once="@x")
     monkeypatch.setattr(path_automaton, "most_special", counting)
     table = table_with(EAST)
-    table.put(wide, NORTH)
-    table.put(narrow, NORTH)
+    table.add(wide, NORTH)
+    table.add(narrow, NORTH)
     assert steps < 50_000  # the product is a million
     assert set(table.forwarded(EAST)) >= {wide}
 
@@ -316,9 +316,9 @@ def test_a_new_advertisement_is_compared_with_so_many_and_no_more(
     monkeypatch.setattr(advertisement_table, "COMPARED_EDGES_MAX", 10)
     table = table_with(EAST)
     for expression in ("/a/b/@x", "/a/b/@y", "/a/b/@z", "/a/b"):
-        table.put(promise(expression), NORTH)
+        table.add(promise(expression), NORTH)
     # Four edges a pair: the last is compared with two of the three that cover it.
     assert len(table.forwarded(EAST)) == 3
     monkeypatch.setattr(advertisement_table, "COMPARED_EDGES_MAX", 2)
-    table.put(promise("/a"), NORTH)
+    table.add(promise("/a"), NORTH)
     assert len(table.forwarded(EAST)) == 4

@@ -123,7 +123,7 @@ def said_of(
     """A link that was told everything at once."""
     made = OutgoingLink(strategy)
     made.advertised(tuple(advertisements))
-    made.put(Difference(added=tuple(patterns)))
+    made.add(Difference(added=tuple(patterns)))
     return made
 
 
@@ -150,7 +150,7 @@ class Watched:
                     in_order(chosen - self.possible), in_order(chosen & self.possible)
                 )
                 self.possible ^= chosen
-                self.link.put(change)
+                self.link.add(change)
             case "advertised", numbers:
                 self.names = [name for place, name in enumerate(SCHEMAS) if place in numbers]
                 self.link.advertised(tuple(self.advertisements))
@@ -316,7 +316,7 @@ def test_after_a_merge_tick_aggregates_fit_their_space(
 
 def test_patterns_appear_and_disappear_with_the_advertisements_they_overlap() -> None:
     link = OutgoingLink(advertised())
-    link.put(Difference(added=parsed("/a/c", "/g/h", "/news")))
+    link.add(Difference(added=parsed("/a/c", "/g/h", "/news")))
     assert link.whole() == ()
     link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
     assert link.flush() == Difference(added=parsed("/a/c", "/g/h"))
@@ -328,7 +328,7 @@ def test_patterns_appear_and_disappear_with_the_advertisements_they_overlap() ->
 
 def test_towards_producers_everything_goes_where_one_advertisement_came_from() -> None:
     link = OutgoingLink(covering("producers"))
-    link.put(Difference(added=parsed("/a", "/news")))
+    link.add(Difference(added=parsed("/a", "/news")))
     assert link.whole() == ()
     link.advertised((ADVERTISEMENTS["g"],))
     assert link.whole() == parsed("/a", "/news")
@@ -382,7 +382,7 @@ def test_what_comes_between_two_ticks_joins_a_merger_or_is_said_as_it_is() -> No
     )
     link.merge()
     assert texts_of(link.whole()) == ["/a/*/d"]
-    link.put(Difference(added=parsed("/a/*/d", "/a/c/e")))
+    link.add(Difference(added=parsed("/a/*/d", "/a/c/e")))
     assert texts_of(link.whole()) == ["/a/*/d", "/a/c/e"]
     assert link.wants_merge
 
@@ -410,7 +410,7 @@ def test_what_a_merger_holds_back_is_said_when_the_merger_goes() -> None:
     )
     link.merge()
     assert texts_of(link.whole()) == ["/a/*"]
-    link.put(Difference(removed=parsed("/a/b")))
+    link.add(Difference(removed=parsed("/a/b")))
     assert link.whole() == parsed("/a/c", apart)
 
 
@@ -418,9 +418,9 @@ def test_a_tick_is_wanted_only_if_it_could_change_something() -> None:
     link = OutgoingLink(advertised(merging="perfect"))
     wanted = [link.wants_merge]
     link.advertised((ADVERTISEMENTS["a"],))
-    link.put(Difference(added=parsed("/a/b", "/news")))
+    link.add(Difference(added=parsed("/a/b", "/news")))
     wanted.append(link.wants_merge)
-    link.put(Difference(added=parsed("/a/c")))
+    link.add(Difference(added=parsed("/a/c")))
     wanted.append(link.wants_merge)
     link.merge()
     wanted.append(link.wants_merge)
@@ -428,7 +428,7 @@ def test_a_tick_is_wanted_only_if_it_could_change_something() -> None:
     wanted.append(link.wants_merge)
     link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
     wanted.append(link.wants_merge)
-    link.put(Difference(removed=parsed("/a/c")))
+    link.add(Difference(removed=parsed("/a/c")))
     wanted.append(link.wants_merge)
     assert wanted == [False, False, True, False, False, True, False]
 
@@ -436,7 +436,7 @@ def test_a_tick_is_wanted_only_if_it_could_change_something() -> None:
 def test_a_union_that_is_too_large_ends_merging_and_is_counted() -> None:
     link = OutgoingLink(advertised(merging="perfect"), limits=AutomatonLimits(states_max=7))
     link.advertised((ADVERTISEMENTS["a"],))
-    link.put(Difference(added=parsed("/a/b", "/a/c")))
+    link.add(Difference(added=parsed("/a/b", "/a/c")))
     link.merge()
     assert texts_of(link.whole()) == ["/a/*"]
     link.advertised(tuple(ADVERTISEMENTS.values()))
@@ -452,7 +452,7 @@ def test_a_union_that_is_too_large_ends_merging_and_is_counted() -> None:
 def test_a_budget_of_steps_is_kept_and_told() -> None:
     link = OutgoingLink(advertised(merging="imperfect", degree=0.6), steps_max=-1)
     link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["a with f"]))
-    link.put(Difference(added=parsed("/a/b", "/a/c")))
+    link.add(Difference(added=parsed("/a/b", "/a/c")))
     link.merge()
     assert link.whole() == parsed("/a/b", "/a/c")
     assert not link.statistics().within_budget
@@ -480,9 +480,9 @@ def test_an_aggregate_stays_between_two_ticks_while_it_has_a_part() -> None:
     link = said_of(piggyback(space=0.6), parsed("/a/b/d", "/a/c/d", "/news"), [])
     link.merge()
     link.flush()
-    link.put(Difference(added=parsed("/a/f/d[@x]", "/g"), removed=parsed("/a/b/d", "/a/c/d")))
+    link.add(Difference(added=parsed("/a/f/d[@x]", "/g"), removed=parsed("/a/b/d", "/a/c/d")))
     assert link.flush() == Difference(added=parsed("/g"))
-    link.put(Difference(removed=parsed("/a/f/d[@x]")))
+    link.add(Difference(removed=parsed("/a/f/d[@x]")))
     assert link.flush() == Difference(removed=parsed("/a/*/d"))
     assert link.wants_merge
 
@@ -493,11 +493,11 @@ def test_an_aggregate_of_one_pattern_gives_way_to_nothing_that_it_covers() -> No
     link.merge()
     assert texts_of(link.whole()) == ["//d"]
     link.flush()
-    link.put(Difference(added=parsed("//d", "/g//d")))
+    link.add(Difference(added=parsed("//d", "/g//d")))
     assert link.flush() == Difference()
-    link.put(Difference(removed=parsed("/a/b/c/d", "/g//d")))
+    link.add(Difference(removed=parsed("/a/b/c/d", "/g//d")))
     assert link.flush() == Difference()
-    link.put(Difference(removed=parsed("//d")))
+    link.add(Difference(removed=parsed("//d")))
     assert link.flush() == Difference(removed=parsed("//d"))
 
 
@@ -505,7 +505,7 @@ def test_a_union_that_is_too_large_does_not_keep_from_aggregating() -> None:
     limits = AutomatonLimits(states_max=7)
     link = OutgoingLink(piggyback(on=advertised(), space=0.5), limits=limits)
     link.advertised(tuple(ADVERTISEMENTS.values()))
-    link.put(Difference(added=parsed("/a/b/d", "/a/c/d")))
+    link.add(Difference(added=parsed("/a/b/d", "/a/c/d")))
     link.merge()
     assert texts_of(link.whole()) == ["/a/*/d"]
     assert link.statistics().unions_refused == 1

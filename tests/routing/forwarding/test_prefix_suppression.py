@@ -69,21 +69,21 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
             self.switch(link)
 
     @rule(pattern=st.sampled_from(ASKED), source=st.sampled_from(SOURCES))
-    def put(self, pattern: Pattern, source: LinkId | None) -> None:
+    def add(self, pattern: Pattern, source: LinkId | None) -> None:
         if source is None or source in self.links:
-            self.routes.put(pattern, source)
+            self.routes.add(pattern, source)
             self.came.add((pattern, source))
 
     @rule(pattern=st.sampled_from(ASKED), source=st.sampled_from(SOURCES))
-    def take(self, pattern: Pattern, source: LinkId | None) -> None:
-        self.routes.take(pattern, source)
+    def remove(self, pattern: Pattern, source: LinkId | None) -> None:
+        self.routes.remove(pattern, source)
         self.came.discard((pattern, source))
 
     @rule(rng=st.randoms(use_true_random=False))
     def take_one_that_came(self, rng: Random) -> None:
         if self.came:
             ordered = sorted(self.came, key=lambda each: (each[0].text, each[1] or ""))
-            self.take(*rng.choice(ordered))
+            self.remove(*rng.choice(ordered))
 
     @rule(link=st.sampled_from(LINKS))
     def switch(self, link: LinkId) -> None:
@@ -122,7 +122,7 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         self.tell()
         for pattern, source in sorted(self.came, key=lambda each: each[0].text):
-            self.take(pattern, source)
+            self.remove(pattern, source)
         self.tell()
         assert not any(self.told.values())
 
@@ -141,63 +141,63 @@ def test_the_picture_of_the_module() -> None:
     routes = routes_of(EAST, WEST)
     a, ab, abc, ad = patterns("/a", "/a/b", "/a/b/c", "/a/d")
     for pattern, source in ((abc, WEST), (ad, WEST), (ab, EAST), (a, None)):
-        routes.put(pattern, source)
+        routes.add(pattern, source)
     assert routes.changes() == {EAST: Difference((a,)), WEST: Difference((a,))}
-    routes.take(a, None)
+    routes.remove(a, None)
     assert routes.changes() == {EAST: Difference((abc, ad), (a,)), WEST: Difference((ab,), (a,))}
 
 
 def test_patterns_of_one_source_with_one_prefix_are_counted() -> None:
     routes = routes_of(EAST)
     one, two, bare = patterns("/a[@x = 1]", "/a[@x = 2]", "/a")
-    routes.put(one, None)
-    routes.put(one, None)
-    routes.put(two, None)
+    routes.add(one, None)
+    routes.add(one, None)
+    routes.add(two, None)
     routes.changes()
-    routes.take(one, None)
+    routes.remove(one, None)
     assert routes.changes() == {}
-    routes.take(one, None)
+    routes.remove(one, None)
     assert routes.forwarded(EAST) == (bare,)
-    routes.take(two, None)
+    routes.remove(two, None)
     assert routes.changes() == {EAST: Difference((), (bare,))}
 
 
 def test_nothing_is_forwarded_back_to_where_it_came_from() -> None:
     routes = routes_of(EAST, WEST)
     (a,) = patterns("/a")
-    routes.put(a, EAST)
+    routes.add(a, EAST)
     assert routes.changes() == {WEST: Difference((a,))}
-    routes.put(a, WEST)
+    routes.add(a, WEST)
     assert routes.changes() == {EAST: Difference((a,))}
 
 
 def test_everything_holds_back_all_else() -> None:
     routes = routes_of(EAST)
     for pattern in patterns("/a", "//b/c", "not(//d)"):
-        routes.put(pattern, None)
+        routes.add(pattern, None)
     assert routes.forwarded(EAST) == patterns("/*")
 
 
 def test_a_structure_prefix_is_not_held_back_by_a_pattern_that_only_covers_it() -> None:
     routes = routes_of(EAST)
     for pattern in patterns("/a/b", "//b"):
-        routes.put(pattern, None)
+        routes.add(pattern, None)
     assert routes.forwarded(EAST) == patterns("//b", "/a/b")
 
 
 def test_what_is_beyond_the_interested_depth_changes_nothing() -> None:
     """YAK, 4.3.2."""
     routes = routes_of(EAST, depth=3)
-    routes.put(Pattern.parse("/a/b/c/e/f"), None)
+    routes.add(Pattern.parse("/a/b/c/e/f"), None)
     assert routes.changes() == {EAST: Difference(patterns("/a/b/c"))}
-    routes.put(Pattern.parse("/a/b/c/f/e"), None)
+    routes.add(Pattern.parse("/a/b/c/f/e"), None)
     assert routes.changes() == {}
 
 
 def test_the_first_change_over_a_new_link_is_all_of_it() -> None:
     routes = routes_of(EAST)
     for pattern, source in zip(patterns("/a/b", "/a/b/c", "/d"), (None, EAST, EAST), strict=True):
-        routes.put(pattern, source)
+        routes.add(pattern, source)
     routes.changes()
     routes.add_link(WEST)
     assert routes.changes() == {WEST: Difference(patterns("/a/b", "/d"))}
@@ -206,8 +206,8 @@ def test_the_first_change_over_a_new_link_is_all_of_it() -> None:
 def test_losing_a_link_takes_back_what_came_from_it() -> None:
     routes = routes_of(EAST, WEST)
     a, ab = patterns("/a", "/a/b")
-    routes.put(ab, None)
-    routes.put(a, EAST)
+    routes.add(ab, None)
+    routes.add(a, EAST)
     routes.changes()
     routes.remove_link(EAST)
     assert routes.changes() == {WEST: Difference((ab,), (a,))}
@@ -269,11 +269,11 @@ class Star:
         return crossed, delivered
 
     def _put(self, broker: LinkId, pattern: Pattern, source: LinkId | None) -> None:
-        self.brokers[broker].put(pattern, source)
+        self.brokers[broker].add(pattern, source)
         self.came[broker].add((pattern, source))
 
     def _take(self, broker: LinkId, pattern: Pattern, source: LinkId | None) -> None:
-        self.brokers[broker].take(pattern, source)
+        self.brokers[broker].remove(pattern, source)
         self.came[broker].discard((pattern, source))
 
     def _settle(self) -> None:

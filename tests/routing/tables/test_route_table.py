@@ -28,7 +28,7 @@ def table(engine: str = "auto") -> RouteTable:
     for link in (WEST, EAST):
         made.add_link(link)
     for pattern, link in ((A, EAST), (B, EAST), (B, WEST)):
-        made.put(pattern, link)
+        made.add(pattern, link)
     for number, pattern in ((1, A), (2, B), (3, B)):
         made.subscribe(subscription(number), pattern)
     return made
@@ -71,9 +71,9 @@ def test_a_pattern_counts_once_however_many_links_it_leads_to() -> None:
     made = table()
     assert (made.sizes(), made.distinct) == ({WEST: 1, EAST: 2}, 2)
     assert list(made.routes(EAST)) == [A, B]
-    made.take(B, EAST)
+    made.remove(B, EAST)
     assert (made.sizes(), made.distinct) == ({WEST: 1, EAST: 1}, 2)
-    made.take(B, WEST)
+    made.remove(B, WEST)
     assert (made.sizes(), made.distinct) == ({WEST: 0, EAST: 1}, 1)
 
 
@@ -88,7 +88,7 @@ def test_a_link_goes_with_its_routes_alone() -> None:
 
 def test_a_route_that_is_too_costly_to_decide_counts_as_satisfied() -> None:
     made = table()
-    made.put(RUNAWAY, WEST)
+    made.add(RUNAWAY, WEST)
     made.subscribe(subscription(4), RUNAWAY)
     assert links(made, WIDE) == (WEST,)
     assert made.locals_for(WIDE, made.snapshot()) == LocalAnswer((), (subscription(4),))
@@ -111,8 +111,8 @@ def test_a_document_that_cannot_be_read_is_an_error(engine: str) -> None:
 def test_a_snapshot_answers_by_the_tables_as_they_were(engine: str) -> None:
     made = table(engine)
     before = made.snapshot()
-    made.take(A, EAST)
-    made.put(C, WEST)
+    made.remove(A, EAST)
+    made.add(C, WEST)
     made.unsubscribe(subscription(1))
     made.subscribe(subscription(4), C)
     after = made.snapshot()
@@ -145,8 +145,8 @@ def test_an_id_that_is_used_again_means_another_subscription() -> None:
 def test_a_route_that_goes_and_comes_back_is_in_both_snapshots() -> None:
     made = table()
     before = made.snapshot()
-    made.take(A, EAST)
-    made.put(A, EAST)
+    made.remove(A, EAST)
+    made.add(A, EAST)
     after = made.snapshot()
     assert [made.links_for(b"<a/>", each, None) for each in (before, after)] == [(EAST,)] * 2
 
@@ -155,7 +155,7 @@ def test_a_snapshot_is_shared_until_something_changes() -> None:
     made = table()
     one, same = made.snapshot(), made.snapshot()
     assert one is same
-    made.put(C, WEST)
+    made.add(C, WEST)
     assert made.snapshot().version > one.version
 
 
@@ -165,7 +165,7 @@ def test_a_snapshot_is_shared_until_something_changes() -> None:
 def test_what_has_left_is_kept_while_a_document_is_open_and_no_longer() -> None:
     made = table()
     first, second = made.snapshot(), made.snapshot()
-    made.take(A, EAST)
+    made.remove(A, EAST)
     made.unsubscribe(subscription(1))
     assert made.kept_for_snapshots == 2
     made.close(first)
@@ -199,7 +199,7 @@ def test_a_newer_document_does_not_keep_what_had_left_before() -> None:
 
 def test_without_open_documents_nothing_is_kept() -> None:
     made = table()
-    made.take(B, WEST)
+    made.remove(B, WEST)
     made.unsubscribe(subscription(3))
     made.remove_link(EAST)
     assert made.kept_for_snapshots == 0
@@ -219,9 +219,9 @@ def test_open_documents_see_their_own_time_whatever_happens(seed: int) -> None:
     for number in range(60):
         name = rng.choice("abcdef")
         if name in routes:
-            made.take(patterns[name], EAST)
+            made.remove(patterns[name], EAST)
         else:
-            made.put(patterns[name], EAST)
+            made.add(patterns[name], EAST)
         routes ^= {name}
         made.subscribe(subscription(number), patterns[name])
         asked[number] = name

@@ -334,7 +334,7 @@ def _played(then: list[Happening]) -> Results:
 
 
 @pytest.mark.parametrize("call", range(1, 5))
-@pytest.mark.parametrize("place", [(RouteTable, "put"), (RouteTable, "add_link")])
+@pytest.mark.parametrize("place", [(RouteTable, "add"), (RouteTable, "add_link")])
 def test_a_link_is_begun_anew_when_a_change_has_failed(
     place: tuple[type, str], call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,7 +350,7 @@ def test_a_link_is_begun_anew_when_a_change_has_failed(
 
 
 def test_what_fails_each_time_is_recorded_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    _Trap(monkeypatch, (RouteTable, "put"), at=range(10_000))
+    _Trap(monkeypatch, (RouteTable, "add"), at=range(10_000))
     played = _played([publishes("north", "d"), publishes("south", "e")])
     assert played.stopped is None
     assert any("nobody foresaw this" in each.reason for each in played.refusals)

@@ -7,11 +7,11 @@ one is removed, those that it alone was covering are forwarded:
 
     >>> sets = IncrementalCover()
     >>> sets.add_link("north")
-    >>> sets.put(Pattern.parse("/a/b"), None)
-    >>> sets.put(Pattern.parse("/a//b"), "south")
+    >>> sets.add(Pattern.parse("/a/b"), None)
+    >>> sets.add(Pattern.parse("/a//b"), "south")
     >>> sets.changes()
     {'north': Difference(added=(Pattern('/a//b'),), removed=())}
-    >>> sets.take(Pattern.parse("/a//b"), "south")
+    >>> sets.remove(Pattern.parse("/a//b"), "south")
     >>> sets.changes()
     {'north': Difference(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))}
 
@@ -150,7 +150,7 @@ class IncrementalCover(Generic[_Link]):
             bit = self._bits[source] = ~taken & (taken + 1)
         return bit
 
-    def put(self, pattern: Pattern, source: _Link | None) -> None:
+    def add(self, pattern: Pattern, source: _Link | None) -> None:
         """Add a pattern from a source; nothing happens if it came from there before."""
         bit = self._bit(source)
         number = self._numbers.get(pattern)
@@ -163,7 +163,7 @@ class IncrementalCover(Generic[_Link]):
         if entered:
             self._enter(number, entered, self._above(number), self._below(number))
 
-    def take(self, pattern: Pattern, source: _Link | None) -> None:
+    def remove(self, pattern: Pattern, source: _Link | None) -> None:
         """Remove a pattern from a source; nothing happens if it did not come from there."""
         number = self._numbers.get(pattern)
         bit = self._bit(source)

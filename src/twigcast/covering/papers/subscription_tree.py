@@ -68,7 +68,7 @@ class SubscriptionTree(Copied):
         parsed = Pattern(pattern)
         self._by_id[id] = parsed
         self._uses[parsed] += 1
-        self._order.put(parsed, None)
+        self._order.add(parsed, None)
         return self._order.change()
 
     @door("removing a pattern")
@@ -80,7 +80,7 @@ class SubscriptionTree(Copied):
         self._uses[pattern] -= 1
         if not self._uses[pattern]:
             del self._uses[pattern]
-            self._order.take(pattern, None)
+            self._order.remove(pattern, None)
         return self._order.change()
 
     @door("listing patterns")

@@ -261,7 +261,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             routes = self._routes.routes(link)
             patterns += routes
             for pattern in routes:
-                forwarding.put(pattern, link)
+                forwarding.add(pattern, link)
             for advertisement in self._advertised[link]:
                 forwarding.advertise(advertisement, link)
             self._last_session += 1
@@ -351,7 +351,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         if self._piggyback is not None:
             rows = self._piggyback.remove_link(event.link)
             for pattern in routes:
-                self._piggyback.take(pattern)
+                self._piggyback.remove(pattern)
             for row in rows:
                 self._routes.unwatch(row)
         self._forwarding.remove_link(event.link)
@@ -375,7 +375,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._undo.append(partial(self._clients.unsubscribe, event.subscription))
         self._forwarding.subscribe(event.pattern)
         if self._piggyback is not None:
-            self._piggyback.put(event.pattern)
+            self._piggyback.add(event.pattern)
         return self._tell_later(now)
 
     def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
@@ -384,7 +384,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         pattern = self._clients.subscriptions[event.subscription].pattern
         self._forwarding.unsubscribe(pattern)
         if self._piggyback is not None:
-            self._piggyback.take(pattern)
+            self._piggyback.remove(pattern)
         self._clients.unsubscribe(event.subscription)
         self._routes.discard_subscription(event.subscription)
         self._let_go()
@@ -448,11 +448,11 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
         self._check_hints(change, len(routes) + len(added) - len(withdrawn))
         for pattern in added:
-            self._routes.put(pattern, link)
+            self._routes.add(pattern, link)
             self._undo.append(partial(self._routes.discard, pattern, link))
-            self._forwarding.put(pattern, link)
+            self._forwarding.add(pattern, link)
         for pattern in withdrawn:
-            self._forwarding.take(pattern, link)
+            self._forwarding.remove(pattern, link)
         for advertisement in new:
             self._forwarding.advertise(advertisement, link)
         for advertisement in old:
@@ -477,7 +477,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         """
         try:
             with door("removing a pattern"):
-                self._routes.let_go()
+                self._routes.collect()
         except InternalError as error:
             self._failures.add(error)
 
@@ -490,9 +490,9 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         asked = self._piggyback.asked_by(link)
         self._undo.append(partial(self._piggyback.ask_again, link, asked))
         for pattern in added:
-            self._piggyback.put(pattern)
+            self._piggyback.add(pattern)
         for pattern in withdrawn:
-            self._piggyback.take(pattern)
+            self._piggyback.remove(pattern)
         gone = set(withdrawn)
         routes = [each for each in self._routes.routes(link) if each not in gone]
         watch, unwatch = self._piggyback.hear(link, change, routes)

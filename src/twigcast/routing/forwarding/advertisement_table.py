@@ -112,7 +112,7 @@ class AdvertisementTable:
         for text in [text for text, known in self._known.items() if link in known.sources]:
             self._take(text, link)
 
-    def put(self, advertisement: Advertisement, source: LinkId | None) -> None:
+    def add(self, advertisement: Advertisement, source: LinkId | None) -> None:
         """An advertisement came from a source; nothing happens if it had come from there before."""
         text = advertisement.text
         if text not in self._known:
@@ -121,7 +121,7 @@ class AdvertisementTable:
         self._known[text].sources.add(source)
         self._changed = True
 
-    def take(self, advertisement: Advertisement, source: LinkId | None) -> None:
+    def remove(self, advertisement: Advertisement, source: LinkId | None) -> None:
         """A source takes an advertisement back; nothing happens if it did not come from there."""
         text = advertisement.text
         if text in self._known and source in self._known[text].sources:

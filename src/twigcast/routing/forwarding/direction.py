@@ -6,7 +6,7 @@ section 1.4). Which these are changes when patterns come and go, and when advert
 
     >>> from twigcast import Pattern
     >>> north = Direction("advertisers")
-    >>> north.put(Difference(added=(Pattern.parse("/stocks"), Pattern.parse("/news"))))
+    >>> north.add(Difference(added=(Pattern.parse("/stocks"), Pattern.parse("/news"))))
     Difference(added=(), removed=())
     >>> north.advertised([Advertisement.of_expressions(["/stocks/stock"])])
     Difference(added=(Pattern('/stocks'),), removed=())
@@ -58,7 +58,7 @@ class Direction:
         """The different ones that have come by the link, as they came."""
         return tuple(self._numbers)
 
-    def put(self, difference: Difference) -> Difference:
+    def add(self, difference: Difference) -> Difference:
         """What could be forwarded changes; how what is worth it changes."""
         added = [pattern for pattern in difference.added if pattern not in self._held]
         removed = [pattern for pattern in difference.removed if pattern in self._held]

@@ -27,10 +27,10 @@ class EveryRoute:
     def remove_link(self, link: LinkId) -> None:
         """Forget a link, and all that came from it."""
         for pattern in [each for each, sources in self._sources.items() if link in sources]:
-            self.take(pattern, link)
+            self.remove(pattern, link)
         del self._links[link]
 
-    def put(self, pattern: Pattern, source: LinkId | None) -> None:
+    def add(self, pattern: Pattern, source: LinkId | None) -> None:
         """A pattern came from a source."""
         sources = self._sources.setdefault(pattern, set())
         if source in sources:
@@ -40,7 +40,7 @@ class EveryRoute:
                 said.add(pattern)
         sources.add(source)
 
-    def take(self, pattern: Pattern, source: LinkId | None) -> None:
+    def remove(self, pattern: Pattern, source: LinkId | None) -> None:
         """A source takes a pattern back."""
         sources = self._sources.get(pattern)
         if sources is None or source not in sources:

@@ -73,7 +73,7 @@ class Forwarder:
         for part in self._parts(pattern):
             self._asked[part] += 1
             if self._asked[part] == 1:
-                self.put(part, None)
+                self.add(part, None)
 
     def unsubscribe(self, pattern: Pattern) -> None:
         """A client of the broker no longer asks."""
@@ -81,21 +81,21 @@ class Forwarder:
             self._asked[part] -= 1
             if not self._asked[part]:
                 del self._asked[part]
-                self.take(part, None)
+                self.remove(part, None)
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
         """What has to be asked of neighbours, so that a client gets what it asks for."""
         return linear_parts(pattern) if self._strategy.unit == "path" else (pattern,)
 
-    def put(self, pattern: Pattern, source: LinkId | None) -> None:
+    def add(self, pattern: Pattern, source: LinkId | None) -> None:
         """A pattern came from a source that has not said it yet."""
         if self._forwarded is not None:
-            self._forwarded.put(pattern, source)
+            self._forwarded.add(pattern, source)
 
-    def take(self, pattern: Pattern, source: LinkId | None) -> None:
+    def remove(self, pattern: Pattern, source: LinkId | None) -> None:
         """A source takes a pattern back."""
         if self._forwarded is not None:
-            self._forwarded.take(pattern, source)
+            self._forwarded.remove(pattern, source)
 
     # Advertisements.
 
@@ -107,7 +107,7 @@ class Forwarder:
                 return
         else:
             self._redirected.add(source)
-        self._advertisements.put(advertisement, source)
+        self._advertisements.add(advertisement, source)
 
     def unadvertise(self, advertisement: Advertisement, source: LinkId | None) -> None:
         """A source takes an advertisement back."""
@@ -118,7 +118,7 @@ class Forwarder:
             del self._promised[advertisement]
         else:
             self._redirected.add(source)
-        self._advertisements.take(advertisement, source)
+        self._advertisements.remove(advertisement, source)
 
     # What is said.
 
@@ -126,7 +126,7 @@ class Forwarder:
         """What each neighbour has to be told since this was asked last, in the order of links."""
         if self._forwarded is not None:
             for link, difference in self._forwarded.changes().items():
-                self._outgoing[link].put(difference)
+                self._outgoing[link].add(difference)
         for link in sorted(self._redirected):
             self._outgoing[link].advertised(self._advertisements.from_link(link))
         self._redirected.clear()

@@ -11,7 +11,7 @@ The first two steps of a strategy, to widen and to hold back, are done for all l
     >>> from twigcast.routing.strategy import advertised
     >>> south = OutgoingLink(advertised(merging="perfect"))
     >>> asked_for = ("/news", "/stock/ask", "/stock/bid")
-    >>> south.put(Difference(added=tuple(map(Pattern.parse, asked_for))))
+    >>> south.add(Difference(added=tuple(map(Pattern.parse, asked_for))))
     >>> south.flush()
     Difference(added=(), removed=())
     >>> dtd = b"<!ELEMENT stock (bid|ask)> <!ELEMENT bid EMPTY> <!ELEMENT ask EMPTY>"
@@ -106,10 +106,10 @@ class OutgoingLink:
         self._merges = 0
         self._unions_refused = 0
 
-    def put(self, difference: Difference) -> None:
+    def add(self, difference: Difference) -> None:
         """What could be forwarded over the link changes."""
         directed = self._directed
-        self._follow(difference if directed is None else directed.put(difference))
+        self._follow(difference if directed is None else directed.add(difference))
 
     def advertised(self, advertisements: tuple[Advertisement, ...]) -> None:
         """These and no others have come by the link."""

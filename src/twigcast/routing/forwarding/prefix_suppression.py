@@ -89,11 +89,11 @@ class PrefixSuppression:
 
     >>> routes = PrefixSuppression(depth=None)
     >>> routes.add_link(LinkId("east"))
-    >>> routes.put(Pattern.parse("/a/b[@x = 1]"), None)
-    >>> routes.put(Pattern.parse("/a/b/c"), None)
+    >>> routes.add(Pattern.parse("/a/b[@x = 1]"), None)
+    >>> routes.add(Pattern.parse("/a/b/c"), None)
     >>> routes.forwarded(LinkId("east"))
     (Pattern('/a/b'),)
-    >>> routes.take(Pattern.parse("/a/b[@x = 1]"), None)
+    >>> routes.remove(Pattern.parse("/a/b[@x = 1]"), None)
     >>> routes.forwarded(LinkId("east"))
     (Pattern('/a/b/c'),)
     """
@@ -115,9 +115,9 @@ class PrefixSuppression:
         """Forget a link, and all that came from it."""
         del self._links[link]
         for pattern in list(self._came.get(link, ())):
-            self.take(pattern, link)
+            self.remove(pattern, link)
 
-    def put(self, pattern: Pattern, source: LinkId | None) -> None:
+    def add(self, pattern: Pattern, source: LinkId | None) -> None:
         """A pattern came from a source; nothing happens if it had come from there before."""
         came = self._came.setdefault(source, {})
         if pattern in came:
@@ -129,7 +129,7 @@ class PrefixSuppression:
             else:
                 self._begin(node, source)
 
-    def take(self, pattern: Pattern, source: LinkId | None) -> None:
+    def remove(self, pattern: Pattern, source: LinkId | None) -> None:
         """A source takes a pattern back; nothing happens if it did not come from there."""
         came = self._came.get(source, {})
         for node in came.pop(pattern, ()):

@@ -33,10 +33,10 @@ class Suppression(Protocol):
     def remove_link(self, link: LinkId) -> None:
         """Forget a link, and all that came from it."""
 
-    def put(self, pattern: Pattern, source: LinkId | None) -> None:
+    def add(self, pattern: Pattern, source: LinkId | None) -> None:
         """A pattern came from a source; nothing happens if it had come from there before."""
 
-    def take(self, pattern: Pattern, source: LinkId | None) -> None:
+    def remove(self, pattern: Pattern, source: LinkId | None) -> None:
         """A source takes a pattern back; nothing happens if it did not come from there."""
 
     def changes(self) -> dict[LinkId, Difference]:

@@ -52,7 +52,7 @@ class Piggyback:
 
     # The broker's own patterns.
 
-    def put(self, pattern: Pattern) -> None:
+    def add(self, pattern: Pattern) -> None:
         """A subscription or a route comes."""
         self._uses[pattern] += 1
         if self._uses[pattern] == 1:
@@ -61,7 +61,7 @@ class Piggyback:
             self._patterns[number] = pattern
             self._index.add(number, pattern)
 
-    def take(self, pattern: Pattern) -> None:
+    def remove(self, pattern: Pattern) -> None:
         """One goes."""
         self._uses[pattern] -= 1
         if not self._uses[pattern]:
@@ -79,7 +79,7 @@ class Piggyback:
         self._numbers, self._patterns, self._uses = {}, {}, Counter()
         self._said = {}
         for pattern in patterns:
-            self.put(pattern)
+            self.add(pattern)
         self._watched = Counter(
             row for link in self._asked for row in dict.fromkeys(self._rows(link))
         )

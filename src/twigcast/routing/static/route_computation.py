@@ -214,7 +214,7 @@ def _forwarded(
         order.add_link(LinkId(link))
     for source, patterns in sources.items():
         for pattern in patterns:
-            order.put(pattern, None if source is None else LinkId(source))
+            order.add(pattern, None if source is None else LinkId(source))
     return {link: order.forwarded(LinkId(link)) for link in to}
 
 
@@ -240,7 +240,7 @@ def _outgoing(
 ) -> tuple[Pattern, ...]:
     outgoing = OutgoingLink(strategy)
     outgoing.advertised(advertised)
-    outgoing.put(Difference(added=tuple(sorted(patterns, key=_text))))
+    outgoing.add(Difference(added=tuple(sorted(patterns, key=_text))))
     if outgoing.wants_merge:
         outgoing.merge()
     return outgoing.whole()
@@ -269,10 +269,10 @@ def passed_on(
     for turn in chain.from_iterable(rounds(tree)):
         table = AdvertisementTable()
         for advertisement in own.get(turn.broker, ()):
-            table.put(advertisement, None)
+            table.add(advertisement, None)
         for link in heard_before(tree, turn, said):
             for advertisement in said[turn.broker, link]:
-                table.put(advertisement, LinkId(link))
+                table.add(advertisement, LinkId(link))
         for link in turn.to:
             said[link, turn.broker] = table.forwarded(LinkId(link))
     return said
@@ -290,7 +290,7 @@ def _hints(
     for broker in tree.brokers:
         piggyback, links = Piggyback(strategy), tree.neighbours(broker)
         for pattern in chain(own.get(broker, ()), *(said[broker, link] for link in links)):
-            piggyback.put(pattern)
+            piggyback.add(pattern)
         for link in links:
             hints[link, broker] = piggyback.say(LinkId(link), said[link, broker], 1, 1)
     return hints

@@ -243,7 +243,7 @@ class AnnotatingBroker:
         for link, patterns in tables.routes.items():
             self._routes.add_link(link)
             for pattern in patterns:
-                self._routes.put(pattern, link)
+                self._routes.add(pattern, link)
         for number, pattern in tables.own.items():
             self._routes.subscribe(SubscriptionId(number), pattern)
         if self._piggyback.kinds:

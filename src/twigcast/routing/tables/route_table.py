@@ -66,7 +66,7 @@ class Snapshot:
     """The routes of all links but one, made ready for the matcher when they are first needed."""
 
 
-class _Leaving:
+class VersionedMatcher:
     """A matcher whose patterns leave only when no snapshot needs them any more."""
 
     def __init__(self, engine: str, limits: DocumentLimits) -> None:
@@ -78,11 +78,13 @@ class _Leaving:
         self._waiting: deque[int] = deque()
 
     def add(self, pattern: Pattern) -> int:
+        """Add a pattern; its number, which no other ever has."""
         number, self.next_number = self.next_number, self.next_number + 1
         self.matcher.add(number, pattern)
         return number
 
     def remove(self, number: int, version: int) -> None:
+        """A pattern leaves in a version, and stays until :meth:`collect`."""
         self.left[number] = version
         self._waiting.append(number)
 
@@ -95,6 +97,7 @@ class _Leaving:
         return number
 
     def unwatch(self, number: int, version: int) -> None:
+        """The row leaves likewise."""
         if self.reads_in_order:
             self.matcher.unwatch(number)
         else:
@@ -109,7 +112,7 @@ class _Leaving:
         left, later = self.left, version + 1
         return (each for each in numbers if each < end and left.get(each, later) > version)
 
-    def let_go(self, oldest: int, forget: Callable[[int], None]) -> None:
+    def collect(self, oldest: int, forget: Callable[[int], None]) -> None:
         """Remove what no snapshot of version ``oldest`` or later needs."""
         while self._waiting and self.left[self._waiting[0]] <= oldest:
             number = self._waiting.popleft()
@@ -135,8 +138,8 @@ class RouteTable:
     ) -> None:
         self._by_groups = by_groups
         self._by_pattern = by_pattern
-        self._routes = _Leaving(engine, limits)
-        self._locals = _Leaving(engine, limits)
+        self._routes = VersionedMatcher(engine, limits)
+        self._locals = VersionedMatcher(engine, limits)
         self._links: dict[LinkId, dict[Pattern, int]] = {}
         """Of each link its routes, with their numbers in the matcher."""
         self._link_of: dict[int, LinkId] = {}
@@ -164,9 +167,9 @@ class RouteTable:
     def remove_link(self, link: LinkId) -> None:
         """A link goes with all its routes."""
         self.discard_link(link)
-        self.let_go()
+        self.collect()
 
-    def put(self, pattern: Pattern, link: LinkId) -> None:
+    def add(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link; it is not there yet."""
         self._changed()
         number = self._routes.add(pattern)
@@ -175,18 +178,18 @@ class RouteTable:
         if self._by_pattern:
             self._route_of[number] = pattern
 
-    def take(self, pattern: Pattern, link: LinkId) -> None:
+    def remove(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link no more."""
         self.discard(pattern, link)
-        self.let_go()
+        self.collect()
 
     def discard(self, pattern: Pattern, link: LinkId) -> None:
-        """The same, but nothing leaves the matcher before :meth:`let_go`: this cannot fail."""
+        """The same, but nothing leaves the matcher before :meth:`collect`: this cannot fail."""
         self._changed()
         self._routes.remove(self._links[link].pop(pattern), self._version)
 
     def discard_link(self, link: LinkId) -> None:
-        """A link goes with all its routes; nothing leaves the matcher before :meth:`let_go`."""
+        """A link goes with all its routes; nothing leaves the matcher before :meth:`collect`."""
         for pattern in tuple(self._links.get(link, ())):
             self.discard(pattern, link)
         self._changed()
@@ -205,10 +208,10 @@ class RouteTable:
     def unsubscribe(self, subscription: SubscriptionId) -> None:
         """A local subscription goes."""
         self.discard_subscription(subscription)
-        self.let_go()
+        self.collect()
 
     def discard_subscription(self, subscription: SubscriptionId) -> None:
-        """The same, but nothing leaves the matcher before :meth:`let_go`: this cannot fail."""
+        """The same, but nothing leaves the matcher before :meth:`collect`: this cannot fail."""
         self._changed()
         number = self._local_numbers.pop(subscription)
         self._locals.remove(number, self._version)
@@ -227,7 +230,7 @@ class RouteTable:
         """No longer watch a row."""
         self._changed()
         self._routes.unwatch(self._rows.pop(row), self._version)
-        self.let_go()
+        self.collect()
 
     @property
     def watched(self) -> Collection[Pattern]:
@@ -295,13 +298,13 @@ class RouteTable:
         self._open[snapshot.version] -= 1
         if not self._open[snapshot.version]:
             del self._open[snapshot.version]
-            self.let_go()
+            self.collect()
 
-    def let_go(self) -> None:
+    def collect(self) -> None:
         """Remove from the matchers what has left, and no open document needs any more."""
         oldest = next(iter(self._open), self._version)
-        self._routes.let_go(oldest, self._forget_route)
-        self._locals.let_go(oldest, self._forget_local)
+        self._routes.collect(oldest, self._forget_route)
+        self._locals.collect(oldest, self._forget_local)
 
     def _forget_route(self, number: int) -> None:
         self._link_of.pop(number, None)
