@@ -7,9 +7,12 @@ hand.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeAlias
 
 import pytest
 from hypothesis import settings
@@ -23,12 +26,13 @@ from twigcast.matching import Matcher
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.events import BrokerId, LinkId, Publication
 from twigcast.routing.static.static_broker import (
+    AnnotatingBroker,
     PlainBroker,
-    StandingBroker,
+    RoutingDecision,
     StandingTables,
     agreements,
     compiled_tables,
-    standing_broker,
+    route_id,
 )
 from twigcast.routing.strategy import Strategy, flooding, identity, piggyback
 
@@ -36,6 +40,49 @@ pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning
 """Networks are drawn with publishers who have advertised nothing, and flooding is right there."""
 
 p = Pattern.parse
+
+
+class RowByRow(PlainBroker):
+    """A plain broker that is asked about one document after the other."""
+
+    def decide(
+        self,
+        publication: Publication,
+        came_by: LinkId | None,
+        *,
+        annotations: Annotations | None = None,  # noqa: ARG002 (nobody asked for any)
+        flooded: bool = False,
+    ) -> RoutingDecision:
+        """As the worker of Spark does it, column by column."""
+        decision = self.matcher.decide(publication.content)
+        # A route in doubt counts: a document too many is dropped further on, one too few is lost.
+        routed = self._links_of((*decision.matches, *decision.undecided))
+        wanted = set(self.links if flooded else routed)
+        links = tuple(link for link in self.links if link in wanted and link != came_by)
+        return RoutingDecision(
+            links,
+            tuple(number for number in decision.matches if number >= 0),
+            tuple(number for number in decision.undecided if number >= 0),
+            (None,) * len(links),
+        )
+
+    def _links_of(self, ids: Iterable[int]) -> Iterable[LinkId]:
+        for each in ids:
+            if each < 0:
+                yield self.links[bisect_right(self.ends, route_id(each))]
+
+
+StandingBroker: TypeAlias = RowByRow | AnnotatingBroker
+
+
+def standing_broker(
+    strategy: Strategy, tables: StandingTables, *, engine: str = "auto"
+) -> StandingBroker:
+    """A broker with these tables, which annotates if the strategy says so."""
+    if strategy.protocol == "none":
+        sizes = {link: len(routes) for link, routes in tables.routes.items()}
+        return RowByRow(compiled_tables(tables, engine=engine), sizes)
+    return AnnotatingBroker(strategy, tables, engine=engine)
 
 
 @dataclass
@@ -161,7 +208,7 @@ def test_a_mapped_matcher_makes_the_same_broker() -> None:
         },
     )
     mapped = Matcher.from_buffer(compiled_tables(tables).to_bytes())
-    broker = PlainBroker(mapped, {link: len(each) for link, each in tables.routes.items()})
+    broker = RowByRow(mapped, {link: len(each) for link, each in tables.routes.items()})
     for content, came_by in ((b"<x/>", None), (b"<x><y/></x>", BrokerId("north")), (b"<q/>", None)):
         publication = Publication("d", BrokerId("here"), "", content)
         expected = standing_broker(identity(), tables).decide(publication, came_by)
@@ -204,7 +251,7 @@ def test_a_document_in_doubt_goes_on_and_is_told_apart() -> None:
         matcher.add(number, pattern)
     content = b"<a>" + b"<b/>" * 100 + b"</a>"
     publication = Publication("d", BrokerId("here"), "", content)
-    answer = PlainBroker(matcher, {BrokerId("west"): 1}).decide(publication, None)
+    answer = RowByRow(matcher, {BrokerId("west"): 1}).decide(publication, None)
     assert (answer.links, answer.own, answer.undecided) == (("west",), (4,), (3,))
 
 

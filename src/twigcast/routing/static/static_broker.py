@@ -27,11 +27,10 @@ since a document has a path for a link exactly if one of its linear parts matche
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
-from typing import Final, Protocol
+from typing import Final
 
 from twigcast.covering import CoverIndex
 from twigcast.errors import DocumentError
@@ -99,38 +98,6 @@ class RoutingDecision:
     """Why annotations that came with it could not be used."""
 
 
-class StandingBroker(Protocol):
-    """A broker whose tables stand still."""
-
-    def decide(
-        self,
-        publication: Publication,
-        came_by: LinkId | None,
-        *,
-        annotations: Annotations | None = None,
-        flooded: bool = False,
-    ) -> RoutingDecision:
-        """Where a document goes that came over a link, or from a publisher here if over none.
-
-        One that is flooded goes over all links, whatever the routes say; under the strategy
-        ``flooding`` every one is. Raises DocumentError if it has to be read and cannot be.
-        """
-
-
-def standing_broker(
-    strategy: Strategy,
-    tables: StandingTables,
-    *,
-    engine: str = "auto",
-    limits: DocumentLimits = LIBRARY_LIMITS,
-) -> StandingBroker:
-    """A broker with these tables, which annotates if the strategy says so."""
-    if strategy.protocol == "none":
-        sizes = {link: len(routes) for link, routes in tables.routes.items()}
-        return PlainBroker(compiled_tables(tables, engine=engine, limits=limits), sizes)
-    return AnnotatingBroker(strategy, tables, engine=engine, limits=limits)
-
-
 # Without annotations.
 
 
@@ -160,9 +127,10 @@ def route_id(number: int) -> int:
 
 
 class PlainBroker:
-    """A broker that sends documents as they are.
+    """A broker that sends documents as they are: over links where a route may match.
 
-    ``matcher`` is that of :func:`compiled_tables`; ``sizes`` are how many routes each link has.
+    A document too many is dropped further on, one too few is lost. ``matcher`` is that of
+    :func:`compiled_tables`; ``sizes`` are how many routes each link has.
     """
 
     def __init__(self, matcher: Matcher, sizes: Mapping[LinkId, int]) -> None:
@@ -170,32 +138,6 @@ class PlainBroker:
         self.links: tuple[LinkId, ...] = tuple(sorted(sizes))
         self.ends = tuple(accumulate(sizes[link] for link in self.links))
         """For each link, the number behind that of its last route."""
-
-    def decide(
-        self,
-        publication: Publication,
-        came_by: LinkId | None,
-        *,
-        annotations: Annotations | None = None,  # noqa: ARG002 (nobody asked for any)
-        flooded: bool = False,
-    ) -> RoutingDecision:
-        """See :class:`StandingBroker`."""
-        decision = self.matcher.decide(publication.content)
-        # A route in doubt counts: a document too many is dropped further on, one too few is lost.
-        routed = self._links_of((*decision.matches, *decision.undecided))
-        wanted = set(self.links if flooded else routed)
-        links = tuple(link for link in self.links if link in wanted and link != came_by)
-        return RoutingDecision(
-            links,
-            tuple(number for number in decision.matches if number >= 0),
-            tuple(number for number in decision.undecided if number >= 0),
-            (None,) * len(links),
-        )
-
-    def _links_of(self, ids: Iterable[int]) -> Iterable[LinkId]:
-        for each in ids:
-            if each < 0:
-                yield self.links[bisect_right(self.ends, route_id(each))]
 
 
 # With annotations.
@@ -268,7 +210,11 @@ class AnnotatingBroker:
         annotations: Annotations | None = None,
         flooded: bool = False,
     ) -> RoutingDecision:
-        """See :class:`StandingBroker`."""
+        """Where a document goes that came over a link, or from a publisher here if over none.
+
+        One that is flooded goes over all links, whatever the routes say. Raises DocumentError if it
+        has to be read and cannot be.
+        """
         snapshot = self._routes.snapshot()
         effect = Decide(
             0, publication, came_by, snapshot.version, flooded=flooded, annotations=annotations
