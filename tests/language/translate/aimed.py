@@ -277,6 +277,8 @@ def agree(aim: str, seed: int, engine: str) -> int:
     patterns: dict[str, Pattern] = {}
     while len(patterns) < _EXPRESSIONS:
         text = drawn.expression()
+        if text in patterns:
+            continue
         try:
             patterns[text] = Pattern(text, NAMESPACES)
         except PatternError:
