@@ -1,6 +1,6 @@
 """``twigcast demo``: the feed, the sums, the near miss, and once all of it on Spark.
 
-How it is told, on the screen and as a page, is tested in ``test_demo_telling.py``.
+How it is told, on the screen and as a page, is tested in ``test_telling.py``.
 """
 
 from __future__ import annotations
