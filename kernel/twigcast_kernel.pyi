@@ -22,7 +22,7 @@ __all__ = [
 __version__: str
 """The version of the package; Twigcast wants its own."""
 
-_Limits: TypeAlias = tuple[int, int, int, int, int]
+_Limits: TypeAlias = tuple[int, int, int, int, int, int]
 """Of a document: bytes, elements, depth, attributes of an element, length of a name."""
 
 _Verdicts: TypeAlias = tuple[list[int], list[int], list[int]]
@@ -230,7 +230,14 @@ class Index:
         """The counters now."""
 
 def outline(content: bytes) -> list[tuple[Any, ...]] | str:
-    """The nodes of a document in document order, or why libxml2 has to read it."""
+    """The nodes of a document in document order, or why libxml2 has to read it.
+
+    Each is a tuple that begins with its kind; then come, for an *element* its namespace, local name
+    and prefix, and the number of its parent; for an *attribute* the number of its element, the same
+    three, its value, and whether the document declares it to be an ID; for a *text* the number of
+    its element and what it says; for a *remark* (a comment, or an instruction) that of the element
+    around it, its target if it is an instruction, and what it says.
+    """
 
 def number(text: str) -> float:
     """The number that a string-value stands for, as the kernel reads it."""

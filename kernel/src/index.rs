@@ -26,8 +26,9 @@ use crate::slab::Spare;
 /// How many workspaces are kept for readers to come; more readers at a time make their own.
 const POOL_MAX: usize = 16;
 
-/// Of a document: bytes, elements, depth, attributes of an element, length of a name.
-pub type LimitsGiven = (usize, usize, usize, usize, usize);
+/// Of a document: bytes, elements, depth, attributes of an element, length of a name, bytes of its
+/// internal subset.
+pub type LimitsGiven = (usize, usize, usize, usize, usize, usize);
 
 /// Ids that match, those that libxml2 has to decide, and those that would take too many steps.
 type IdsFound = (Vec<i64>, Vec<i64>, Vec<i64>);
@@ -458,7 +459,14 @@ impl Pool {
 
 /// The limits that were given.
 pub fn limits_of(
-    (bytes_max, elements_max, depth_max, attributes_max, name_length_max): LimitsGiven,
+    (
+        bytes_max,
+        elements_max,
+        depth_max,
+        attributes_max,
+        name_length_max,
+        internal_subset_bytes_max,
+    ): LimitsGiven,
 ) -> Limits {
     Limits {
         bytes_max,
@@ -466,6 +474,7 @@ pub fn limits_of(
         depth_max,
         attributes_max,
         name_length_max,
+        internal_subset_bytes_max,
     }
 }
 
@@ -541,18 +550,36 @@ pub fn outlined(py: Python<'_>, node: Node) -> PyResult<Bound<'_, PyAny>> {
         Node::Element {
             namespace,
             local,
+            prefix,
             parent,
-        } => ("element", namespace, local, parent)
+        } => ("element", namespace, local, prefix, parent)
             .into_pyobject(py)?
             .into_any(),
         Node::Attribute {
             owner,
             namespace,
             local,
+            prefix,
             value,
-        } => ("attribute", owner, namespace, local, value)
+            identifies,
+        } => (
+            "attribute",
+            owner,
+            namespace,
+            local,
+            prefix,
+            value,
+            identifies,
+        )
             .into_pyobject(py)?
             .into_any(),
         Node::Text { owner, value } => ("text", owner, value).into_pyobject(py)?.into_any(),
+        Node::Remark {
+            owner,
+            target,
+            value,
+        } => ("remark", owner, target, value)
+            .into_pyobject(py)?
+            .into_any(),
     })
 }

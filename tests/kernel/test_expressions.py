@@ -25,7 +25,7 @@ else:
 
 from twigcast.matching.engines.native import _events
 
-LIMITS = (LIBRARY_LIMITS.bytes_max, 1_000_000, 256, 1_000, 1_000)
+LIMITS = (LIBRARY_LIMITS.bytes_max, 1_000_000, 256, 1_000, 1_000, 131_072)
 EXPRESSIONS, DOCUMENTS = 25, 12
 Verdicts = tuple[list[int], list[int], list[int]]
 

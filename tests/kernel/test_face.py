@@ -34,7 +34,7 @@ else:
     kernel = pytest.importorskip("twigcast_kernel", reason="the kernel is not built")
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = (LIBRARY_LIMITS.bytes_max, 1_000_000, 256, 1_000, 1_000)
+LIMITS = (LIBRARY_LIMITS.bytes_max, 1_000_000, 256, 1_000, 1_000, 131_072)
 USUAL = (TypeError, ValueError, KeyError, OverflowError, BufferError)
 
 as_number = cast("Callable[..., float]", etree.XPath("number($text)"))

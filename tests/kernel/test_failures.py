@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     kernel = pytest.importorskip("twigcast_kernel", reason="the kernel is not built")
 
-LIMITS = (LIBRARY_LIMITS.bytes_max, 1_000_000, 256, 1_000, 1_000)
+LIMITS = (LIBRARY_LIMITS.bytes_max, 1_000_000, 256, 1_000, 1_000, 131_072)
 DOCUMENT = b"<r><a k='1'><b>x</b><c/></a></r>"
 PLACES = range(0, 1_100, 4)
 WORDS = (1 << 64) - 1

@@ -26,7 +26,7 @@ import twigcast_kernel as kernel
 from twigcast import Matcher
 from twigcast.language import Pattern
 
-LIMITS = (100_000_000, 10_000_000, 256, 1_000, 1_000)
+LIMITS = (100_000_000, 10_000_000, 256, 1_000, 1_000, 131_072)
 
 def condition(xpath):
     return Pattern.parse(xpath).condition

@@ -31,25 +31,41 @@ fn line(node: &Node) -> String {
         Node::Element {
             namespace,
             local,
+            prefix,
             parent,
         } => {
             let parent = parent.map_or("null".to_owned(), |parent| parent.to_string());
             format!(
-                "[\"element\", {}, {}, {parent}]",
+                "[\"element\", {}, {}, {}, {parent}]",
                 quoted(namespace),
-                quoted(local)
+                quoted(local),
+                quoted(prefix)
             )
         }
         Node::Attribute {
             owner,
             namespace,
             local,
+            prefix,
             value,
+            identifies,
         } => {
-            let (namespace, local, value) = (quoted(namespace), quoted(local), quoted(value));
-            format!("[\"attribute\", {owner}, {namespace}, {local}, {value}]")
+            let parts = [namespace, local, prefix, value].map(|part| quoted(part));
+            format!(
+                "[\"attribute\", {owner}, {}, {identifies}]",
+                parts.join(", ")
+            )
         }
         Node::Text { owner, value } => format!("[\"text\", {owner}, {}]", quoted(value)),
+        Node::Remark {
+            owner,
+            target,
+            value,
+        } => {
+            let owner = owner.map_or("null".to_owned(), |owner| owner.to_string());
+            let target = target.as_deref().map_or("null".to_owned(), quoted);
+            format!("[\"remark\", {owner}, {target}, {}]", quoted(value))
+        }
     }
 }
 

@@ -11,19 +11,18 @@ fn taken(document: &str) -> String {
         "" => local.to_owned(),
         _ => format!("{{{namespace}}}{local}"),
     };
-    let texts = nodes.iter().map(|node| match node {
+    let texts = nodes.iter().filter_map(|node| match node {
         Node::Element {
             namespace, local, ..
-        } => full(namespace, local),
+        } => Some(full(namespace, local)),
         Node::Attribute {
             namespace,
             local,
             value,
             ..
-        } => {
-            format!("@{}={value}", full(namespace, local))
-        }
-        Node::Text { value, .. } => format!("{value:?}"),
+        } => Some(format!("@{}={value}", full(namespace, local))),
+        Node::Text { value, .. } => Some(format!("{value:?}")),
+        Node::Remark { .. } => None,
     });
     texts.collect::<Vec<_>>().join(" ")
 }
@@ -50,6 +49,7 @@ fn parents_and_owners_are_counted_among_the_elements() {
         .map(|node| match node {
             Node::Element { parent, .. } => *parent,
             Node::Attribute { owner, .. } | Node::Text { owner, .. } => Some(*owner),
+            Node::Remark { owner, .. } => *owner,
         })
         .collect();
     assert_eq!(owners, [None, Some(0), Some(1), Some(0), Some(2), Some(3)]);
@@ -150,7 +150,11 @@ fn bytes_that_are_not_utf_8_are_left_to_libxml2() {
         &b"<a>\xff</a>"[..],
         b"<a>\xc0\xaf</a>",
         b"<a>\xed\xa0\x80</a>",
-        b"\xfe\xff\0<\0a",
+        b"<?xml version='1.0' encoding='windows-1252'?><a>\x81</a>",
+        b"<?xml version='1.0' encoding='windows-1255'?><a>\xe0</a>",
+        b"\xfe\xff\0<\0a\0/\0>\0",
+        b"\xfe\xff\0<\0a\0>\xdc\0\0<\0/\0a\0>",
+        b"\xff\xfe\0\0<\0\0\0",
     ] {
         assert_eq!(outline(bytes), Err(Unsure::Encoding));
     }
@@ -436,7 +440,6 @@ fn the_declaration_is_that_of_xml_1_0_in_a_known_encoding() {
         Unsure::Encoding,
         &[
             "<?xml version='1.0' encoding='UTF-16'?><a/>",
-            "<?xml version='1.0' encoding='ISO-8859-1'?><a>é</a>",
             "<?xml version='1.0' encoding='ascii'?><a>é</a>",
             "<?xml version='1.0' encoding='utf-7'?><a/>",
         ],
@@ -457,9 +460,8 @@ fn a_document_type_without_internal_subset_changes_nothing() {
     assert_unsure(
         Unsure::DocumentType,
         &[
-            "<!DOCTYPE a [<!ENTITY e 'f'>]><a/>",
-            "<!DOCTYPE a []><a/>",
-            "<!DOCTYPE a SYSTEM 'b' [ ]><a/>",
+            "<!DOCTYPE a [] []><a/>",
+            "<!DOCTYPE a [> <a/>",
             "<!DOCTYPE a PUBLIC '{' 'b'><a/>",
             "<!DOCTYPE a b><a/>",
         ],

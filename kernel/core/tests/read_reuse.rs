@@ -20,6 +20,7 @@ fn limits_are_the_most_that_is_taken() {
         depth_max: 2,
         attributes_max: 2,
         name_length_max: 9,
+        internal_subset_bytes_max: 11,
     };
     let cases = [
         (

@@ -59,9 +59,9 @@ MIXED = (
 """Exact patterns, some of the document node's own value, and some that only libxml2 decides."""
 
 LEFT_TO_LIBXML2 = {
-    "entities": b"<!DOCTYPE r [<!ENTITY e '<b>4</b>'>]><r><a>x</a>&e;&e;</r>",
-    "latin-1": "<?xml version='1.0' encoding='ISO-8859-1'?><r><a>x</a><é/></r>".encode("latin-1"),
-    "utf-16": "<?xml version='1.0' encoding='UTF-16'?><r><a>x</a><b>4</b></r>".encode("utf-16"),
+    "entities": b"<!DOCTYPE r [<!ENTITY e '4'><!ATTLIST b k CDATA '&e;'>]><r><a>x</a><b>4</b></r>",
+    "namespace by default": b"<!DOCTYPE r [<!ATTLIST b xmlns CDATA 'u'>]><r><a>x</a><b>4</b></r>",
+    "XML 1.1": b"<?xml version='1.1'?><r><a>x</a><b>4</b></r>",
     "empty section": b"<r><a><![CDATA[]]></a><b/></r>",
     "odd namespace": b"<r xmlns:p='urn:p' xmlns='//'><p:a p:x='1'/></r>",
 }

@@ -7,8 +7,10 @@
 //!
 //! | taken here | left to libxml2 |
 //! |---|---|
-//! | UTF-8 and ASCII | other encodings, XML 1.1 |
-//! | `<!DOCTYPE a SYSTEM "a.dtd">` | internal subsets, and so all entities but the five of XML |
+//! | UTF-8, UTF-16, ISO-8859-x, most of Windows-125x | XML 1.1, names of encodings that few use |
+//! | `<!DOCTYPE a SYSTEM "a.dtd">` | |
+//! | internal subsets: entities, types of attributes | defaults that declare namespaces or refer to something |
+//! | references to what an unread DTD may declare | references to entities in files of their own |
 //! | namespaces with plain names | names no URI could be, undeclared prefixes |
 //! | what libxml2 takes by default | longer, deeper, larger; and all mistakes |
 //!
@@ -22,11 +24,15 @@ pub(crate) mod key_table;
 
 mod characters;
 mod content;
+mod declarations;
+mod encodings;
+mod expansion;
 mod namespace_names;
 mod outline;
 mod prolog;
 mod raw_names;
 mod scopes;
+mod subset;
 pub(crate) mod swar;
 mod tags;
 
@@ -37,6 +43,7 @@ pub use outline::{Node, outline};
 
 use crate::document::build::{Event, build};
 use crate::document::tree::{Names, Tree};
+use prolog::Origin;
 use raw_names::RawNames;
 use scopes::{Outside, Scopes};
 
@@ -56,6 +63,8 @@ pub struct Limits {
     /// How many characters a name or a namespace may have. Here bytes are counted, prefix and all, so
     /// that whatever is taken is within it.
     pub name_length_max: usize,
+    /// How many bytes of declarations it may have, counted in UTF-8.
+    pub internal_subset_bytes_max: usize,
 }
 
 impl Default for Limits {
@@ -66,6 +75,7 @@ impl Default for Limits {
             depth_max: DEPTH_OF_LIBXML2,
             attributes_max: 1_000,
             name_length_max: 1_000,
+            internal_subset_bytes_max: 131_072,
         }
     }
 }
@@ -75,6 +85,9 @@ const DEPTH_OF_LIBXML2: usize = 256;
 /// A text, value or comment longer than this libxml2 may refuse.
 const TOKEN_BYTES_MAX: usize = 9_999_999;
 
+/// The memory for documents in other encodings that is kept for the next one.
+const RECODED_BYTES_KEPT: usize = 1 << 20;
+
 /// Names that are remembered across documents: far more than any feed has, and little memory. Beyond
 /// that somebody makes names up, and remembering them gains nothing.
 const NAMES_MAX: usize = 65_536;
@@ -83,15 +96,15 @@ const NAMES_BYTES_MAX: usize = 8 << 20;
 /// Why this reader would rather have libxml2 look at a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsure {
-    /// It is not UTF-8 or ASCII, or says it is not.
+    /// It is in no encoding that is known here, or says it is in another one.
     Encoding,
     /// It has a character that no document may have.
     Character,
     /// Its XML declaration is wrong, of another version, or not at the start.
     Declaration,
-    /// It has a document type declaration with an internal subset, or an odd one.
+    /// It has a document type declaration that is wrong or odd.
     DocumentType,
-    /// It refers to an entity other than the five of XML.
+    /// It refers to an entity that is not declared, or that is not in the document.
     Entity,
     /// It has a character reference that is wrong or odd.
     Reference,
@@ -122,10 +135,10 @@ pub enum Unsure {
 impl fmt::Display for Unsure {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
-            Unsure::Encoding => "not in UTF-8 or ASCII",
+            Unsure::Encoding => "another encoding",
             Unsure::Character => "a character that is not allowed",
             Unsure::Declaration => "an XML declaration that is wrong, misplaced or not of 1.0",
-            Unsure::DocumentType => "a document type declaration with an internal subset",
+            Unsure::DocumentType => "a document type declaration that is wrong or rare",
             Unsure::Entity => "a reference to an entity",
             Unsure::Reference => "a wrong character reference",
             Unsure::Name => "a wrong name",
@@ -181,6 +194,8 @@ pub struct Reader {
     /// Counts start tags over all documents.
     tag: u64,
     identifiers: HashSet<Box<[u8]>>,
+    /// A document that came in another encoding, as UTF-8.
+    recoded: String,
 }
 
 impl Reader {
@@ -234,17 +249,72 @@ impl Reader {
         if content.len() > limits.bytes_max || content.len() >= u32::MAX as usize {
             return Err(Unsure::Limit("bytes"));
         }
-        let occurring = content::examine(content)?;
-        let root = prolog::prolog(content, tree)?;
+        match self.read_text(content, Origin::AsItCame, limits, tree) {
+            // What is in two bytes a character has zeros.
+            Err(reason @ (Unsure::Encoding | Unsure::Character)) => {
+                self.read_recoded(content, limits, tree, reason)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Reads a document in another encoding; fails for the reason given if it is not in one.
+    #[cold]
+    fn read_recoded(
+        &mut self,
+        content: &[u8],
+        limits: &Limits,
+        tree: &mut Tree,
+        reason: Unsure,
+    ) -> Result<(), Unsure> {
+        let mut text = std::mem::take(&mut self.recoded);
+        text.clear();
+        let origin = if encodings::widened(content, &mut text) {
+            Some(Origin::Wide)
+        } else {
+            text.clear();
+            let encoding = prolog::declared_encoding(content);
+            encoding
+                .is_some_and(|name| encodings::recoded(content, name, &mut text))
+                .then_some(Origin::AsDeclared)
+        };
+        let outcome = match origin {
+            Some(origin) if text.len() < u32::MAX as usize => {
+                tree.clear();
+                self.read_text(text.as_bytes(), origin, limits, tree)
+            }
+            Some(_) => Err(Unsure::Limit("bytes")),
+            None => Err(reason),
+        };
+        if text.capacity() <= RECODED_BYTES_KEPT {
+            self.recoded = text;
+        }
+        outcome
+    }
+
+    fn read_text(
+        &mut self,
+        text: &[u8],
+        origin: Origin,
+        limits: &Limits,
+        tree: &mut Tree,
+    ) -> Result<(), Unsure> {
+        let occurring = content::examine(text)?;
+        let subset_bytes_max = limits.internal_subset_bytes_max;
+        let prolog = prolog::prolog(text, origin, subset_bytes_max, tree)?;
+        // What entities add is bounded by a multiple of the document, and has places, too.
+        if prolog.declarations.is_some() && text.len() >= u32::MAX as usize / 8 {
+            return Err(Unsure::Limit("bytes"));
+        }
         let depth_max = limits.depth_max.min(DEPTH_OF_LIBXML2);
         let limits = Limits {
             depth_max,
             ..*limits
         };
-        let mut pass = content::Pass::new(content, occurring, &limits, self, tree);
-        let behind = pass.root(root)?;
-        let end = prolog::miscellaneous(content, behind, tree)?;
-        if end == content.len() {
+        let mut pass = content::Pass::new(text, occurring, &prolog, &limits, self, tree);
+        let behind = pass.root(prolog.root)?;
+        let end = prolog::miscellaneous(text, behind, tree)?;
+        if end == text.len() {
             Ok(())
         } else {
             Err(Unsure::Nesting)

@@ -86,6 +86,9 @@ pub struct Tree {
     pub attributes: Vec<Attribute>,
     /// The text nodes in document order; none is empty.
     pub texts: Vec<TextNode>,
+    /// The attributes that the document declares to be of the type ID, ascending; `xml:id` is none of
+    /// them, being one always.
+    pub identifiers: Vec<u32>,
     /// All character data.
     pub text: Vec<u8>,
     /// All attribute values.
@@ -108,6 +111,7 @@ impl Tree {
         self.elements.clear();
         self.attributes.clear();
         self.texts.clear();
+        self.identifiers.clear();
         self.text.clear();
         self.values.clear();
         self.remarks.clear();

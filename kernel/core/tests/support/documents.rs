@@ -95,6 +95,7 @@ impl Document {
                     namespace,
                     local,
                     parent,
+                    ..
                 } => {
                     let made = document.put(Some(Kind::Element), &namespace, &local);
                     elements.push(made);
@@ -105,6 +106,7 @@ impl Document {
                     namespace,
                     local,
                     value,
+                    ..
                 } => {
                     let made = document.put(Some(Kind::Attribute), &namespace, &local);
                     document.nodes[made].value = value;
@@ -115,6 +117,7 @@ impl Document {
                     document.nodes[made].value = value;
                     (elements[owner], made)
                 }
+                read::Node::Remark { .. } => continue,
             };
             document.nodes[above].children.push(made);
         }

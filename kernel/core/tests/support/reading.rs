@@ -44,6 +44,16 @@ const PIECES: [&[u8]; 34] = [
     b"<\xc3\xa9/>",
 ];
 
+/// What may stand in front of a document.
+const DECLARATIONS: [&str; 6] = [
+    "<!DOCTYPE a SYSTEM 'a.dtd'>",
+    "<!DOCTYPE a [<!ENTITY e '<b x=\"&f;\">1</b>2'><!ENTITY f '3'>]>",
+    "<!DOCTYPE a SYSTEM 'a.dtd' [<!ATTLIST a x NMTOKEN #IMPLIED><!ATTLIST b x ID 'd'>]>",
+    "<!DOCTYPE a [<!ENTITY e '<p:a xmlns:p=\"urn:e\"/>&f;'><!ENTITY f '<c/>&#60;b>4</b>'>%p;]>",
+    "<?xml version='1.0' encoding='ISO-8859-2'?>",
+    "<!DOCTYPE a [<!ENTITY e '<b>'>]>",
+];
+
 /// A reader that has read before, and the tree it reads into.
 #[derive(Default)]
 pub struct Warm {
@@ -74,6 +84,7 @@ impl Warm {
 fn shape(reader: &Reader, tree: &Tree) -> String {
     let mut shape = format!("{:?} {:?} {:?}", tree.texts, tree.text, tree.values);
     shape += &format!("{:?} {:?}", tree.remarks, tree.remark_text);
+    shape += &format!("{:?} {:?}", tree.identifiers, tree.has_subset);
     for element in &tree.elements {
         let mut element = *element;
         shape += &format!("{:?}", reader.names().get(element.name));
@@ -102,6 +113,15 @@ pub fn random_content(chance: &mut Chance) -> Vec<u8> {
     }
     if chance.one_in(3) {
         content = changed(chance, content);
+    }
+    if chance.one_in(4) {
+        content.splice(0..0, chance.pick(&DECLARATIONS).bytes());
+    }
+    if chance.one_in(16)
+        && let Ok(text) = std::str::from_utf8(&content)
+    {
+        let wide = text.encode_utf16().flat_map(u16::to_le_bytes);
+        content = b"\xff\xfe".iter().copied().chain(wide).collect();
     }
     content
 }

@@ -4,8 +4,8 @@ The kernel (the package ``twigcast-kernel``, written in Rust) reads documents, k
 patterns and decides them; nothing of them stays on this side, so that a million subscriptions take
 no more memory than the kernel's arrays. Three things are done here:
 
-- a document that the kernel's reader is not sure of (an internal subset, another encoding, any
-  mistake) is read by libxml2, which refuses it with the place of the mistake or makes a tree that
+- a document that the kernel's reader is not sure of (any mistake, and what is rare) is read by
+  libxml2, which refuses it with the place of the mistake or makes a tree that
   is handed to the kernel event by event;
 - a pattern outside the exact fragment is kept in the kernel by its necessary condition, and
   libxml2 decides where that holds (:mod:`~twigcast.matching.residual.libxml2`);
@@ -131,6 +131,7 @@ class NativeEngine:
             limits.depth_max,
             limits.attributes_max,
             limits.name_length_max,
+            limits.internal_subset_bytes_max,
         )
         self._bounds = (documents, remembered_bytes_max, document_cost_max)
         self._use(kernel.Index(_number, *self._bounds))

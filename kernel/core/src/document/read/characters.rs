@@ -121,6 +121,26 @@ pub(super) fn qualified_name(input: &[u8], start: usize) -> Result<(usize, usize
     }
 }
 
+/// A name with as many colons as it likes: what declarations name, and how libxml2 reads it.
+pub(super) fn name_with_colons(input: &[u8], start: usize) -> Result<usize, Unsure> {
+    let mut at = plain_name(input, start)?;
+    while byte(input, at) == b':' {
+        at = plain_name(input, at + 1)?;
+    }
+    within_length(start, at)
+}
+
+/// A name or a number or the like, of ASCII alone.
+pub(super) fn token(input: &[u8], start: usize) -> Result<usize, Unsure> {
+    let is_part = |byte: &u8| CLASSES[*byte as usize] & NAME != 0 || *byte == b':';
+    let rest = input.get(start..).unwrap_or_default();
+    let length = rest.iter().take_while(|byte| is_part(byte)).count();
+    if length == 0 {
+        return Err(Unsure::Name);
+    }
+    within_length(start, start + length)
+}
+
 /// A name that has characters outside ASCII.
 #[cold]
 fn deep_name(input: &[u8], start: usize) -> Result<usize, Unsure> {
@@ -205,7 +225,7 @@ pub(super) fn reference(input: &[u8], at: usize, into: &mut Vec<u8>) -> Result<u
 }
 
 /// The character of `#38;` or `#x26;`, from behind the `#`.
-fn referred_character(input: &[u8], at: usize) -> Result<(char, usize), Unsure> {
+pub(super) fn referred_character(input: &[u8], at: usize) -> Result<(char, usize), Unsure> {
     /// A million is seven digits; libxml2 itself stumbles over far more zeros in front.
     const DIGITS_MAX: usize = 8;
     let (radix, start) = if byte(input, at) == b'x' {

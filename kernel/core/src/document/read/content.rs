@@ -3,7 +3,9 @@
 use memchr::{memchr, memchr2, memmem};
 
 use super::characters::{byte, is_allowed, is_blank, need, reference};
-use super::prolog::{comment, instruction};
+use super::declarations::Declarations;
+use super::expansion::Growth;
+use super::prolog::{Prolog, comment, instruction};
 use super::swar::{equal, in_front, same, word};
 use super::{Limits, Reader, TOKEN_BYTES_MAX, Unsure};
 use crate::document::tree::{TextNode, Tree};
@@ -44,12 +46,30 @@ pub(super) fn examine(input: &[u8]) -> Result<Occurring, Unsure> {
     })
 }
 
+impl Occurring {
+    /// The same, where the texts of entities occur as well: what they have may be written as references.
+    pub(super) fn and_in(self, declarations: Option<&Declarations>) -> Self {
+        let text = declarations.map_or(&[][..], |it| &it.text);
+        Occurring {
+            carriage_return: self.carriage_return || memchr(b'\r', text).is_some(),
+            section_end: self.section_end || memmem::find(text, b"]]>").is_some(),
+        }
+    }
+}
+
 /// One reading of one document.
 pub(super) struct Pass<'a> {
+    /// The text that is being read: the document's, or for a while that of an entity.
     pub(super) input: &'a [u8],
     pub(super) limits: &'a Limits,
     pub(super) reader: &'a mut Reader,
     pub(super) tree: &'a mut Tree,
+    pub(super) declarations: Option<&'a Declarations>,
+    /// Whether references to entities that are not declared are left out.
+    pub(super) leaves_out: bool,
+    /// Whether attributes are declared.
+    pub(super) has_attributes: bool,
+    pub(super) growth: Growth,
     occurring: Occurring,
     /// Where the text node that is being read begins in the tree's text.
     run_start: usize,
@@ -61,16 +81,22 @@ impl<'a> Pass<'a> {
     pub(super) fn new(
         input: &'a [u8],
         occurring: Occurring,
+        prolog: &'a Prolog,
         limits: &'a Limits,
         reader: &'a mut Reader,
         tree: &'a mut Tree,
     ) -> Self {
+        let declarations = prolog.declarations.as_ref();
         Pass {
             input,
             limits,
             reader,
             tree,
-            occurring,
+            declarations,
+            leaves_out: prolog.leaves_out,
+            has_attributes: declarations.is_some_and(Declarations::has_attributes),
+            growth: Growth::default(),
+            occurring: occurring.and_in(declarations),
             run_start: 0,
             run_has_section: false,
         }
@@ -78,15 +104,28 @@ impl<'a> Pass<'a> {
 
     /// Reads the root element at `at`; the place behind it.
     pub(super) fn root(&mut self, at: usize) -> Result<usize, Unsure> {
-        let mut at = self.start_tag(at + 1)?;
-        while !self.reader.open.is_empty() {
+        let inside = self.start_tag(at + 1)?;
+        self.content(inside, 0)
+    }
+
+    /// Reads content until no more elements are open than there were; the place behind it.
+    pub(super) fn content(&mut self, mut at: usize, open: usize) -> Result<usize, Unsure> {
+        while self.reader.open.len() > open {
             at = match byte(self.input, at) {
                 b'<' => self.markup(at)?,
-                b'&' => reference(self.input, at, &mut self.tree.text)?,
+                b'&' => self.reference(at)?,
                 _ => self.text(at)?,
             };
         }
         Ok(at)
+    }
+
+    #[inline]
+    fn reference(&mut self, at: usize) -> Result<usize, Unsure> {
+        match reference(self.input, at, &mut self.tree.text) {
+            Err(Unsure::Entity) => self.entity(at),
+            known => known,
+        }
     }
 
     /// Reads what begins with the `<` at `at`.
@@ -133,7 +172,9 @@ impl<'a> Pass<'a> {
 
     fn long_text(&mut self, at: usize) -> Result<usize, Unsure> {
         let rest = &self.input[at..];
-        let length = memchr2(b'<', b'&', rest).ok_or(Unsure::Nesting)?;
+        let Some(length) = memchr2(b'<', b'&', rest) else {
+            return self.last_text(at);
+        };
         let text = &rest[..length];
         if self.occurring.section_end && memmem::find(text, b"]]>").is_some() {
             return Err(Unsure::SectionEnd);
@@ -153,7 +194,7 @@ impl<'a> Pass<'a> {
 
     /// Appends text with its line ends as XML wants them: `\n` for `\r\n` and for a lone `\r`.
     #[inline]
-    fn take(&mut self, mut text: &[u8]) {
+    pub(super) fn take(&mut self, mut text: &[u8]) {
         if self.occurring.carriage_return {
             while let Some(end) = memchr(b'\r', text) {
                 self.tree.text.extend_from_slice(&text[..end]);
@@ -167,7 +208,7 @@ impl<'a> Pass<'a> {
 
     /// The innermost open element.
     #[inline]
-    fn owner(&self) -> u32 {
+    pub(super) fn owner(&self) -> u32 {
         self.reader.open.last().map_or(0, |open| open.element)
     }
 

@@ -17,6 +17,10 @@ const XMLNS: &[u8] = b"http://www.w3.org/2000/xmlns/";
 /// The empty prefix, that of default namespaces.
 const DEFAULT: usize = 0;
 
+/// Declarations around a reference that are undone for the text of its entity, each time. Documents have
+/// a few; many of them and many references would take quadratic time.
+const ISOLATED_MAX: usize = 64;
+
 /// The scope without declarations.
 pub(super) const OUTERMOST: u32 = 0;
 
@@ -76,6 +80,31 @@ impl Scopes {
             scope: OUTERMOST,
             changes: 0,
         });
+    }
+
+    /// Enters a place where nothing is declared, until [`Scopes::leave`].
+    ///
+    /// Replacement texts are such places: in them libxml2 knows no prefix from around the reference.
+    pub(super) fn isolate(&mut self) -> Result<(), Unsure> {
+        let count = self.changes.len();
+        if count > ISOLATED_MAX {
+            return Err(Unsure::Limit("declarations around an entity"));
+        }
+        for index in 0..count {
+            let (prefix, _) = self.changes[index];
+            let undeclared = if prefix as usize == DEFAULT {
+                NO_NAMESPACE
+            } else {
+                ABSENT
+            };
+            let known = &mut self.prefixes[prefix as usize];
+            if known.namespace != undeclared {
+                self.changes.push((prefix, known.namespace));
+                known.namespace = undeclared;
+            }
+        }
+        self.scope = OUTERMOST;
+        Ok(())
     }
 
     /// The scope that holds now.

@@ -29,6 +29,9 @@ impl Pass<'_> {
         if !self.reader.prefixed.is_empty() {
             self.name_prefixed(scope)?;
         }
+        if self.has_attributes {
+            self.declared_attributes(element, start, name_end)?;
+        }
         let open = Open {
             element,
             name_start: start as u32,
@@ -187,7 +190,10 @@ impl Pass<'_> {
     fn value_exception(&mut self, from: usize, at: usize) -> Result<usize, Unsure> {
         self.tree.values.extend_from_slice(&self.input[from..at]);
         if self.input[at] == b'&' {
-            return reference(self.input, at, &mut self.tree.values);
+            return match reference(self.input, at, &mut self.tree.values) {
+                Err(Unsure::Entity) => self.entity_in_value(at),
+                known => known,
+            };
         }
         self.tree.values.push(b' ');
         let pair = self.input[at] == b'\r' && byte(self.input, at + 1) == b'\n';
@@ -233,11 +239,13 @@ impl Pass<'_> {
 
     /// libxml2 wants every `xml:id` to be a name, and no two the same.
     ///
-    /// Its names here are those of XML before the fifth edition, so outside ASCII we are not sure.
+    /// Its names here are those of XML before the fifth edition, so outside ASCII we are not sure. And
+    /// those in the text of an entity it does not look at.
     fn check_identifier(&mut self, attribute: u32) -> Result<(), Unsure> {
         let Attribute { start, end, .. } = self.tree.attributes[attribute as usize];
         let value = &self.tree.values[start as usize..end as usize];
-        if plain_name(value, 0) != Ok(value.len()) || !value.is_ascii() {
+        let is_plain = plain_name(value, 0) == Ok(value.len()) && value.is_ascii();
+        if !is_plain || !self.growth.is_outside() {
             Err(Unsure::Identifier)
         } else if self.reader.identifiers.insert(value.into()) {
             Ok(())
