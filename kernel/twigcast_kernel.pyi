@@ -212,12 +212,13 @@ class Index:
         offsets: memoryview,
         *,
         wide: bool,
+        decoded: bool,
         first: int,
         count: int,
         skip: Sequence[int],
         threads: int,
     ) -> tuple[Slab, Slab, Slab, Slab, list[int]]:
-        """Many documents: the buffers of an Arrow array of binaries.
+        """Many documents: the buffers of an Arrow array of binaries, or of strings (``decoded``).
 
         ``wide`` offsets have 64 bits; the array begins at the offset ``first``. Offsets and ids of
         matches, offsets and ids of candidates for libxml2, and the rows that it has to read.

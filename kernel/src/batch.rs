@@ -40,6 +40,8 @@ pub struct Rows<'a> {
     content: &'a Given,
     /// Where each document begins, and the last one ends.
     offsets: Vec<usize>,
+    /// Whether the documents are UTF-8, whatever they declare.
+    pub are_decoded: bool,
 }
 
 impl<'a> Rows<'a> {
@@ -57,7 +59,11 @@ impl<'a> Rows<'a> {
             ascending && offsets.last().is_none_or(|&end| end <= content.len())
         };
         match offsets.filter(fits) {
-            Some(offsets) => Ok(Rows { content, offsets }),
+            Some(offsets) => Ok(Rows {
+                content,
+                offsets,
+                are_decoded: false,
+            }),
             None => Err(PyValueError::new_err("the offsets do not fit the content")),
         }
     }
@@ -179,6 +185,8 @@ fn part(
     part.matches.ends.push(0);
     part.candidates.ends.push(0);
     let (mut copy, mut undecided) = (Vec::new(), Vec::new());
+    let mut bounds = *index.bounds();
+    bounds.limits.is_decoded = rows.are_decoded;
     index.reading(detached, |detached, workspace| {
         for row in share {
             undecided.clear();
@@ -190,7 +198,7 @@ fn part(
                     candidates: &mut part.candidates.ids,
                     undecided: &mut undecided,
                 };
-                workspace.matched(core, content, index.bounds(), skip, found)
+                workspace.matched(core, content, &bounds, skip, found)
             });
             if !matches!(read, Ok(Ok(()))) || !undecided.is_empty() {
                 part.unsure.push(row);

@@ -247,8 +247,9 @@ impl Index {
         })
     }
 
-    /// Many documents: the buffers of an Arrow array of binaries. `threads` share the work.
-    #[pyo3(signature = (content, offsets, *, wide, first, count, skip, threads))]
+    /// Many documents: the buffers of an Arrow array of binaries, or of strings, which were decoded
+    /// already. `threads` share the work.
+    #[pyo3(signature = (content, offsets, *, wide, decoded, first, count, skip, threads))]
     #[allow(clippy::too_many_arguments)]
     fn match_batch(
         &self,
@@ -256,6 +257,7 @@ impl Index {
         content: PyBuffer<u8>,
         offsets: PyBuffer<u8>,
         wide: bool,
+        decoded: bool,
         first: usize,
         count: usize,
         skip: Vec<i64>,
@@ -263,7 +265,8 @@ impl Index {
     ) -> PyResult<Batch> {
         let (content, offsets) = (Given::new(content)?, Given::new(offsets)?);
         detached(py, |detached| {
-            let rows = Rows::new(&content, &offsets, wide, first, count)?;
+            let mut rows = Rows::new(&content, &offsets, wide, first, count)?;
+            rows.are_decoded = decoded;
             batch::matched(self, &rows, &skip, threads, detached)
         })
     }
@@ -475,6 +478,7 @@ pub fn limits_of(
         attributes_max,
         name_length_max,
         internal_subset_bytes_max,
+        is_decoded: false,
     }
 }
 

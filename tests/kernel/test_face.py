@@ -145,6 +145,7 @@ def test_offsets_that_do_not_fit_are_refused(
             memoryview(content),
             memoryview(packed),
             wide=width == 8,
+            decoded=False,
             first=first,
             count=count,
             skip=[],
@@ -163,7 +164,7 @@ def test_a_buffer_with_gaps_or_backwards_is_refused() -> None:
     for content, offsets in ((backwards, gaps), (gaps, memoryview(bytes(8)))):
         with pytest.raises(ValueError, match="not contiguous"):
             index_of("//a").match_batch(
-                content, offsets, wide=False, first=0, count=1, skip=[], threads=1
+                content, offsets, wide=False, decoded=False, first=0, count=1, skip=[], threads=1
             )
         with pytest.raises(ValueError, match="not contiguous"):
             kernel.Index.from_buffer(content, float, LIMITS)

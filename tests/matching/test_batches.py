@@ -159,7 +159,14 @@ def test_another_thread_goes_on_while_a_batch_is_matched() -> None:
     engine: Any = matcher_of(xpaths=["//a[b > 3]//c"])._engine
     array = pa.array([b"<r>" + b"<a><b>5</b><c/></a>" * 20_000 + b"</r>"] * 2)
     offsets, content = (memoryview(one).cast("B") for one in array.buffers()[1:] if one)
-    call = {"wide": False, "first": 0, "count": len(array), "skip": (), "threads": 1}
+    call = {
+        "wide": False,
+        "decoded": False,
+        "first": 0,
+        "count": len(array),
+        "skip": (),
+        "threads": 1,
+    }
     waiting, went_on = threading.Lock(), list[bool]()
 
     def go_on() -> None:

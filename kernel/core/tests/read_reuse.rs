@@ -21,6 +21,7 @@ fn limits_are_the_most_that_is_taken() {
         attributes_max: 2,
         name_length_max: 9,
         internal_subset_bytes_max: 11,
+        is_decoded: false,
     };
     let cases = [
         (

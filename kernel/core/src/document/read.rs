@@ -65,6 +65,9 @@ pub struct Limits {
     pub name_length_max: usize,
     /// How many bytes of declarations it may have, counted in UTF-8.
     pub internal_subset_bytes_max: usize,
+    /// Whether it was decoded already, and is UTF-8 whatever it declares. What declares something else is
+    /// left to the Python side then.
+    pub is_decoded: bool,
 }
 
 impl Default for Limits {
@@ -76,6 +79,7 @@ impl Default for Limits {
             attributes_max: 1_000,
             name_length_max: 1_000,
             internal_subset_bytes_max: 131_072,
+            is_decoded: false,
         }
     }
 }
@@ -251,7 +255,7 @@ impl Reader {
         }
         match self.read_text(content, Origin::AsItCame, limits, tree) {
             // What is in two bytes a character has zeros.
-            Err(reason @ (Unsure::Encoding | Unsure::Character)) => {
+            Err(reason @ (Unsure::Encoding | Unsure::Character)) if !limits.is_decoded => {
                 self.read_recoded(content, limits, tree, reason)
             }
             outcome => outcome,

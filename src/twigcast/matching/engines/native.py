@@ -302,6 +302,7 @@ class NativeEngine:
         offsets: memoryview,
         *,
         wide: bool,
+        decoded: bool,
         first: int,
         count: int,
         skip: Collection[int],
@@ -309,13 +310,15 @@ class NativeEngine:
     ) -> tuple[kernel.Slab, kernel.Slab, kernel.Slab, kernel.Slab, list[int]]:
         """Many documents at once: the buffers of an Arrow array, as the kernel takes them.
 
-        ``wide`` offsets have 64 bits; the array begins at the offset ``first``. Gives the offsets
-        and ids of matches, those of libxml2's candidates, and the rows it had better read itself.
+        ``wide`` offsets have 64 bits; the array begins at the offset ``first``. What was
+        ``decoded`` already is UTF-8, whatever it declares. Gives the offsets and ids of matches,
+        those of libxml2's candidates, and the rows it had better read itself.
         """
         return self._index.match_batch(
             content,
             offsets,
             wide=wide,
+            decoded=decoded,
             first=first,
             count=count,
             skip=_ascending(skip),

@@ -44,6 +44,7 @@ def decided_rows(
             memoryview(content or b"").cast("B"),
             memoryview(offsets).cast("B"),
             wide=wide,
+            decoded=given.type in {pa.string(), pa.large_string()},
             first=given.offset,
             count=count,
             skip=skip,
