@@ -13,6 +13,8 @@ is residual, a condition on the ``a`` elements. Some common spellings are transl
     count(p) > 0, count(p) = 0     p, not(p)
     p[1], p[last()], (p)[1]        p, where only its existence matters
     (p | q)[r], (p | q)/r          p[r] | q[r], p/r | q/r
+    x[../b], x[ancestor::a]        *[b]/x, a//x
+    string-length(@a) > 0          @a != ''
 
 References: XPath 1.0, sections 2 to 4.
 """
