@@ -299,6 +299,7 @@ impl Index {
             found.set_item(name, number)?;
         }
         found.set_item("documents", sum.documents)?;
+        found.set_item("from_libxml2", sum.from_libxml2)?;
         found.set_item("candidates", sum.candidates)?;
         found.set_item("verified", sum.verified)?;
         found.set_item("steps", sum.steps)?;
@@ -433,6 +434,7 @@ impl Pool {
         after: &Counters,
     ) -> Option<Workspace> {
         self.done.documents += after.documents - before.documents;
+        self.done.from_libxml2 += after.from_libxml2 - before.from_libxml2;
         self.done.candidates += after.candidates - before.candidates;
         self.done.verified += after.verified - before.verified;
         self.done.steps += after.steps - before.steps;

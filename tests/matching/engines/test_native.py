@@ -141,6 +141,16 @@ def test_documents_that_are_left_to_libxml2_get_the_oracles_answers(kind: str) -
     assert matcher.match(content, skip=expected[:1]) == expected[1:]
 
 
+def test_statistics_tell_how_many_documents_libxml2_had_to_read() -> None:
+    matcher = matcher_of()
+    contents = [b"<r/>", "<?xml version='1.0'?><r/>".encode("utf-16"), *LEFT_TO_LIBXML2.values()]
+    for content in contents:
+        matcher.match(content)
+    told: Any = matcher.statistics().details
+    assert told.documents == len(contents)
+    assert told.read_by_libxml2 == len(LEFT_TO_LIBXML2)
+
+
 def test_an_empty_section_is_a_text_node_wherever_it_stands() -> None:
     xpaths = ("//a/text()", "//a[text() = '']", "//a[text() = 'x']", "//text()", "/r/text()")
     contents = [

@@ -47,6 +47,8 @@ const AHEAD: usize = 12;
 pub struct Counters {
     /// Documents matched.
     pub documents: u64,
+    /// Those of them that libxml2 had read.
+    pub from_libxml2: u64,
     /// Twigs whose access fired.
     pub candidates: u64,
     /// Twigs that had to be looked at on the document.
@@ -180,6 +182,7 @@ impl Workspace {
         found: Found,
     ) -> Result<(), Unsure> {
         self.reader.take(events, &mut self.tree)?;
+        self.counters.from_libxml2 += 1;
         self.scan(index, bounds);
         self.collect(index, bounds, skip, found)
     }

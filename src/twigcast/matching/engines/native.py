@@ -64,6 +64,10 @@ _Ids = tuple[list[int], list[int], list[int]]
 class NativeStatistics(EngineStatistics):
     """How the engine fares."""
 
+    documents: int
+    """Documents that were looked at."""
+    read_by_libxml2: int
+    """Those of them that the kernel's reader left to libxml2, which takes many times longer."""
     nodes: int
     """Nodes of the tries of paths."""
     index_bytes: int
@@ -283,6 +287,8 @@ class NativeEngine:
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
             costly_documents=counts["in_rounds"] + self._residuals.costly_documents,
+            documents=counts["documents"],
+            read_by_libxml2=counts["from_libxml2"],
             steps=counts["steps"],
             abandoned=counts["abandoned"],
             learned_most=counts["weight_most"],
