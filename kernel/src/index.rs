@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use twigcast_kernel_core::document::build::Event;
 use twigcast_kernel_core::document::read::{Limits, Node, Unsure};
+use twigcast_kernel_core::evaluator::expressions::COST_MAX;
 use twigcast_kernel_core::index::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
 use twigcast_kernel_core::matching::links::Links as CoreLinks;
@@ -73,14 +74,22 @@ struct Ready {
 impl Index {
     /// `number` reads a number as libxml2 does; `limits` are those of documents.
     #[new]
-    #[pyo3(signature = (number, limits, budget=BUDGET, steps_max=STEPS_MAX))]
-    fn new(number: Py<PyAny>, limits: LimitsGiven, budget: usize, steps_max: u64) -> Self {
-        Index::of(Core::default(), None, number, limits, (budget, steps_max))
+    #[pyo3(signature = (number, limits, budget=BUDGET, steps_max=STEPS_MAX, cost_max=COST_MAX))]
+    fn new(
+        number: Py<PyAny>,
+        limits: LimitsGiven,
+        budget: usize,
+        steps_max: u64,
+        cost_max: u64,
+    ) -> Self {
+        let bounds = bounds_of(limits, budget, steps_max, cost_max);
+        Index::of(Core::default(), None, number, bounds)
     }
 
     /// The index that `to_bytes` wrote; it points into the buffer, which must be a read-only one.
     #[staticmethod]
-    #[pyo3(signature = (buffer, number, limits, budget=BUDGET, steps_max=STEPS_MAX))]
+    #[pyo3(signature = (buffer, number, limits, budget=BUDGET, steps_max=STEPS_MAX, cost_max=COST_MAX))]
+    #[allow(clippy::too_many_arguments)]
     fn from_buffer(
         py: Python<'_>,
         buffer: PyBuffer<u8>,
@@ -88,39 +97,50 @@ impl Index {
         limits: LimitsGiven,
         budget: usize,
         steps_max: u64,
+        cost_max: u64,
     ) -> PyResult<Self> {
         let held: Arc<dyn Buffer> = Arc::new(Held::new(buffer)?);
         let core = detached(py, |_| {
             Core::from_buffer(&held).map_err(|problem| PyValueError::new_err(problem.to_string()))
         })?;
-        Ok(Index::of(
-            core,
-            Some(held),
-            number,
-            limits,
-            (budget, steps_max),
-        ))
+        let bounds = bounds_of(limits, budget, steps_max, cost_max);
+        Ok(Index::of(core, Some(held), number, bounds))
     }
 
-    /// Adds a pattern: its condition, and whether a match only makes it a candidate for libxml2.
-    /// False if the kernel cannot decide it (it asks for the document node's own value).
-    #[pyo3(signature = (id, condition, *, residual))]
+    /// Adds a pattern: its condition, and whether a match only makes it a candidate. Of one that does,
+    /// the canonical text is evaluated; without one, or where that cannot be, libxml2 has to decide it.
+    /// False if the index cannot decide it (it asks for the document node's own value).
+    #[pyo3(signature = (id, condition, *, residual, expression=None))]
     fn add(
         &self,
         py: Python<'_>,
         id: i64,
         condition: &Bound<'_, PyAny>,
         residual: bool,
+        expression: Option<&str>,
     ) -> PyResult<bool> {
         let condition = guarded(|| conditions::read(condition, self.number.bind(py)))?;
         let added = detached(py, |detached| {
-            self.change(detached, |core| core.add(id, &condition, residual))
+            self.change(detached, |core| {
+                core.add(id, &condition, residual)?;
+                if let Some(text) = expression {
+                    core.evaluate(id, text);
+                }
+                Ok(())
+            })
         })?;
         match added {
             Ok(()) => Ok(true),
             Err(Refused::Taken) => Err(PyKeyError::new_err(id)),
             Err(Refused::DocumentValue) => Ok(false),
         }
+    }
+
+    /// Has a candidate evaluated, by its canonical text; false if libxml2 has to decide it.
+    fn evaluate(&self, py: Python<'_>, id: i64, text: &str) -> PyResult<bool> {
+        detached(py, |detached| {
+            self.change(detached, |core| core.evaluate(id, text))
+        })
     }
 
     /// Removes the pattern with this id; whether there was one.
@@ -302,6 +322,7 @@ impl Index {
         found.set_item("from_libxml2", sum.from_libxml2)?;
         found.set_item("candidates", sum.candidates)?;
         found.set_item("verified", sum.verified)?;
+        found.set_item("evaluated", sum.evaluated)?;
         found.set_item("steps", sum.steps)?;
         found.set_item("in_rounds", sum.in_rounds)?;
         found.set_item("abandoned", sum.abandoned)?;
@@ -318,8 +339,7 @@ impl Index {
         core: Core,
         buffer: Option<Arc<dyn Buffer>>,
         number: Py<PyAny>,
-        limits: LimitsGiven,
-        (budget, steps_max): (usize, u64),
+        bounds: Bounds,
     ) -> Self {
         static IDENTITIES: AtomicU64 = AtomicU64::new(0);
         Index {
@@ -330,12 +350,7 @@ impl Index {
             number,
             identity: IDENTITIES.fetch_add(1, Ordering::Relaxed),
             _buffer: buffer,
-            bounds: Bounds {
-                limits: limits_of(limits),
-                budget,
-                large_from: LARGE_FROM,
-                steps_max,
-            },
+            bounds,
         }
     }
 
@@ -438,6 +453,7 @@ impl Pool {
         self.done.candidates += after.candidates - before.candidates;
         self.done.verified += after.verified - before.verified;
         self.done.steps += after.steps - before.steps;
+        self.done.evaluated += after.evaluated - before.evaluated;
         self.done.in_rounds += after.in_rounds - before.in_rounds;
         self.done.undecided += after.undecided - before.undecided;
         self.done.abandoned += after.abandoned - before.abandoned;
@@ -459,6 +475,17 @@ impl Pool {
             sum.bytes = sum.bytes.max(one.bytes);
         }
         sum
+    }
+}
+
+/// The bounds that were given.
+fn bounds_of(limits: LimitsGiven, budget: usize, steps_max: u64, cost_max: u64) -> Bounds {
+    Bounds {
+        limits: limits_of(limits),
+        budget,
+        large_from: LARGE_FROM,
+        steps_max,
+        cost_max,
     }
 }
 

@@ -14,6 +14,7 @@ pub mod expressions;
 pub mod graph;
 pub mod memory;
 pub mod nodes;
+pub mod residuals;
 pub mod scalars;
 pub mod sets;
 pub mod syntax;

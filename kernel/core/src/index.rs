@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::evaluator::residuals::Residuals;
 use crate::index::column::{Column, Spare, store};
 use crate::index::layer::{Layer, NONE, Place};
 use crate::index::table::{Table, hash_of};
@@ -50,7 +51,7 @@ pub struct Registered {
     place: u32,
     /// In which layer it is.
     layer: u32,
-    /// 1 if a match only makes it a candidate for libxml2.
+    /// 1 if a match only makes it a candidate, to be evaluated.
     pub residual: u32,
 }
 
@@ -69,6 +70,8 @@ pub enum Refused {
 pub struct Index {
     /// What the patterns say.
     pub clauses: Clauses,
+    /// What is evaluated where a necessary condition holds.
+    pub residuals: Residuals,
     pub(crate) patterns: Column<Registered>,
     pub(crate) ids: Table,
     pub(crate) spare: Spare,
@@ -129,6 +132,13 @@ impl Index {
         Ok(())
     }
 
+    /// Takes in the canonical text of what a pattern that only makes a candidate asks for, so that it
+    /// is evaluated; false if libxml2 has to decide it, or there is no such pattern.
+    pub fn evaluate(&mut self, id: i64, text: &str) -> bool {
+        let pattern = self.find(id).map(|it| self.pattern(it).residual);
+        pattern == Some(1) && self.residuals.add(id, text)
+    }
+
     /// Removes the pattern with this id; whether there was one.
     pub fn remove(&mut self, id: i64) -> bool {
         let Some(pattern) = self.find(id) else {
@@ -147,6 +157,7 @@ impl Index {
         self.patterns.edit()[pattern as usize].clause = NONE;
         self.spare.put(pattern);
         self.residual -= record.residual as usize;
+        self.residuals.remove(id);
         self.version += 1;
         self.scattered = true;
         if self.len() * SHRINK < self.most && self.most > SHRINK_MIN {
@@ -239,7 +250,7 @@ impl Index {
         self.distinct
     }
 
-    /// How many patterns only make candidates for libxml2.
+    /// How many patterns only make candidates.
     pub fn residual(&self) -> usize {
         self.residual
     }
@@ -252,7 +263,9 @@ impl Index {
     /// How many bytes of our own memory it all takes.
     pub fn held(&self) -> usize {
         let layers: usize = self.layers.iter().map(Layer::held).sum();
-        self.clauses.held() + self.patterns.held() + self.ids.held() + self.spare.held() + layers
+        let residuals = self.residuals.held();
+        let own = self.patterns.held() + self.ids.held() + self.spare.held();
+        self.clauses.held() + own + residuals + layers
     }
 
     /// How many nodes the tries have.
@@ -361,6 +374,7 @@ impl Index {
             }
         }
         fresh.version = self.version;
+        fresh.residuals = std::mem::take(&mut self.residuals);
         *self = fresh;
     }
 

@@ -84,7 +84,10 @@ pub fn build(events: &[Event], names: &mut Names, tree: &mut Tree) -> Result<(),
                 let owner = open.last().copied().unwrap_or(NONE);
                 tree.push_remark(owner, Some(target.as_bytes()), content.as_bytes());
             }
-            Event::Subset => (tree.has_doctype, tree.has_subset) = (true, true),
+            Event::Subset => {
+                (tree.has_doctype, tree.has_subset) = (true, true);
+                (tree.subset_has_remarks, tree.subset_has_nodes) = (true, true);
+            }
             Event::End => {
                 let element = open.pop().ok_or(Unsure::Nesting)?;
                 let end = tree.elements.len() as u32;

@@ -100,9 +100,13 @@ pub struct Tree {
     pub remark_text: Vec<u8>,
     /// Whether there is a document type declaration: libxml2 has it for a node of its own.
     pub has_doctype: bool,
-    /// Whether there are declarations in the document: libxml2 counts some of their text to the
-    /// string-value of the document node, and finds their comments in some ways.
+    /// Whether there are declarations in the document.
     pub has_subset: bool,
+    /// Whether there are comments or instructions among them, which libxml2 finds in some ways.
+    pub subset_has_remarks: bool,
+    /// Whether an entity that they declare stands in content: libxml2 keeps its nodes with the
+    /// declaration, counts their text to the string-value of the document node, and finds them from behind.
+    pub subset_has_nodes: bool,
 }
 
 impl Tree {
@@ -118,6 +122,8 @@ impl Tree {
         self.remark_text.clear();
         self.has_doctype = false;
         self.has_subset = false;
+        self.subset_has_remarks = false;
+        self.subset_has_nodes = false;
     }
 
     /// Appends a comment, or an instruction if it has a target, as a child of an element.

@@ -88,7 +88,10 @@ impl<'a> Run<'a> {
 
     /// Whether an expression holds of the document.
     pub fn decide(&mut self, id: Id) -> Answer<bool> {
-        if self.document.tree.has_subset && self.graph.entry(id).may_be_declared {
+        let (tree, entry) = (self.document.tree, self.graph.entry(id));
+        if tree.subset_has_remarks && entry.may_meet_remarks
+            || tree.subset_has_nodes && entry.may_meet_nodes
+        {
             return Err(Stop::Unsure);
         }
         self.holds(id, At::alone(DOCUMENT))

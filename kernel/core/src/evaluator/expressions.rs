@@ -99,6 +99,11 @@ impl Expressions {
         self.graph.used()
     }
 
+    /// How many bytes of memory they take.
+    pub fn held(&self) -> usize {
+        self.graph.held()
+    }
+
     /// Whether a number is that of a part; a user of the kernel may give any.
     pub fn has(&self, expression: Id) -> bool {
         self.graph.is_used(expression)

@@ -234,6 +234,16 @@ impl Expr {
         }
     }
 
+    /// Whether it follows an axis on which libxml2 comes by the entities of an internal subset.
+    fn looks_away(&self) -> bool {
+        match self {
+            Expr::Has(axis, ..) | Expr::Picked(axis, ..) | Expr::Step(_, axis, ..) => {
+                matches!(axis, Axis::Preceding | Axis::Following)
+            }
+            _ => false,
+        }
+    }
+
     fn test(&self) -> Option<TestId> {
         match self {
             Expr::Has(_, test, _) | Expr::Picked(_, test, ..) | Expr::Step(_, _, test, _) => {
@@ -253,8 +263,10 @@ pub struct Entry {
     pub is_local: bool,
     /// Whether its value depends on the context's position or size.
     pub is_positional: bool,
-    /// Whether nodes of an internal subset could be among those that it looks at.
-    pub may_be_declared: bool,
+    /// Whether comments and instructions of an internal subset could be among the nodes that it looks at.
+    pub may_meet_remarks: bool,
+    /// Whether nodes of the entities that one declares could be.
+    pub may_meet_nodes: bool,
     depth: u32,
     users: u32,
 }
@@ -326,6 +338,15 @@ impl Graph {
     /// Whether a number is that of a part.
     pub fn is_used(&self, id: Id) -> bool {
         self.entries.get(id as usize).is_some_and(|it| it.users > 0)
+    }
+
+    /// How many bytes they take, but for what stands in lists and texts.
+    pub fn held(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>()
+            + self.numbers.capacity() * (size_of::<(Expr, Id)>() + 1)
+            + self.tests.capacity() * size_of::<TestEntry>()
+            + self.test_numbers.capacity() * (size_of::<(Test, TestId)>() + 1)
+            + (self.free.capacity() + self.free_tests.capacity()) * size_of::<Id>()
     }
 
     /// How many parts are in use.
@@ -465,7 +486,8 @@ impl Graph {
                     | Expr::Picked(..)
             ),
             is_positional: matches!(expr, Expr::Position | Expr::Last),
-            may_be_declared: self.looks_at_declarations(&expr),
+            may_meet_remarks: self.looks_at_remarks(&expr),
+            may_meet_nodes: expr.looks_away(),
             depth: 1,
             users: 0,
             expr: GONE,
@@ -481,7 +503,8 @@ impl Graph {
         let mut every = |part: Id| {
             let part = self.entry(part);
             entry.depth = entry.depth.max(part.depth + 1);
-            entry.may_be_declared |= self.matters_inside(&expr, part);
+            entry.may_meet_remarks |= self.matters_inside(&expr, part);
+            entry.may_meet_nodes |= part.may_meet_nodes;
         };
         expr.each_part(&mut every, |_| {});
         expr.each_part(|_| {}, every);
@@ -496,9 +519,9 @@ impl Graph {
             (Expr::Step(_, axis, ..), Expr::Step(base, _, _, predicates))
                 if leads_inside(*axis) && predicates.is_empty() =>
             {
-                self.entry(*base).may_be_declared
+                self.entry(*base).may_meet_remarks
             }
-            _ => part.may_be_declared,
+            _ => part.may_meet_remarks,
         }
     }
 
@@ -513,7 +536,7 @@ impl Graph {
 
     /// Whether a step could meet the comments and instructions of an internal subset, or the elements
     /// whose identifiers it declares.
-    fn looks_at_declarations(&self, expr: &Expr) -> bool {
+    fn looks_at_remarks(&self, expr: &Expr) -> bool {
         let (axis, test) = match expr {
             Expr::Has(_, _, holds) if self.fails_at_leaves(*holds) => return false,
             Expr::Has(axis, test, _) | Expr::Picked(axis, test, ..) => (axis, test),

@@ -313,7 +313,7 @@ impl<'a> Run<'a> {
 
     /// The string-value of a node. libxml2 counts declarations to that of the document node.
     pub(super) fn value_of(&mut self, node: u32) -> Answer<&'a [u8]> {
-        if node == DOCUMENT && self.document.tree.has_subset {
+        if node == DOCUMENT && self.document.tree.subset_has_nodes {
             return Err(Stop::Unsure);
         }
         let value = self.document.value(node);

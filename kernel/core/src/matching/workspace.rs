@@ -8,6 +8,8 @@ use crate::document::build::Event;
 use crate::document::classes::Classes;
 use crate::document::read::{Limits, Reader, Unsure};
 use crate::document::tree::Tree;
+use crate::evaluator::expressions::{Costs, Evaluator, Verdict};
+use crate::evaluator::graph::Id as Expression;
 use crate::index::Index;
 use crate::index::layer::{NONE, Slot, Twig};
 use crate::matching::decide::{FromBits, TwigDecider};
@@ -57,6 +59,8 @@ pub struct Counters {
     pub steps: u64,
     /// Documents whose steps were given in rounds.
     pub in_rounds: u64,
+    /// Pairs of document and pattern that were evaluated.
+    pub evaluated: u64,
     /// Pairs of document and pattern that would have taken too many.
     pub undecided: u64,
     /// How often documents had too much to be learned.
@@ -85,6 +89,7 @@ pub struct Workspace {
     bitmap: Vec<u64>,
     chosen: Vec<u32>,
     open: Vec<Open>,
+    evaluator: Evaluator,
     counters: Counters,
     is_large: bool,
 }
@@ -93,10 +98,28 @@ pub struct Workspace {
 pub struct Found<'a> {
     /// Those that match.
     pub matches: &'a mut Vec<i64>,
-    /// Those that libxml2 has to decide.
+    /// Those that only libxml2 can decide.
     pub candidates: &'a mut Vec<i64>,
     /// Those that would have taken too many steps to decide.
     pub undecided: &'a mut Vec<i64>,
+}
+
+/// How long the lists of [`Found`] are.
+#[derive(Clone, Copy)]
+struct Ends {
+    matches: usize,
+    candidates: usize,
+    undecided: usize,
+}
+
+impl Found<'_> {
+    fn ends(&self) -> Ends {
+        Ends {
+            matches: self.matches.len(),
+            candidates: self.candidates.len(),
+            undecided: self.undecided.len(),
+        }
+    }
 }
 
 /// How large documents, and what is remembered of them, may be.
@@ -110,6 +133,8 @@ pub struct Bounds {
     pub large_from: usize,
     /// Steps of looking at one document.
     pub steps_max: u64,
+    /// Steps of evaluating one expression on a document.
+    pub cost_max: u64,
 }
 
 impl Bounds {
@@ -286,7 +311,7 @@ impl Workspace {
         index: &Index,
         bounds: &Bounds,
         skip: &[i64],
-        found: Found,
+        mut found: Found,
     ) -> Result<(), Unsure> {
         if index.is_scattered() && self.scans.iter().any(|it| it.abandoned) {
             return Err(Unsure::Scattered);
@@ -336,9 +361,63 @@ impl Workspace {
         self.counters.steps += outcome.steps;
         self.counters.in_rounds += u64::from(outcome.in_rounds);
         self.counters.abandoned += abandoned;
-        self.counters.undecided += sink.hand_over(skip, &outcome.undecided, found);
+        let starts = found.ends();
+        sink.hand_over(skip, &outcome.undecided, &mut found);
         (self.bitmap, self.found) = (sink.bitmap, sink.found);
+        self.evaluate(index, bounds, starts, &mut found);
+        self.counters.undecided += (found.undecided.len() - starts.undecided) as u64;
         Ok(())
+    }
+
+    /// Decides the candidates behind `starts` by evaluating what they ask for; those that only libxml2
+    /// can decide stay.
+    fn evaluate(&mut self, index: &Index, bounds: &Bounds, starts: Ends, found: &mut Found) {
+        let mut asked: Vec<(Expression, i64)> = Vec::new();
+        let mut left = starts.candidates;
+        for place in starts.candidates..found.candidates.len() {
+            let id = found.candidates[place];
+            match index.residuals.get(id) {
+                Some(expression) => asked.push((expression, id)),
+                None => {
+                    found.candidates[left] = id;
+                    left += 1;
+                }
+            }
+        }
+        found.candidates.truncate(left);
+        if asked.is_empty() {
+            return;
+        }
+        // Many may ask for the same.
+        asked.sort_unstable();
+        let mut expressions: Vec<Expression> = asked.iter().map(|it| it.0).collect();
+        expressions.dedup();
+        let costs = Costs {
+            one: bounds.cost_max,
+            all: bounds
+                .steps_max
+                .saturating_mul(times_for(index.len()) as u64),
+        };
+        let document = (&self.tree, self.reader.names());
+        let held = &index.residuals.expressions;
+        let before = (self.evaluator.steps, self.evaluator.in_rounds);
+        let verdicts = self.evaluator.decide(held, document, costs, &expressions);
+        self.counters.evaluated += expressions.len() as u64;
+        self.counters.steps += self.evaluator.steps - before.0;
+        self.counters.in_rounds += self.evaluator.in_rounds - before.1;
+        let mut place = 0;
+        for &(expression, id) in &asked {
+            place += usize::from(expressions[place] != expression);
+            match verdicts[place] {
+                Verdict::Known(true) => found.matches.push(id),
+                Verdict::Known(false) => {}
+                Verdict::Costly => found.undecided.push(id),
+                Verdict::Unsure => found.candidates.push(id),
+            }
+        }
+        found.matches[starts.matches..].sort_unstable();
+        found.candidates[starts.candidates..].sort_unstable();
+        found.undecided[starts.undecided..].sort_unstable();
     }
 }
 
@@ -450,18 +529,17 @@ impl Sink<'_> {
         }
     }
 
-    /// Gives the ids, and how many of them are undecided.
-    fn hand_over(&mut self, skip: &[i64], undecided: &[u32], found: Found) -> u64 {
+    /// Gives the ids.
+    fn hand_over(&mut self, skip: &[i64], undecided: &[u32], found: &mut Found) {
         let (start, first) = (found.matches.len(), found.candidates.len());
         let (matches, candidates) = (&mut *found.matches, &mut *found.candidates);
         self.hand_over_decided(skip, matches, candidates);
         if undecided.is_empty() {
-            return 0;
+            return;
         }
         let mut open: Vec<u32> = undecided.to_vec();
         open.sort_by_key(|&it| self.index.pattern(it).id);
         open.dedup();
-        let before = found.undecided.len();
         for pattern in open {
             let record = self.index.pattern(pattern);
             if skip.binary_search(&record.id).is_ok() {
@@ -477,7 +555,6 @@ impl Sink<'_> {
         given.sort_unstable();
         given.dedup();
         candidates.append(&mut given);
-        (found.undecided.len() - before) as u64
     }
 
     fn hand_over_decided(

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use twigcast_kernel_core::document::read::Limits;
+use twigcast_kernel_core::evaluator::expressions::COST_MAX;
 use twigcast_kernel_core::index::Index;
 use twigcast_kernel_core::index::column::Buffer;
 use twigcast_kernel_core::matching::workspace::{Bounds, Found, LARGE_FROM, STEPS_MAX, Workspace};
@@ -17,6 +18,7 @@ pub fn bounds(budget: usize) -> Bounds {
         budget,
         large_from: if budget % 2 == 1 { 0 } else { LARGE_FROM },
         steps_max: STEPS_MAX,
+        cost_max: COST_MAX,
     }
 }
 

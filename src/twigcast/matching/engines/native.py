@@ -137,7 +137,7 @@ class NativeEngine:
             limits.name_length_max,
             limits.internal_subset_bytes_max,
         )
-        self._bounds = (documents, remembered_bytes_max, document_cost_max)
+        self._bounds = (documents, remembered_bytes_max, document_cost_max, cost_max)
         self._use(kernel.Index(_number, *self._bounds))
 
     def add(self, id: int, pattern: Pattern) -> None:
@@ -150,8 +150,8 @@ class NativeEngine:
         try:
             # Before the kernel can make it a candidate somewhere.
             self._patterns[id] = pattern
-            if not self._index.add(id, necessary, residual=True):
-                self._index.add(id, TRUE, residual=True)
+            if not self._index.add(id, necessary, residual=True, expression=pattern.text):
+                self._index.add(id, TRUE, residual=True, expression=pattern.text)
             added = True
         finally:
             # Also where an interrupt came: another subscription may get this id.
@@ -272,6 +272,8 @@ class NativeEngine:
                 "stored subscriptions are damaged: there are texts without a subscription, or "
                 "subscriptions without their text; write them again from the subscriptions"
             )
+        for one, pattern in engine._patterns.items():
+            index.evaluate(one, pattern.text)
         engine._use(index)
         return engine
 

@@ -44,6 +44,8 @@ pub(super) struct Declared {
 pub(super) struct Declarations {
     /// Whether there are references to parameter entities.
     pub(super) refers_to_parameters: bool,
+    /// Whether there are comments or processing instructions among them.
+    pub(super) has_remarks: bool,
     /// The texts of all entities, with their character references replaced and no others.
     pub(super) text: Vec<u8>,
     keys: Keys,

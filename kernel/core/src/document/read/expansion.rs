@@ -90,6 +90,7 @@ impl<'a> Pass<'a> {
             return Ok(behind);
         };
         self.growth.enter(number, text.len(), at)?;
+        self.tree.subset_has_nodes = true;
         if memchr::memchr2(b'<', b'&', text).is_some() {
             let outer = std::mem::replace(&mut self.input, text);
             self.inside()?;

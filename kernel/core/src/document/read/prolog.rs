@@ -55,7 +55,10 @@ pub(super) fn prolog(
         at = miscellaneous(input, at, tree)?;
         if input[at..].starts_with(b"<!DOCTYPE") && !typed {
             found = document_type(input, at, subset_bytes_max)?;
-            tree.has_subset = found.declarations.is_some();
+            if let Some(declarations) = &found.declarations {
+                tree.has_subset = true;
+                tree.subset_has_remarks = declarations.has_remarks;
+            }
             at = found.behind;
             (typed, tree.has_doctype) = (true, true);
         } else if byte(input, at) == b'<' {

@@ -33,6 +33,7 @@ pub(super) fn internal_subset(
             return Err(Unsure::Limit("an internal subset"));
         }
         let rest = &input[at..];
+        into.has_remarks |= rest.starts_with(b"<!--") || rest.starts_with(b"<?");
         at = match rest.first() {
             Some(b']') => return Ok(at + 1),
             Some(b'%') => {
