@@ -23,7 +23,8 @@ __version__: str
 """The version of the package; Twigcast wants its own."""
 
 _Limits: TypeAlias = tuple[int, int, int, int, int, int]
-"""Of a document: bytes, elements, depth, attributes of an element, length of a name."""
+"""Of a document: bytes, elements, depth, attributes of an element, length of a name, bytes of its
+internal subset."""
 
 _Verdicts: TypeAlias = tuple[list[int], list[int], list[int]]
 """Expressions that hold, those for libxml2, and those that would take too many steps."""
@@ -136,6 +137,7 @@ class Index:
         limits: _Limits,
         budget: int = ...,
         steps_max: int = ...,
+        cost_max: int = ...,
     ) -> Index:
         """An empty index.
 
@@ -150,17 +152,25 @@ class Index:
         limits: _Limits,
         budget: int = ...,
         steps_max: int = ...,
+        cost_max: int = ...,
     ) -> Index:
         """The index that :meth:`to_bytes` wrote; it points into the buffer.
 
         ValueError if the bytes are damaged, or the buffer is not read-only.
         """
 
-    def add(self, id: int, condition: object, *, residual: bool) -> bool:
-        """Add a pattern; with ``residual`` a match only makes it a candidate for libxml2.
+    def add(
+        self, id: int, condition: object, *, residual: bool, expression: str | None = None
+    ) -> bool:
+        """Add a pattern; with ``residual`` a match only makes it a candidate.
 
-        False if the kernel cannot decide it, since it asks for the document node's own value.
+        Of a candidate the canonical text ``expression`` is evaluated; without one, or where that
+        cannot be, libxml2 has to decide it. False if the index cannot decide the condition, since
+        it asks for the document node's own value.
         """
+
+    def evaluate(self, id: int, text: str) -> bool:
+        """Have a candidate evaluated, by its canonical text; False if it is for libxml2."""
 
     def remove(self, id: int) -> bool:
         """Remove a pattern; whether it was there."""
@@ -175,7 +185,7 @@ class Index:
         """All ids, in no order."""
 
     def residual_ids(self) -> list[int]:
-        """The ids whose matches are candidates for libxml2, ascending."""
+        """The ids whose matches are candidates only, ascending."""
 
     def ids_before(self, end: int) -> list[int]:
         """The ids before this one, ascending."""
