@@ -66,6 +66,13 @@ def shared_path() -> Callable[[str], Path]:
     return locate
 
 
+@pytest.fixture
+def without_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matchers as on a machine without the kernel."""
+    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
+    monkeypatch.setattr("twigcast.matching.matcher.AVAILABLE", False)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of shared corpora itself."""

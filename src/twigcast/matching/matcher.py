@@ -32,7 +32,7 @@ from twigcast.matching import batch, stored
 from twigcast.matching.bindings import Binding, BindingFinder
 from twigcast.matching.engines import native_batch
 from twigcast.matching.engines.lxml import LxmlEngine
-from twigcast.matching.engines.native import AVAILABLE, NativeEngine
+from twigcast.matching.engines.native import AVAILABLE, NativeEngine, beside
 from twigcast.matching.explain.finding import Finder, Finding, Findings
 from twigcast.matching.interface.engine import Decision, Engine
 from twigcast.matching.interface.groups import Groups
@@ -570,4 +570,5 @@ def _engine(name: str, limits: DocumentLimits, cost_max: int, document_cost_max:
             raise UsageError(f"no engine {shown(name)}; choose one of {', '.join(ENGINES)}")
     if issubclass(engine, NativeEngine):
         return engine(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
-    return engine(cost_max=cost_max, document_cost_max=document_cost_max)
+    kernel = beside(cost_max=cost_max, document_cost_max=document_cost_max, limits=limits)
+    return engine(cost_max=cost_max, document_cost_max=document_cost_max, kernel=kernel)

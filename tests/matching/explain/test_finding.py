@@ -20,7 +20,6 @@ from twigcast.language.xpath.parser import parse_expression
 from twigcast.matching import Matcher
 from twigcast.matching.explain import finding
 from twigcast.matching.explain.finding import NODES_MAX, TEXT_CHARACTERS_MAX, Finding
-from twigcast.matching.residual import document_stats as sizes
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 
 ORDERS = b"""<orders>
@@ -405,14 +404,3 @@ def test_the_texts_of_an_element_are_counted_once() -> None:
     rules = {number: f"/a/text()[{number}]" for number in range(1, 21)}
     nodes = Matcher(rules).find(content)
     assert [nodes[number].nodes[0].path for number in rules] == list(rules.values())
-
-
-def test_the_document_is_not_walked_for_each_of_many_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    walk = Mock(wraps=sizes._nested)
-    monkeypatch.setattr(sizes, "_nested", walk)
-    content = "<a>" + "".join(f"<n{number}><n{number}/></n{number}>" for number in range(40))
-    nodes = Matcher([f"//n{number}" for number in range(40)]).find(content + "</a>")
-    assert [len(one.nodes) for one in nodes.values()] == [2] * 40
-    assert walk.call_count < 10

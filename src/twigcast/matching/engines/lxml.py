@@ -4,8 +4,10 @@ The plainest engine that is always right, because libxml2, the oracle of matchin
 everything. It stays in every test and every benchmark as the measure of the others.
 
 Per document: its labels select candidates (:mod:`~twigcast.matching.prefilter`); each distinct
-candidate pattern is evaluated once, however many subscriptions share it, within the bounds that
-:mod:`~twigcast.matching.residual.libxml2` sets.
+candidate pattern is evaluated once, however many subscriptions share it. Where the kernel is
+installed, it says which pairs are undecided, as it does for the engine ``native``; all others
+libxml2 decides, unless it could take seconds for one. Without the kernel the bounds are those of
+:mod:`~twigcast.matching.residual.libxml2`.
 
 Readers on several threads are safe beside a writer: candidates are gathered under a lock,
 evaluated outside it.
@@ -18,9 +20,15 @@ from threading import Lock
 
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
-from twigcast.matching.interface.engine import Decision, EngineStatistics
+from twigcast.matching.interface.engine import Decision, EngineStatistics, MakeKernel
 from twigcast.matching.prefilter import LabelIndex, required_labels
-from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+from twigcast.matching.residual.libxml2 import (
+    COMPILED_MAX,
+    COST_MAX,
+    DOCUMENT_COST_MAX,
+    Residuals,
+    picked,
+)
 
 
 class LxmlEngine:
@@ -34,6 +42,7 @@ class LxmlEngine:
         cost_max: int = COST_MAX,
         document_cost_max: int = DOCUMENT_COST_MAX,
         compiled_max: int = COMPILED_MAX,
+        kernel: MakeKernel | None = None,
     ) -> None:
         self._residuals = Residuals(
             cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
@@ -44,9 +53,11 @@ class LxmlEngine:
         """Whether it agrees with the books; false while something changes, so that an interrupt
         leaves nothing half done."""
         self._lock = Lock()
+        self._make_kernel = kernel
         self._begin()
 
     def _begin(self) -> None:
+        self._kernel = self._make_kernel() if self._make_kernel else None
         self._ids: dict[Pattern, tuple[int, ...]] = {}
         self._index: LabelIndex[Pattern] = LabelIndex()
         self._residual = 0
@@ -65,6 +76,8 @@ class LxmlEngine:
             self._whole = True
 
     def _file(self, id: int, pattern: Pattern) -> None:
+        if self._kernel is not None:
+            self._kernel.add(id, pattern)
         ids = self._ids.get(pattern)
         if ids is None:
             ids = ()
@@ -89,6 +102,8 @@ class LxmlEngine:
                 return False
             self._whole = False
             pattern = self._pattern_of.pop(id)
+            if self._kernel is not None:
+                self._kernel.remove(id)
             left = tuple(other for other in self._ids[pattern] if other != id)
             if left:
                 self._ids[pattern] = left
@@ -107,9 +122,16 @@ class LxmlEngine:
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
-        candidates = self._gather(document)
-        wanted = ((one, pattern) for one, pattern in candidates if one not in skip)
-        return self._residuals.decide(wanted if skip else candidates, document)
+        candidates = self._gather(document, skip)
+        if self._kernel is None:
+            return self._residuals.decide(candidates.items(), document)
+        verdicts = self._kernel.verdicts(document, skip)
+        answer = self._residuals.answers(document, frozenset(verdicts.matches))
+        open_ids = {*verdicts.unsure, *verdicts.undecided}
+        sure = ((one, pattern) for one, pattern in candidates.items() if one not in open_ids)
+        matches = [one for one, pattern in sure if answer(one, pattern)]
+        unsure = picked(candidates, verdicts.unsure)
+        return self._residuals.completed(matches, unsure, document, undecided=verdicts.undecided)
 
     @staticmethod
     def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
@@ -120,9 +142,19 @@ class LxmlEngine:
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
     ) -> tuple[list[bool], tuple[int, ...]]:
         """Whether each group has a match, and the undecided ids where that leaves doubt."""
-        gathered = self._gather(document)
-        candidates = {one: pattern for one, pattern in gathered if one not in skip}
-        return self._residuals.decide_links(groups, candidates, document)
+        candidates = self._gather(document, skip)
+        if self._kernel is None:
+            return self._residuals.decide_links(groups, candidates, document)
+        verdicts = self._kernel.verdicts(document, skip)
+        answer = self._residuals.answers(document, frozenset(verdicts.matches))
+        sure = candidates.keys() - {*verdicts.unsure, *verdicts.undecided}
+        found = [
+            any(answer(one, candidates[one]) for one in group if one in sure) for group in groups
+        ]
+        unsure = picked(candidates, verdicts.unsure)
+        return self._residuals.completed_links(
+            groups, found, unsure, document, undecided=verdicts.undecided
+        )
 
     def statistics(self) -> EngineStatistics:
         """The counters of the moment."""
@@ -131,15 +163,18 @@ class LxmlEngine:
             residual=self._residual,
             unfiltered=self._index.unfiltered,
             candidates=self._residuals.decided,
+            by_libxml2=self._residuals.asked,
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
-            costly_documents=self._residuals.costly_documents,
+            costly_documents=self._residuals.costly_documents
+            + (self._kernel.costly_documents if self._kernel else 0),
         )
 
-    def _gather(self, document: Document) -> list[tuple[int, Pattern]]:
+    def _gather(self, document: Document, skip: Collection[int]) -> dict[int, Pattern]:
         labels = document.labels
         with self._lock:
             self._mend()
             found = self._index.candidates(labels)
-            return [(one, pattern) for pattern in found for one in self._ids[pattern]]
+            ids = ((one, pattern) for pattern in found for one in self._ids[pattern])
+            return {one: pattern for one, pattern in ids if one not in skip}

@@ -7,11 +7,13 @@ no more memory than the kernel's arrays. Three things are done here:
 - a document that the kernel's reader is not sure of (any mistake, and what is rare) is read by
   libxml2, which refuses it with the place of the mistake or makes a tree that
   is handed to the kernel event by event;
-- a pattern outside the exact fragment is kept in the kernel by its necessary condition, and
-  libxml2 decides where that holds (:mod:`~twigcast.matching.residual.libxml2`);
+- of a pattern outside the exact fragment the kernel keeps the necessary condition, and evaluates
+  the pattern where that holds; where it is not sure (:meth:`NativeEngine.verdicts`), libxml2
+  decides (:mod:`~twigcast.matching.residual.libxml2`);
 - conditions and numbers are translated.
 
-This module alone imports the kernel; :data:`AVAILABLE` tells whether there is one.
+This module alone imports the kernel; :data:`AVAILABLE` tells whether there is one. Where it is, the
+other engines have one beside them, which says what is undecided (:func:`beside`).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self, TypeAlias
 
 from lxml import etree
@@ -32,8 +35,14 @@ from twigcast.language.document.tree_walk import walk_texts
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.xpath.syntax import XML_NAMESPACE, Number
 from twigcast.matching.engines.native_conditions import condition_of
-from twigcast.matching.interface.engine import Decision, EngineStatistics
-from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+from twigcast.matching.interface.engine import Decision, EngineStatistics, MakeKernel, Verdicts
+from twigcast.matching.residual.libxml2 import (
+    COMPILED_MAX,
+    COST_MAX,
+    DOCUMENT_COST_MAX,
+    Residuals,
+    picked,
+)
 from twigcast.matching.stored import check_sums, sums
 
 try:
@@ -57,8 +66,6 @@ _ALIGNMENT: Final = 64
 _LOWEST: Final = -(1 << 63)
 _HIGHEST: Final = (1 << 63) - 1
 
-_Ids = tuple[list[int], list[int], list[int]]
-
 
 @dataclass(frozen=True, slots=True)
 class NativeStatistics(EngineStatistics):
@@ -74,8 +81,10 @@ class NativeStatistics(EngineStatistics):
     """Memory that the patterns take in the kernel."""
     verified: int
     """Candidates that had to be looked for in the document, over all documents."""
+    evaluated: int
+    """Pairs of document and residual expression that the kernel evaluated."""
     steps: int
-    """Steps that this looking took."""
+    """Steps that looking and evaluating took."""
     abandoned: int
     """How often a document had too much to learn, so that patterns were looked for one by one."""
     learned_most: int
@@ -99,6 +108,15 @@ class Prepared(tuple[Collection[int], ...]):  # noqa: SLOT001  # a tuple has roo
 def version() -> str | None:
     """The version of the kernel, if there is one."""
     return kernel.__version__ if AVAILABLE else None
+
+
+def beside(*, cost_max: int, document_cost_max: int, limits: DocumentLimits) -> MakeKernel | None:
+    """What makes the kernel that another engine asks; None where it is not installed."""
+    if not AVAILABLE:
+        return None
+    return partial(
+        NativeEngine, cost_max=cost_max, document_cost_max=document_cost_max, limits=limits
+    )
 
 
 class NativeEngine:
@@ -179,19 +197,18 @@ class NativeEngine:
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
-        matches, candidates, undecided = self._ids(document, skip)
-        if not candidates:
+        matches, unsure, undecided = self.verdicts(document, skip)
+        if not unsure:
             return Decision(tuple(matches), tuple(undecided))
-        patterns = self._patterns
         # Another thread may have removed one by now.
-        held = [(one, patterns.get(one)) for one in candidates]
-        decided = self._residuals.decide(
-            [(one, pattern) for one, pattern in held if pattern is not None], document
-        )
-        return Decision(
-            tuple(sorted((*matches, *decided.matches))),
-            tuple(sorted((*undecided, *decided.undecided))),
-        )
+        held = picked(self._patterns, unsure)
+        return self._residuals.completed(matches, held, document, undecided=undecided)
+
+    def verdicts(self, document: Document, skip: Collection[int]) -> Verdicts:
+        """What the kernel says by itself."""
+        skipped = _ascending(skip)
+        found = self._index.match(document.content, skipped)
+        return Verdicts(*(found or self._index.match_events(list(_events(document)), skipped)))
 
     def prepared(self, groups: Sequence[Collection[int]]) -> Prepared:
         """Groups made ready to be asked for with many documents."""
@@ -207,22 +224,11 @@ class NativeEngine:
         answers = self._index.match_links(document.content, ready.links, _ascending(skip))
         if answers is not None and None not in answers:
             return [answer is True for answer in answers], ()
-        matches, candidates, costly = self._ids(document, skip)
+        matches, unsure, undecided = self.verdicts(document, skip)
         sure = frozenset(matches)
         found = [not sure.isdisjoint(group) for group in groups]
-        left = [number for number, answer in enumerate(found) if not answer]
-        held = {one: self._patterns.get(one) for one in candidates}
-        decided, undecided = self._residuals.decide_links(
-            [groups[number] for number in left],
-            {one: pattern for one, pattern in held.items() if pattern is not None},
-            document,
-        )
-        for number, answer in zip(left, decided, strict=True):
-            found[number] = answer
-        open_ids = {
-            one for group, answer in zip(groups, found, strict=True) if not answer for one in group
-        }
-        return found, tuple(sorted(open_ids.intersection((*costly, *undecided))))
+        held = picked(self._patterns, unsure)
+        return self._residuals.completed_links(groups, found, held, document, undecided=undecided)
 
     def to_bytes(self) -> bytes:
         """Everything as bytes that :meth:`from_buffer` uses where they lie."""
@@ -277,6 +283,11 @@ class NativeEngine:
         engine._use(index)
         return engine
 
+    @property
+    def costly_documents(self) -> int:
+        """Documents on which all subscriptions together took too many steps for one round."""
+        return self._index.statistics()["in_rounds"] + self._residuals.costly_documents
+
     def statistics(self) -> NativeStatistics:
         """The counters of the moment."""
         counts = self._index.statistics()
@@ -285,10 +296,11 @@ class NativeEngine:
             residual=counts["residual"],
             unfiltered=counts["unfiltered"],
             candidates=counts["candidates"],
+            by_libxml2=self._residuals.asked,
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
-            costly_documents=counts["in_rounds"] + self._residuals.costly_documents,
+            costly_documents=self.costly_documents,
             documents=counts["documents"],
             read_by_libxml2=counts["from_libxml2"],
             steps=counts["steps"],
@@ -298,6 +310,7 @@ class NativeEngine:
             nodes=counts["nodes"],
             index_bytes=counts["bytes"],
             verified=counts["verified"],
+            evaluated=counts["evaluated"],
             remembered_paths=counts["paths"],
             remembered_bytes=counts["path_bytes"],
             remembered_bytes_max=counts["path_bytes_max"],
@@ -346,14 +359,9 @@ class NativeEngine:
             # pattern, which most are, a quarter of the time that the kernel takes.
             return False
 
-    def _ids(self, document: Document, skip: Collection[int]) -> _Ids:
-        skipped = _ascending(skip)
-        found = self._index.match(document.content, skipped)
-        return found or self._index.match_events(list(_events(document)), skipped)
-
 
 class _Patterns(Mapping[int, Pattern]):
-    """The patterns of an index: those that libxml2 decides are here, the others in the kernel."""
+    """The patterns of an index: exact ones are in the kernel, the others here."""
 
     def __init__(self, index: kernel.Index, held: Mapping[int, Pattern]) -> None:
         self._index = index

@@ -23,9 +23,8 @@ from typing import Final
 
 from twigcast.display import html_table, one_line
 from twigcast.door import door
-from twigcast.language.condition.model import Residual
 from twigcast.language.condition.writer import Libxml2Writer
-from twigcast.language.document.parse import Document, Source
+from twigcast.language.document.parse import LIBRARY_LIMITS, Document, Source
 from twigcast.language.pattern import CANONICAL_LIMITS, PATTERN_LIMITS, Pattern
 from twigcast.language.xpath.absolute import rooted
 from twigcast.language.xpath.parser import parse_expression
@@ -35,9 +34,10 @@ from twigcast.language.xpath.syntax import (
     Path,
 )
 from twigcast.matching.engines.lxml import LxmlEngine
+from twigcast.matching.engines.native import beside
 from twigcast.matching.explain.probe import Probe
 from twigcast.matching.explain.story import Story
-from twigcast.matching.residual.cost import condition_cost
+from twigcast.matching.residual.cost import expression_cost
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.slips import check_whole
@@ -138,9 +138,9 @@ def explain(
     pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(text, bound)
     read = document if isinstance(document, Document) else Document.parse(document)
     # There is but one expression, so its bound is that of all together.
-    engine = LxmlEngine(
-        cost_max=residual_cost_max, document_cost_max=max(residual_cost_max, DOCUMENT_COST_MAX)
-    )
+    cost_max, document_cost_max = residual_cost_max, max(residual_cost_max, DOCUMENT_COST_MAX)
+    kernel = beside(cost_max=cost_max, document_cost_max=document_cost_max, limits=LIBRARY_LIMITS)
+    engine = LxmlEngine(cost_max=cost_max, document_cost_max=document_cost_max, kernel=kernel)
     engine.add(0, pattern)
     decision = engine.decide(read, ())
     matches = None if decision.undecided else bool(decision.matches)
@@ -149,7 +149,7 @@ def explain(
         return Explanation(text, None, reasons=(reason,))
     limits = CANONICAL_LIMITS if isinstance(xpath, Pattern) else PATTERN_LIMITS
     expression = rooted(parse_expression(text, bound, limits))
-    cost = condition_cost(Residual(expression), sizes_of(read)) + _order_cost(expression, read)
+    cost = expression_cost(expression, sizes_of(read)) + _order_cost(expression, read)
     if cost > _PATIENCE * residual_cost_max:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))

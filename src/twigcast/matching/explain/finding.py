@@ -33,7 +33,6 @@ from lxml.etree import _Element
 
 from twigcast.display import counted, html_table, one_line, shortened
 from twigcast.door import door
-from twigcast.language.condition.model import Residual
 from twigcast.language.condition.writer import Libxml2Writer, PrefixWriter
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
@@ -56,7 +55,7 @@ from twigcast.language.xpath.syntax import (
     type_of,
 )
 from twigcast.matching.interface.ids import AnyId
-from twigcast.matching.residual.cost import condition_cost
+from twigcast.matching.residual.cost import expression_cost
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import Residuals
 
@@ -275,7 +274,7 @@ class Finder:
 
     def evaluated(self, expression: Expression) -> Any | None:  # noqa: ANN401
         """What libxml2 makes of a rooted expression; None if it would cost too much."""
-        cost = condition_cost(Residual(expression), sizes_of(self._document))
+        cost = expression_cost(expression, sizes_of(self._document))
         if cost > min(self._cost_max, self._left):
             return None
         self._left -= cost
@@ -291,7 +290,7 @@ class Finder:
     def holds(self, expression: Expression) -> bool | None:
         """Whether a rooted expression is true; None if it would cost too much to decide."""
         pattern = Pattern(document_meaning(expression))
-        cost = condition_cost(pattern.condition, sizes_of(self._document))
+        cost = expression_cost(expression, sizes_of(self._document))
         # What is over the bound may still be decided by walking, for no more than the bound.
         needed = ceil(min(cost, self._cost_max))
         if needed > self._left:

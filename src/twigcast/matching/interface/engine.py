@@ -7,9 +7,9 @@ decides documents.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from twigcast.display import some_of
 from twigcast.language.document.parse import Document
@@ -45,19 +45,52 @@ class EngineStatistics:
     patterns: int
     """Distinct patterns; subscriptions that ask for the same share one."""
     residual: int
-    """Those of them that only libxml2 can decide."""
+    """Those of them outside the exact fragment, which have to be evaluated."""
     unfiltered: int
     """Patterns that every document is a candidate for."""
     candidates: int
     """Patterns evaluated so far, over all documents."""
+    by_libxml2: int
+    """Pairs of document and pattern that libxml2 was asked for."""
     walked: int
-    """Evaluations too costly for libxml2 that were decided by walking the tree."""
+    """Evaluations too costly for libxml2 that were decided by the kernel, or, where that is not
+    installed, by walking the tree."""
     compiled: int
     """Expressions held compiled, of at most ``compiled_max``."""
     compiled_max: int
     costly_documents: int
     """Documents on which all subscriptions together came near ``document_cost_max``, or over it:
     the work was given in rounds, and the dearest may be undecided."""
+
+
+class Verdicts(NamedTuple):
+    """What the kernel says of a document; ids ascending."""
+
+    matches: Sequence[int]
+    unsure: Sequence[int]
+    """What it leaves to libxml2."""
+    undecided: Sequence[int]
+    """What would take too many steps."""
+
+
+class Kernel(Protocol):
+    """The kernel beside another engine: it says what is undecided, so that all engines agree."""
+
+    def add(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern under an id that is not in use."""
+
+    def remove(self, id: int) -> bool:
+        """Forget the id; whether it was there."""
+
+    def verdicts(self, document: Document, skip: Collection[int]) -> Verdicts:
+        """What the kernel says by itself."""
+
+    @property
+    def costly_documents(self) -> int:
+        """Documents on which all subscriptions together took too many steps for one round."""
+
+
+MakeKernel: TypeAlias = Callable[[], Kernel]
 
 
 class Engine(Protocol):

@@ -1,49 +1,36 @@
 """How much work an expression can make for libxml2, before it is asked.
 
 XPath 1.0 lets a short expression ask for a cubic amount of work (``//*[count(//*[…]) > 0]``), and
-libxml2 cannot be stopped once it has begun. So the work is estimated beforehand, from the
-expression and the sizes of the document alone: the same pair gets the same verdict on every
-machine. The unit is one visit of one node, some 10 nanoseconds; everything else is measured in it.
+libxml2 cannot be stopped once it has begun. The kernel counts its steps as it evaluates; where it
+is not installed, or not sure, the work is estimated beforehand, from the expression and the sizes
+of the document alone, so that the same pair gets the same verdict on every machine. The unit is
+one visit of one node, some 10 nanoseconds. Estimates are upper bounds, and rough by choice.
 
-The estimate follows how libxml2 evaluates. A node-set on its way is three numbers: how many nodes
-there are in all evaluations together (``pairs``), at most how often one and the same node is among
-them (``again``), and how many of them can be inside each other (``nested``):
+A node-set on its way is three numbers: how many nodes there are in all evaluations together
+(``pairs``), at most how often one and the same node is among them (``again``), and how many nodes
+one evaluation has (``size``):
 
     child steps     every node is a child of one parent       visits ≤ again · nodes
-    descendants     a node is below ``nested`` of them        visits ≤ again · nested · nodes
+    descendants     a node is below ``depth`` of them         visits ≤ again · depth · nodes
     siblings        of which there are at most ``breadth``    visits ≤ pairs · breadth
     other axes      every node may see every node             visits ≤ pairs · nodes
 
-Reading string-values comes to the text below, ``again · nested`` times. Joining the node-sets of
-two steps, where one node may be found twice, compares every node with every other, as ``|`` and
-``=`` do; what is given to a function is sorted first, by walking along siblings. Estimates are
-upper bounds by design and rough by choice.
+Where only the existence of a node is asked for, libxml2 stops at the first: nothing is joined, and
+with ``*`` or ``node()`` the first is near. Joining the node-sets of two steps, where one node may
+be found twice, compares every node with every other, as ``|`` and ``=`` do; what is given to a
+function is sorted first, by walking along siblings.
 """
 
 from __future__ import annotations
 
-from math import inf, isnan
+import math
 from typing import Final, NamedTuple, assert_never
 
-from twigcast.language.condition.model import (
-    TRUE,
-    AllOf,
-    AnyOf,
-    AtDocument,
-    Condition,
-    Exists,
-    FirstValue,
-    Kind,
-    Label,
-    Not,
-    Operator,
-    Reach,
-    Residual,
-    SelfIs,
-    ValueTest,
-)
-from twigcast.language.condition.value_tests import constant_number
+from twigcast.language.condition.model import Kind, Label
+from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.translate.translate import step_label
+from twigcast.language.xpath.absolute import rooted
+from twigcast.language.xpath.parser import parse_expression
 from twigcast.language.xpath.syntax import (
     Axis,
     Binary,
@@ -51,6 +38,7 @@ from twigcast.language.xpath.syntax import (
     Chain,
     Expression,
     Filter,
+    KindTest,
     Literal,
     Negative,
     Number,
@@ -60,43 +48,82 @@ from twigcast.language.xpath.syntax import (
     direct,
 )
 from twigcast.matching.residual.document_stats import Sizes
-from twigcast.matching.residual.node_set_cost import DOCUMENT, Nodes, NodeSets
-from twigcast.matching.residual.searching import COMPARED, looking_for, looking_in
 
-_EVALUATION = 5
+_EVALUATION: Final = 5
 """Evaluating one part of an expression, whatever it is."""
-_PREDICATE = 10
-_PAIR = 0.3
+_PREDICATE: Final = 10
+_PAIR: Final = 0.3
 """Comparing the values of two nodes."""
-_ALIKE, _ALIKE_FREE = 0.05, 32
-"""A letter that two such values share, and so many that make no difference."""
-_READ, _READ_NUMBER = 0.05, 0.2
-"""A character of a string-value, and one that may be a digit."""
-_REPLACED = 0.5
+_MERGED: Final = 0.1
+"""Finding that two nodes are not the same."""
+_LETTER: Final = 0.05
+"""A character that is read, or compared with another."""
+_DIGIT: Final = 0.2
+"""A character that may be a digit."""
+_REPLACED: Final = 0.5
 """A character compared with one of those to be replaced."""
-_NUMBER_CHARACTERS = 30
+_NAMESPACES, _NAMESPACE, _NAMESPACE_PAIR = 20, 40, 0.5
+"""Gathering the namespaces of an element, a copy of each, and comparing each with each."""
+_NAMED: Final = 20
+"""Asking a node for its name, as ``*:a`` does."""
+_NAMESPACE_LENGTH: Final = 1_000
+"""No namespace is longer, by the limits of documents."""
+_NUMBER_CHARACTERS: Final = 30
 """No number is longer when written."""
+
+
+class _Nodes(NamedTuple):
+    """Node-sets, one for each evaluation of an expression."""
+
+    pairs: float
+    again: float
+    size: float
+    leaves: bool = False
+    """Whether there is nothing below the nodes."""
+    ordered: bool = True
+    """Whether libxml2 finds them in document order."""
+
+    def alone(self) -> _Nodes:
+        """The nodes as the starting points of paths: sets of one."""
+        return self._replace(size=1, ordered=True)
+
+    def of(self, evaluations: float) -> _Nodes:
+        """The sets of so many evaluations, in each of which a node is but once."""
+        pairs, again = min(self.pairs, evaluations * self.size), min(self.again, evaluations)
+        return self._replace(pairs=pairs, again=again)
+
+    def first_of_each(self, evaluations: float) -> _Nodes:
+        """The first node of each of the sets."""
+        return self._replace(pairs=min(self.pairs, evaluations), size=1)
 
 
 class _Value(NamedTuple):
     """What the evaluations of an expression cost, and what they give: nodes or characters."""
 
     cost: float
-    nodes: Nodes | None = None
-    characters: float = 0
-    """Of all strings together."""
+    nodes: _Nodes | None = None
+    characters: float = _NUMBER_CHARACTERS
+    """Of one string."""
 
 
-def condition_cost(condition: Condition, sizes: Sizes) -> float:
-    """An upper bound of the visits that deciding the condition at the document node takes.
+_DOCUMENT: Final = _Nodes(1, 1, 1)
 
-    Infinity for more than a float can hold, as of 150 ``//a`` in a row on 250 nested ``<a>``.
+
+def expression_of(pattern: Pattern) -> Expression:
+    """The canonical expression of a pattern."""
+    return rooted(parse_expression(pattern.text, {}, CANONICAL_LIMITS))
+
+
+def expression_cost(expression: Expression, sizes: Sizes) -> float:
+    """An upper bound of the visits that deciding a rooted expression at the document node takes.
+
+    Infinity for more than a float can hold.
     """
     try:
-        cost = _Estimate(sizes).condition(condition, DOCUMENT)
+        cost = _Estimate(sizes).value(expression, _DOCUMENT, exists=True).cost
     except OverflowError:
-        return inf
-    return inf if isnan(cost) else cost
+        return math.inf
+    return math.inf if math.isnan(cost) else cost
 
 
 class _Estimate:
@@ -104,259 +131,286 @@ class _Estimate:
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
-        self._sets = NodeSets(sizes)
 
-    # Conditions.
-
-    def condition(self, condition: Condition, here: Nodes) -> float:
-        """The cost of deciding the condition at each of the nodes."""
-        match condition:
-            case Exists(reach, label, where):
-                cost, found = self._sets.step(_axis(reach, label), label, here.alone())
-                return here.pairs * _EVALUATION + cost + self._asked(where, found)
-            case AllOf(parts) | AnyOf(parts):
-                return sum(self.condition(part, here) for part in parts)
-            case Not(part):
-                return here.pairs * _EVALUATION + self.condition(part, here)
-            case AtDocument(inner):
-                return here.pairs * self.condition(inner, DOCUMENT)
-            case SelfIs():
-                return here.pairs * _EVALUATION
-            case ValueTest():
-                return here.pairs * _EVALUATION + self._tested(condition, here)
-            case FirstValue(steps, test):
-                cost, nodes = here.pairs * _EVALUATION, here.alone()
-                for reach, label, where in steps:
-                    more, found = self._sets.step(_axis(reach, label), label, nodes)
-                    cost += more + self._asked(where, found)
-                    cost += self._sets.merged(_axis(reach, label), nodes, found)
-                    nodes = found.without_doubles(here.pairs)
-                return (
-                    cost
-                    + self._sets.sorted(nodes)
-                    + self._tested(test, nodes.first_of_each(here.pairs))
+    def value(self, expression: Expression, here: _Nodes, *, exists: bool = False) -> _Value:
+        """One evaluation at each of the nodes; of all the cost is that of all together."""
+        each = here.pairs * _EVALUATION
+        match expression:
+            case Path(absolute, steps):
+                start = _DOCUMENT._replace(pairs=here.pairs, again=here.pairs)
+                cost, nodes = self._steps(
+                    steps, start if absolute else here.alone(), here, exists=exists
                 )
-            case Residual(expression):
-                return self._expression(expression, here).cost
+                return _Value(each + cost, nodes)
+            case Chain(base, steps):
+                value = self.value(base, here)
+                cost, nodes = self._steps(steps, value.nodes or here, here, exists=exists)
+                return _Value(value.cost + cost, nodes)
+            case Filter(base, predicates):
+                value = self.value(base, here)
+                found = value.nodes or here
+                cost, nodes = self._left_by(predicates, found, here)
+                return _Value(value.cost + self._sorted(found) + cost, nodes)
+            case Union(parts):
+                return self._union([self.value(part, here) for part in parts])
+            case Binary():
+                return self._binary(expression, here)
+            case Negative(operand):
+                return _Value(each + self._number(self.value(operand, here), here))
+            case Call():
+                return self._call(expression, here)
+            case Literal(text):
+                return _Value(each, characters=len(text.encode()))
+            case Number():
+                return _Value(each)
             case _:
-                assert_never(condition)
+                assert_never(expression)
 
-    def _asked(self, where: Condition, nodes: Nodes) -> float:
-        """The cost of a condition as a predicate."""
-        return nodes.pairs * _PREDICATE + self.condition(where, nodes) if where is not TRUE else 0
-
-    def _tested(self, test: ValueTest, nodes: Nodes) -> float:
-        cost = self._sets.read(nodes, _READ)
-        if test.operator is Operator.CONTAINS and isinstance(test.constant, Literal):
-            return cost + self._sets.characters(nodes) * looking_for(test.constant.value)
-        by_text = isinstance(test.constant, Literal) and test.operator in _BY_TEXT
-        return cost if by_text else cost + self._sets.characters(nodes) * _READ_NUMBER
-
-    # Steps.
+    # Node-sets.
 
     def _steps(
-        self, steps: tuple[Step, ...], nodes: Nodes, evaluations: float
-    ) -> tuple[float, Nodes]:
+        self, steps: tuple[Step, ...], nodes: _Nodes, here: _Nodes, *, exists: bool
+    ) -> tuple[float, _Nodes]:
         total = 0.0
-        for step in direct(steps):
-            label = step_label(step)
-            cost, found = self._sets.step(step.axis, label, nodes)
-            if step.predicates[:1] == (_FIRST,) and (label is None or label.local is None):
-                cost, found = self._sets.nearest(step.axis, cost, found, nodes)
-            more, kept = self._predicates(step.predicates, found, nodes)
-            total += cost + more + self._sets.merged(step.axis, nodes, kept)
-            nodes = kept.without_doubles(evaluations)
+        straight = direct(steps)
+        for number, step in enumerate(straight):
+            last = exists and number == len(straight) - 1
+            cost, found = self._step(step, nodes)
+            if _is_any(step) and ((last and not step.predicates) or step.predicates[:1] == _FIRST):
+                # The nearest element will do.
+                cost = min(cost, nodes.pairs * (self._sizes.depth + self._sizes.between + 1))
+                found = found._replace(pairs=min(found.pairs, nodes.pairs))
+            more, kept = self._left_by(step.predicates, found, nodes)
+            total += cost + more
+            if nodes.size > 1 and step.axis not in _DISJOINT and not last:
+                total += kept.pairs * kept.size * _MERGED
+            nodes = kept.of(here.pairs)
         return total, nodes
 
-    def _predicates(
-        self, predicates: tuple[Expression, ...], found: Nodes, before: Nodes
-    ) -> tuple[float, Nodes]:
+    def _left_by(
+        self, predicates: tuple[Expression, ...], found: _Nodes, before: _Nodes
+    ) -> tuple[float, _Nodes]:
         """The cost of predicates on the nodes found from those before, and the nodes left."""
         cost = 0.0
         for predicate in predicates:
             if isinstance(predicate, Number):
                 cost += found.pairs
             else:
-                cost += found.pairs * _PREDICATE + self._expression(predicate, found).cost
+                cost += found.pairs * _PREDICATE + self.value(predicate, found, exists=True).cost
             if isinstance(predicate, Number) or predicate == _LAST:
-                # From each node before, at most one is left; the fifth, of five at least.
-                place = _place(predicate) if isinstance(predicate, Number) else 1
-                pairs = min(found.pairs / place, before.pairs)
-                size = min(found.size, before.size)
+                # From each node before, at most one is left.
+                pairs, size = min(found.pairs, before.pairs), min(found.size, before.size)
                 found = found._replace(pairs=pairs, size=size)
         return cost, found
 
-    # Expressions.
+    def _step(self, step: Step, nodes: _Nodes) -> tuple[float, _Nodes]:
+        """The visits of a step from each of the nodes, and the nodes that have its label."""
+        axis, label, sizes = step.axis, step_label(step), self._sizes
+        pairs = nodes.pairs
+        if axis is Axis.NAMESPACE:
+            spaces = sizes.namespaces
+            each = _NAMESPACES + spaces * (_NAMESPACE + spaces * _NAMESPACE_PAIR)
+            found = _Nodes(pairs * spaces, pairs, nodes.size * spaces, leaves=True, ordered=False)
+            return pairs * (sizes.depth + each), found
+        visits, seen = self._reached(axis, nodes)
+        labelled = sizes.count(label)
+        found = _Nodes(
+            pairs=min(visits, seen * labelled),
+            again=seen,
+            size=min(labelled, nodes.size * sizes.nodes),
+            leaves=label is not None and label.kind is not Kind.ELEMENT,
+            ordered=axis in _FORWARD
+            and (nodes.size <= 1 or (axis in (Axis.SELF, Axis.ATTRIBUTE) and nodes.ordered)),
+        )
+        return pairs + visits + _naming(label, visits, found.pairs), found
 
-    def _expression(self, expression: Expression, here: Nodes) -> _Value:
-        """One evaluation at each of the nodes."""
-        match expression:
-            case Path(absolute, steps):
-                start = here.alone()
-                if absolute:
-                    start = DOCUMENT._replace(pairs=here.pairs, again=here.pairs)
-                cost, nodes = self._steps(steps, start, here.pairs)
-                return _Value(here.pairs * _EVALUATION + cost, nodes)
-            case Chain(base, steps):
-                value = self._expression(base, here)
-                more, kept = self._steps(steps, value.nodes or here, here.pairs)
-                return _Value(value.cost + more, kept)
-            case Filter(base, predicates):
-                value = self._expression(base, here)
-                found = value.nodes or here
-                more, kept = self._predicates(predicates, found, here.alone())
-                return _Value(value.cost + self._sets.sorted(found) + more, kept)
-            case Union(parts):
-                values = [self._expression(part, here) for part in parts]
-                merged, joined = self._sets.union([one.nodes for one in values if one.nodes])
-                return _Value(sum(one.cost for one in values) + merged, joined)
-            case Binary():
-                return self._binary(expression, here)
-            case Negative(operand):
-                return self._number(self._expression(operand, here), here)
-            case Call():
-                return self._call(expression, here)
-            case Literal(value):
-                cost = here.pairs * _EVALUATION
-                return _Value(cost, characters=here.pairs * len(value.encode()))
-            case Number():
-                return _Value(here.pairs * _EVALUATION, characters=here.pairs * _NUMBER_CHARACTERS)
+    def _reached(self, axis: Axis, nodes: _Nodes) -> tuple[float, float]:
+        """The nodes visited from all of the nodes, and how often one may be visited."""
+        sizes, pairs, again = self._sizes, nodes.pairs, nodes.again
+        everything = sizes.nodes + sizes.depth
+        match axis:
+            case Axis.SELF:
+                return pairs, again
+            case Axis.PARENT:
+                return pairs, min(pairs, again * sizes.breadth)
+            case Axis.CHILD | Axis.ATTRIBUTE:
+                return min(again * sizes.nodes, pairs * sizes.breadth), again
+            case Axis.DESCENDANT | Axis.DESCENDANT_OR_SELF:
+                seen = min(again * sizes.depth, pairs)
+                return pairs + seen * sizes.nodes, seen
+            case Axis.FOLLOWING_SIBLING | Axis.PRECEDING_SIBLING:
+                return pairs * sizes.breadth, min(pairs, again * sizes.breadth)
+            case Axis.ANCESTOR | Axis.ANCESTOR_OR_SELF:
+                return pairs * (sizes.depth + 1), pairs
             case _:
-                assert_never(expression)
+                return pairs * everything, pairs
 
-    def _binary(self, binary: Binary, here: Nodes) -> _Value:
-        operator = binary.operator
-        sides = self._expression(binary.left, here), self._expression(binary.right, here)
-        if operator in ("+", "-", "*", "div", "mod"):
-            sides = self._number(sides[0], here), self._number(sides[1], here)
-        cost = here.pairs * _EVALUATION + sides[0].cost + sides[1].cost
-        if operator in _MIRRORED:
-            sets = [side.nodes for side in sides if side.nodes]
-            weight = _READ if operator in ("=", "!=") else _READ_NUMBER
-            cost += sum(self._sets.read(nodes, weight) for nodes in sets)
-            if len(sets) > 1:
-                each = min(sets[0].pairs * sets[1].size, sets[0].size * sets[1].pairs)
-                cost += each * _PAIR
-                if operator in ("=", "!="):
-                    cost += self._alike(each, (sets[0], sets[1]), binary)
-        return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
+    def _union(self, values: list[_Value]) -> _Value:
+        sets = [value.nodes for value in values if value.nodes]
+        joined = _Nodes(
+            pairs=sum(nodes.pairs for nodes in sets),
+            again=sum(nodes.again for nodes in sets),
+            size=sum(nodes.size for nodes in sets),
+            leaves=all(nodes.leaves for nodes in sets),
+            ordered=False,
+        )
+        merged = joined.pairs * joined.size * _MERGED
+        return _Value(sum(value.cost for value in values) + merged, joined)
 
-    def _alike(self, pairs: float, sides: tuple[Nodes, Nodes], binary: Binary) -> float:
-        """Comparing so many pairs of values letter by letter, as far as they are alike."""
-        one, other = sides
-        characters = self._sets.characters
-        letters = min(characters(one) * other.size, characters(other) * one.size)
-        if letters > pairs * _ALIKE_FREE:
-            # Telling how long the values are takes a walk through the document.
-            shorter = min(self._longest(binary.left), self._longest(binary.right))
-            letters = min(letters, pairs * max(0, shorter - _ALIKE_FREE))
-        return letters * _ALIKE
+    def _sorted(self, nodes: _Nodes) -> float:
+        """Bringing node-sets into document order.
 
-    # Functions.
+        Two nodes are compared by going up to a common parent, and from one to the other along
+        its children; what is no element, by the element before it.
+        """
+        if nodes.size <= 1:
+            return 0
+        sizes = self._sizes
+        around = sizes.depth + sizes.between
+        along = min(nodes.again * sizes.nodes, nodes.pairs * sizes.breadth)
+        in_order = nodes.pairs * (_EVALUATION + around) + along
+        if nodes.ordered:
+            return in_order
+        return max(in_order, nodes.pairs * math.log2(nodes.size) * (around + sizes.breadth))
 
-    def _call(self, call: Call, here: Nodes) -> _Value:
-        arguments = [self._expression(argument, here) for argument in call.arguments]
+    def _read(self, nodes: _Nodes, weight: float) -> float:
+        """Reading the string-value of every node."""
+        times = self._times(nodes)
+        below = 0 if nodes.leaves else times * self._sizes.nodes
+        return nodes.pairs + below + times * self._sizes.characters * weight
+
+    def _times(self, nodes: _Nodes) -> float:
+        """How often one text is part of a string-value."""
+        return min(nodes.pairs, nodes.again * (1 if nodes.leaves else self._sizes.depth))
+
+    # Operators and functions.
+
+    def _binary(self, binary: Binary, here: _Nodes) -> _Value:
+        sides = self.value(binary.left, here), self.value(binary.right, here)
+        cost = here.pairs * _EVALUATION
+        if binary.operator in _ARITHMETIC:
+            return _Value(cost + sum(self._number(side, here) for side in sides))
+        cost += sides[0].cost + sides[1].cost
+        if binary.operator in ("and", "or"):
+            return _Value(cost)
+        sets = [side.nodes for side in sides if side.nodes]
+        weight = _LETTER if binary.operator in ("=", "!=") else _DIGIT
+        cost += sum(self._read(nodes, weight) for nodes in sets)
+        if len(sets) > 1:
+            one, other = sets
+            cost += min(one.pairs * other.size, one.size * other.pairs) * _PAIR
+            if weight is _LETTER:
+                times = min(self._times(one) * other.size, self._times(other) * one.size)
+                cost += times * self._sizes.characters * _LETTER
+        return _Value(cost)
+
+    def _call(self, call: Call, here: _Nodes) -> _Value:
+        arguments = [self.value(argument, here) for argument in call.arguments]
         cost = here.pairs * _EVALUATION + sum(argument.cost for argument in arguments)
+        sets = [argument.nodes for argument in arguments if argument.nodes]
         if call.name != "count":
-            cost += sum(
-                self._sets.sorted(argument.nodes) for argument in arguments if argument.nodes
-            )
+            cost += sum(map(self._sorted, sets))
         if not arguments and call.name in _ABOUT_CONTEXT:
-            arguments = [_Value(0, here.alone())]
-        if call.name in _ON_STRINGS:
-            return self._on_strings(call, cost, arguments, here)
-        if call.name in _ON_NUMBERS:
-            return self._number(arguments[0]._replace(cost=cost), here)
-        if call.name == "sum" and arguments[0].nodes:
-            cost += self._sets.read(arguments[0].nodes, _READ_NUMBER)
-        if call.name == "id":
-            nodes = arguments[0].nodes
-            length = self._sets.characters(nodes) if nodes else arguments[0].characters
-            more, found = self._sets.words(length, here.pairs)
-            return _Value(cost + more + (self._sets.read(nodes, _READ) if nodes else 0), found)
-        if call.name in _NAMES:
-            nodes = arguments[0].nodes or here if arguments else here
-            return self._named(call, cost, nodes.first_of_each(here.pairs))
-        if call.name == "lang":
-            cost += here.pairs * self._sets.above()
-        return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
+            arguments, sets = [_Value(0, here.alone())], [here.alone()]
+        characters = float(self._sizes.characters)
+        match call.name:
+            case "count" | "last" | "position" | "true" | "false" | "not" | "boolean":
+                return _Value(cost)
+            case "number" | "floor" | "ceiling" | "round":
+                return _Value(cost + self._number(arguments[0]._replace(cost=0), here))
+            case "sum":
+                return _Value(cost + sum(self._read(nodes, _DIGIT) for nodes in sets))
+            case "name" | "local-name":
+                return _Value(cost + self._text_cost(arguments, here), characters=characters)
+            case "namespace-uri":
+                length = min(_NAMESPACE_LENGTH, characters)
+                return _Value(cost + 2 * here.pairs * length * _LETTER, characters=length)
+            case "lang":
+                cost += self._text_cost(arguments, here)
+                # Going up to the root, and through all attributes on the way.
+                levels = self._sizes.depth + 1
+                above = levels + min(self._sizes.nodes, levels * self._sizes.attributes_each)
+                return _Value(cost + here.pairs * above)
+            case "id":
+                return self._identified(cost, arguments[0], here)
+            case _:
+                return self._text_function(call, cost, arguments, here)
 
-    def _named(self, call: Call, cost: float, nodes: Nodes) -> _Value:
-        """Functions that give a part of a node's name."""
-        # However long names are, they are part of the text, each at its own place.
-        names = nodes._replace(kind=Kind.TEXT)
-        length = self._sets.characters(names)
-        if call.name == "namespace-uri":
-            # Namespaces are not: many elements share one.
-            length = nodes.pairs * self._sizes.namespace_length
-        return _Value(cost + self._sets.read(names, _READ) + 2 * length * _READ, characters=length)
+    def _identified(self, cost: float, names: _Value, here: _Nodes) -> _Value:
+        """Every word is looked up, and what it names compared with what was found before."""
+        sizes = self._sizes
+        size = min(sizes.nodes, sizes.characters if names.nodes else names.characters)
+        read = self._read(names.nodes, _LETTER) if names.nodes else 0
+        words = here.pairs * (names.characters if not names.nodes else sizes.characters)
+        found = _Nodes(here.pairs * size, here.pairs, size, ordered=False)
+        return _Value(cost + read + words + found.pairs * size * _MERGED, found)
 
-    def _on_strings(self, call: Call, cost: float, arguments: list[_Value], here: Nodes) -> _Value:
+    def _text_function(
+        self, call: Call, cost: float, arguments: list[_Value], here: _Nodes
+    ) -> _Value:
         """Functions that read strings: work by the character."""
-        lengths = []
-        for argument in arguments:
-            if argument.nodes:
-                first = argument.nodes.first_of_each(here.pairs)
-                cost += self._sets.read(first, _READ)
-                lengths.append(self._sets.characters(first))
-            else:
-                lengths.append(argument.characters)
-        cost += sum(lengths) * _READ * 2
+        cost += self._text_cost(arguments, here)
+        lengths = [self._length(argument) for argument in arguments]
         if call.name == "concat":
             # Each piece is put behind all that came before.
-            cost += sum(lengths) * len(lengths) * _READ
-            return _Value(cost, characters=sum(lengths))
+            pieces = here.pairs * sum(lengths) * len(lengths) * _LETTER
+            return _Value(cost + pieces, characters=sum(lengths))
         if call.name == "translate":
-            cost += lengths[0] * _REPLACED * self._longest(call.arguments[1])
+            cost += here.pairs * lengths[0] * lengths[1] * _REPLACED
         elif call.name in _SEARCHING:
-            match call.arguments:
-                case _, Literal(needle):
-                    cost += lengths[0] * looking_for(needle)
-                case Literal(text), _:
-                    cost += here.pairs * looking_in(text)
-                case _, needle:
-                    cost += lengths[0] * self._longest(needle) * COMPARED
+            # Text like the needle's beginning is read again at every place.
+            cost += self._all_of(arguments[0], here) * min(lengths) * _LETTER
         return _Value(cost, characters=lengths[0])
 
-    def _longest(self, expression: Expression) -> int:
-        """How long one value of an argument can be."""
-        if isinstance(expression, Literal):
-            return len(expression.value.encode())
-        if isinstance(expression, Path) and expression.steps:
-            return self._sizes.longest(step_label(expression.steps[-1]))
-        return self._sizes.characters
+    def _text_cost(self, arguments: list[_Value], here: _Nodes) -> float:
+        """Making strings of arguments, and copying them."""
+        firsts = [one.nodes.first_of_each(here.pairs) for one in arguments if one.nodes]
+        read = sum(self._read(nodes, _LETTER) for nodes in firsts)
+        return read + sum(self._all_of(one, here) for one in arguments) * 2 * _LETTER
 
-    # Values.
+    def _length(self, value: _Value) -> float:
+        """How long one string can be."""
+        return self._sizes.characters if value.nodes else value.characters
 
-    def _number(self, value: _Value, here: Nodes) -> _Value:
-        """The value made a number."""
-        cost = value.cost + value.characters * _READ_NUMBER
+    def _all_of(self, value: _Value, here: _Nodes) -> float:
+        """How long all strings together can be."""
         if value.nodes:
-            cost += self._sets.sorted(value.nodes) + self._sets.read(
-                value.nodes.first_of_each(here.pairs), _READ_NUMBER
-            )
-        return _Value(cost, characters=here.pairs * _NUMBER_CHARACTERS)
+            return self._times(value.nodes.first_of_each(here.pairs)) * self._sizes.characters
+        return here.pairs * value.characters
+
+    def _number(self, value: _Value, here: _Nodes) -> float:
+        """The cost of the value as a number."""
+        if value.nodes is None:
+            return value.cost + here.pairs * value.characters * _DIGIT
+        first = value.nodes.first_of_each(here.pairs)
+        return value.cost + self._sorted(value.nodes) + self._read(first, _DIGIT)
 
 
-def _place(number: Number) -> float:
-    """The position that a number in a predicate asks for; 1 if there is no such position."""
-    return max(1.0, float(int(constant_number(number)))) if constant_number(number) < inf else 1.0
+def _naming(label: Label | None, visits: float, found: float) -> float:
+    """Comparing names with that of a label, where it takes more than a glance."""
+    if label is None or label.kind is Kind.TEXT or label.namespace is label.local is None:
+        return 0
+    if label.namespace is None:
+        return visits * _NAMED
+    return found * len(label.namespace.encode()) * _LETTER
 
 
-def _axis(reach: Reach, label: Label) -> Axis:
-    if reach is Reach.DESCENDANT:
-        return Axis.DESCENDANT
-    return Axis.ATTRIBUTE if label.kind is Kind.ATTRIBUTE else Axis.CHILD
+def _is_any(step: Step) -> bool:
+    """Whether every element passes the step's test."""
+    if isinstance(step.test, KindTest):
+        return step.test.kind == "node"
+    return step.test.namespace is step.test.local is None
 
 
-_FIRST: Final = Number("1")
+_FIRST: Final = (Number("1"),)
 _LAST: Final = Call("last", ())
-_MIRRORED: Final = frozenset({"=", "!=", "<", "<=", ">", ">="})
-_BY_TEXT: Final = frozenset({Operator.EQUAL, Operator.UNEQUAL, Operator.STARTS_WITH})
+_ARITHMETIC: Final = frozenset({"+", "-", "*", "div", "mod"})
 _SEARCHING: Final = frozenset({"contains", "substring-before", "substring-after"})
-_NAMES: Final = frozenset({"name", "local-name", "namespace-uri"})
-_ON_NUMBERS: Final = frozenset({"number", "floor", "ceiling", "round"})
-_ON_STRINGS: Final = _SEARCHING | {
-    "string", "starts-with", "substring", "concat", "string-length", "normalize-space", "translate",
+_ABOUT_CONTEXT: Final = frozenset(
+    {"string", "number", "string-length", "normalize-space", "name", "local-name"}
+)
+_DISJOINT: Final = frozenset({Axis.CHILD, Axis.ATTRIBUTE, Axis.SELF, Axis.NAMESPACE})
+"""Axes whose nodes belong to one context node only, so that no node is found twice."""
+_FORWARD: Final = frozenset(Axis) - {
+    Axis.ANCESTOR, Axis.ANCESTOR_OR_SELF, Axis.PRECEDING, Axis.PRECEDING_SIBLING, Axis.NAMESPACE,
 }  # fmt: skip
-_ABOUT_CONTEXT: Final = frozenset({"string", "number", "string-length", "normalize-space"})

@@ -1,14 +1,22 @@
-"""What only libxml2 can decide: compiled expressions, within bounds of work and of memory.
+"""What libxml2 decides: compiled expressions, within bounds of work and of memory.
 
-Every engine comes here with its *candidates*: the patterns that a document may match as far as the
-engine can tell. Each is compiled when it is first needed and kept, up to a bound. Before libxml2
-is asked, the work is estimated (:mod:`~twigcast.matching.residual.cost`): an exact pattern over the
-bound is decided by :mod:`~twigcast.matching.residual.tree_walk` instead, any other stays undecided.
+libxml2 cannot be stopped once it has begun. What is it asked, and what bounds it?
 
-The estimates of one document are added up, each distinct pattern counting once. Nearly always
-the sum is small, which is known from the scale of the document without measuring it. Where it is
-over its bound, patterns are decided from the cheapest to the dearest until the sum is spent; the
-others are undecided. So nobody's subscription takes from a cheaper one.
+- Where the kernel is installed it says which pairs are undecided, for every engine, and evaluates
+  what no index decides. Left to libxml2 is what the kernel is not sure of, within the bounds below,
+  and for the engine ``lxml`` everything that is not undecided (:meth:`Residuals.answers`).
+- Where it is not, every engine comes here with its *candidates*: the patterns that a document may
+  match as far as the engine can tell.
+
+The work is estimated (:mod:`~twigcast.matching.residual.cost`): an exact pattern over the bound is
+decided by :mod:`~twigcast.matching.residual.tree_walk` instead, any other stays undecided. The
+estimate of a pattern is worked out once for each scale of documents, and on small documents that is
+all; where it is over the bound, the document is measured and the pattern estimated for it.
+
+The estimates of one document are added up, each distinct pattern counting once. Where the sum is
+over its bound, patterns are decided from the cheapest to the dearest until it is spent; the others
+are undecided. So nobody's subscription takes from a cheaper one. Both bounds grow with the
+document.
 
     >>> residuals = Residuals()
     >>> second = Pattern.parse("//a[2]")
@@ -20,7 +28,7 @@ others are undecided. So nobody's subscription takes from a cheaper one.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Final
 
@@ -29,18 +37,21 @@ from lxml import etree
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.interface.engine import Decision
-from twigcast.matching.residual.cost import condition_cost
+from twigcast.matching.residual.cost import expression_cost, expression_of
 from twigcast.matching.residual.document_stats import SCALES, scale, sizes_at_scale, sizes_of
 from twigcast.matching.residual.tree_walk import Walk
 
 COST_MAX: Final = 10_000_000
-"""Visits that one expression may cost on one document: some 50 to 100 ms of libxml2's time."""
+"""Steps that one expression may take on one document, some 50 milliseconds of the kernel; for
+libxml2 visits of nodes, 50 to 100 milliseconds."""
 
 DOCUMENT_COST_MAX: Final = 250_000_000
-"""Visits that all expressions together may cost on one document: a second or two of libxml2's time.
-The estimates are upper bounds, and those of a thousand rules that people wrote for DocBook, JATS
-or HTML add up to 50 to 80 million on their larger documents (100 KB); this is three times as much.
-As many steps are for all that the kernel has to look at, which takes less than a second."""
+"""Steps or visits that all expressions together may take on one document: a second or two. Those of
+a thousand rules that people wrote for DocBook, JATS or HTML add up to less than a third of this on
+their larger documents (100 KB)."""
+
+COST_NODES: Final = 65_536
+"""With every so many nodes a document may take as many steps or visits again."""
 
 COMPILED_MAX: Final = 100_000
 """Compiled expressions kept, at about 2 KB each."""
@@ -50,26 +61,32 @@ _WALKING: Final = 150
 """A step of walking, in visits: it is Python's, and takes 1 to 2 microseconds."""
 
 
+_ANSWER_COST_MAX, _ANSWERS_COST_MAX = 10 * COST_MAX, 10 * DOCUMENT_COST_MAX
+"""Visits beyond which libxml2 is not asked for what the kernel has decided. Estimates are upper
+bounds, so that is nearly always far less than a second, and some seconds for all of a document."""
+
+
 class _Compiled:
     """A compiled expression, and at most what it costs on documents of each scale."""
 
-    __slots__ = ("_bounds", "xpath")
+    __slots__ = ("_bounds", "expression", "xpath")
 
     def __init__(self, pattern: Pattern) -> None:
         text, namespaces = pattern.for_libxml2()
         # As a predicate the first node found will do; boolean(…) would find and sort them all.
         whole = f"boolean(/self::node()[{text}])"
         self.xpath = etree.XPath(whole, namespaces=namespaces, regexp=False)
+        self.expression = expression_of(pattern)
         self._bounds: dict[float, float] = {}
 
-    def bound(self, pattern: Pattern, size: float) -> float:
+    def bound(self, size: float) -> float:
         """What no document of the scale can cost more than; worked out once for each."""
         tried = next((one for one in SCALES if one >= size), math.inf)
         known = self._bounds.get(tried)
         if known is None:
             known = math.inf
             if tried < math.inf:
-                known = condition_cost(pattern.condition, sizes_at_scale(int(tried)))
+                known = expression_cost(self.expression, sizes_at_scale(int(tried)))
             self._bounds[tried] = known
         return known
 
@@ -78,8 +95,9 @@ class Residuals:
     """Decides patterns within bounds of work and memory.
 
     ``cost_max`` bounds the work of one pattern on one document, ``document_cost_max`` that of all
-    of them, ``compiled_max`` the memory. Several threads may ask at once. ``decided`` and
-    ``walked`` count what was done so far, ``costly_documents`` the documents that were over.
+    of them, ``compiled_max`` the memory. Several threads may ask at once. ``decided``, ``asked``
+    and ``walked`` count the pairs so far, those that libxml2 decided, and those that were too
+    costly for it; ``costly_documents`` the documents that were over.
     """
 
     def __init__(
@@ -91,6 +109,7 @@ class Residuals:
     ) -> None:
         self.compiled_max = compiled_max
         self.decided = 0
+        self.asked = 0
         self.walked = 0
         self.costly_documents = 0
         self._cost_max = cost_max
@@ -121,7 +140,7 @@ class Residuals:
         wanted = (one for group in groups for one in group)
         costs = self._costs((candidates[one] for one in wanted if one in candidates), document)
         verdicts: dict[Pattern, bool | None] = {}
-        if sum(costs.values()) > self._document_cost_max:
+        if sum(costs.values()) > self._document_cost_max * _times(document):
             verdicts = self._verdicts(costs, document)
 
         def verdict(one: int) -> bool | None:
@@ -137,45 +156,102 @@ class Residuals:
         undecided = {one for group in open_groups for one in group if verdict(one) is None}
         return decided, tuple(sorted(undecided))
 
+    def completed(
+        self,
+        matches: Iterable[int],
+        unsure: Mapping[int, Pattern],
+        document: Document,
+        *,
+        undecided: Iterable[int],
+    ) -> Decision:
+        """A decision of which libxml2 has to decide what the kernel is not sure of."""
+        decided = self.decide(unsure.items(), document)
+        return Decision(
+            tuple(sorted((*matches, *decided.matches))),
+            tuple(sorted((*undecided, *decided.undecided))),
+        )
+
+    def completed_links(
+        self,
+        groups: Sequence[Collection[int]],
+        found: list[bool],
+        unsure: Mapping[int, Pattern],
+        document: Document,
+        *,
+        undecided: Iterable[int],
+    ) -> tuple[list[bool], tuple[int, ...]]:
+        """The same for groups, some of which have their matches."""
+        left = [number for number, answer in enumerate(found) if not answer]
+        decided, costly = self.decide_links([groups[number] for number in left], unsure, document)
+        for number, answer in zip(left, decided, strict=True):
+            found[number] = answer
+        open_groups = (group for group, answer in zip(groups, found, strict=True) if not answer)
+        open_ids = {one for group in open_groups for one in group}
+        return found, tuple(sorted(open_ids.intersection((*undecided, *costly))))
+
+    def answers(
+        self, document: Document, otherwise: Collection[int]
+    ) -> Callable[[int, Pattern], bool]:
+        """What tells of an id and its pattern whether libxml2 says yes.
+
+        Where that could take libxml2 seconds, or it gives up, those in ``otherwise`` match.
+        """
+        known: dict[Pattern, bool] = {}
+        left: float = _ANSWERS_COST_MAX
+
+        def answer(one: int, pattern: Pattern) -> bool:
+            nonlocal left
+            if pattern in known:
+                return known[pattern]
+            cost = self._cost(pattern, document, _ANSWER_COST_MAX)
+            verdict = None
+            if cost <= min(left, _ANSWER_COST_MAX):
+                left -= cost
+                verdict = self._asked(pattern, document)
+            self._count(1, walked=verdict is None)
+            known[pattern] = one in otherwise if verdict is None else verdict
+            return known[pattern]
+
+        return answer
+
     def verdict(self, pattern: Pattern, document: Document) -> bool | None:
         """Whether the document matches; None where deciding it would cost too much."""
         costs = self._costs((pattern,), document)
         return self._verdicts(costs, document)[pattern]
 
     def _costs(self, patterns: Iterable[Pattern], document: Document) -> dict[Pattern, float]:
-        """An upper bound of what each distinct pattern costs.
-
-        The document is measured where a bound for all documents of its scale is too high.
-        """
-        size: float | None = None
-        bounds: dict[Pattern, float] = {}
-        measured: set[Pattern] = set()
-        for pattern in patterns:
-            if pattern in bounds:
-                continue
-            size = scale(document) if size is None else size
-            bounds[pattern] = cost = self._held(pattern).bound(pattern, size)
-            if cost > self._cost_max:
-                bounds[pattern] = condition_cost(pattern.condition, sizes_of(document))
-                measured.add(pattern)
-        total = sum(bounds.values())
-        if total > self._document_cost_max:
+        """An upper bound of what each distinct pattern costs."""
+        most = self._cost_max * _times(document)
+        bounds = {
+            pattern: self._cost(pattern, document, most) for pattern in dict.fromkeys(patterns)
+        }
+        total, left = sum(bounds.values()), self._document_cost_max * _times(document)
+        if total > left:
             # The highest bounds first: where they were too high, few need to be measured.
-            for pattern in sorted(bounds.keys() - measured, key=bounds.__getitem__, reverse=True):
-                cost = condition_cost(pattern.condition, sizes_of(document))
+            for pattern in sorted(bounds, key=bounds.__getitem__, reverse=True):
+                cost = self._measured_cost(pattern, document)
                 total += cost - bounds[pattern]
                 bounds[pattern] = cost
-                if total <= self._document_cost_max:
+                if total <= left:
                     break
         return bounds
+
+    def _cost(self, pattern: Pattern, document: Document, most: float) -> float:
+        """An upper bound; the document is measured where that for its scale is over ``most``."""
+        bound = self._held(pattern).bound(scale(document))
+        return bound if bound <= most else self._measured_cost(pattern, document)
+
+    def _measured_cost(self, pattern: Pattern, document: Document) -> float:
+        return expression_cost(self._held(pattern).expression, sizes_of(document))
 
     def _verdicts(
         self, costs: Mapping[Pattern, float], document: Document
     ) -> dict[Pattern, bool | None]:
         """The verdict on each pattern, the cheapest first if not all can be decided."""
-        left = float(self._document_cost_max)
-        within = [pattern for pattern, cost in costs.items() if cost <= self._cost_max]
-        walks = [pattern for pattern in costs if costs[pattern] > self._cost_max and pattern.exact]
+        times = _times(document)
+        left, most = self._document_cost_max * times, self._cost_max * times
+        within = [pattern for pattern, cost in costs.items() if cost <= most]
+        walks = [pattern for pattern in costs if costs[pattern] > most and pattern.exact]
         if walks or sum(costs[pattern] for pattern in within) > left:
             within.sort(key=lambda one: (costs[one], one.text))
             walks.sort(key=lambda one: (costs[one], one.text))
@@ -196,14 +272,18 @@ class Residuals:
         self._count(len(costs), walked=len(walks), costly=costly)
         return verdicts
 
-    def _count(self, decided: int, *, walked: int = 0, costly: bool = False) -> None:
+    def _count(
+        self, decided: int = 0, *, asked: int = 0, walked: int = 0, costly: bool = False
+    ) -> None:
         """Add to the counters, which several threads do at once."""
         with self._lock:
             self.decided += decided
+            self.asked += asked
             self.walked += walked
             self.costly_documents += costly
 
     def _asked(self, pattern: Pattern, document: Document) -> bool | None:
+        self._count(asked=1)
         try:
             return bool(self._held(pattern).xpath(document.tree))
         except etree.XPathError:
@@ -229,3 +309,14 @@ class Residuals:
                 # The one compiled longest ago; keeping track of use would cost every evaluation.
                 del self._compiled[next(iter(self._compiled))]
         return compiled
+
+
+def picked(patterns: Mapping[int, Pattern], ids: Iterable[int]) -> dict[int, Pattern]:
+    """The patterns of these ids, as far as they are there."""
+    found = ((one, patterns.get(one)) for one in ids)
+    return {one: pattern for one, pattern in found if pattern is not None}
+
+
+def _times(document: Document) -> float:
+    """How many times as much as on a small document may be done on this one."""
+    return 1 if scale(document) <= COST_NODES else 1 + sizes_of(document).nodes / COST_NODES

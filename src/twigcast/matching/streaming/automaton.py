@@ -83,7 +83,7 @@ class Leaf:
         self.ids: dict[int, None] = {}
         """Subscriptions that match once it holds below the document node."""
         self.candidates: dict[int, Pattern] = {}
-        """Those that may match then; :mod:`~twigcast.matching.residual.libxml2` decides."""
+        """Those that may match then, which is decided at the end."""
         self.watchers: dict[int | str, None] = {}
         """Who wants to know where it held last."""
 

@@ -6,10 +6,10 @@ by label path (:mod:`~twigcast.matching.streaming.lazy_dfa`), and a reader with 
 was certain, and where paths occurred last: :meth:`StreamingEngine.follow`.
 
 What cannot be decided on the way (:mod:`~twigcast.matching.streaming.streamable`) becomes a
-candidate there, and :mod:`~twigcast.matching.residual.libxml2` decides at the end. Where the steps
-of a document are spent before its end, so does whatever was not found by then, as far as the
-document has the names for it: the cheapest are decided, the dearest undecided. What was found
-stands.
+candidate there, and is decided at the end: by the kernel, where that is installed, else by libxml2
+(:mod:`~twigcast.matching.residual.libxml2`). Where the steps of a document are spent before its
+end, so is whatever was not found by then, as far as the document has the names for it. What was
+found stands, unless the kernel says that it is undecided, so that all engines agree.
 
 One document is read at a time, and nothing is added or removed meanwhile: Python would not read
 two of them faster than one after the other. libxml2's part is outside the lock.
@@ -27,10 +27,21 @@ from twigcast.errors import UsageError
 from twigcast.language.condition.model import TRUE, Condition, Exists, Kind
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
-from twigcast.matching.interface.engine import Decision, EngineStatistics
+from twigcast.matching.interface.engine import (
+    Decision,
+    EngineStatistics,
+    MakeKernel,
+    Verdicts,
+)
 from twigcast.matching.interface.ids import Id, check_id, in_order
 from twigcast.matching.prefilter import required_labels
-from twigcast.matching.residual.libxml2 import COMPILED_MAX, COST_MAX, DOCUMENT_COST_MAX, Residuals
+from twigcast.matching.residual.libxml2 import (
+    COMPILED_MAX,
+    COST_MAX,
+    DOCUMENT_COST_MAX,
+    Residuals,
+    picked,
+)
 from twigcast.matching.streaming.automaton import Automaton, Leaf, key_of
 from twigcast.matching.streaming.lazy_dfa import LEARNED_MAX, REMEMBERED_MAX, LabelPaths
 from twigcast.matching.streaming.links_and_skips import Links, Skips
@@ -84,6 +95,7 @@ class StreamingEngine:
         document_cost_max: int = DOCUMENT_COST_MAX,
         compiled_max: int = COMPILED_MAX,
         remembered_max: int = REMEMBERED_MAX,
+        kernel: MakeKernel | None = None,
     ) -> None:
         self._residuals = Residuals(
             cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
@@ -99,9 +111,11 @@ class StreamingEngine:
         leaves nothing half done."""
         self._reading = False
         self._lock = Lock()
+        self._make_kernel = kernel
         self._begin()
 
     def _begin(self) -> None:
+        self._kernel = self._make_kernel() if self._make_kernel else None
         self._automaton = Automaton()
         self._paths = LabelPaths(self._automaton, self._remembered_max)
         self._entries: dict[Pattern, _Entry] = {}
@@ -133,6 +147,8 @@ class StreamingEngine:
             self._whole = True
 
     def _take_in(self, id: int, pattern: Pattern) -> None:
+        if self._kernel is not None:
+            self._kernel.add(id, pattern)
         entry = self._entries.get(pattern) or self._enter(pattern)
         entry.ids[id] = None
         if entry.settles:
@@ -148,6 +164,8 @@ class StreamingEngine:
                 return False
             self._whole = False
             pattern = self._pattern_of.pop(id)
+            if self._kernel is not None:
+                self._kernel.remove(id)
             entry = self._entries[pattern]
             del entry.ids[id]
             if entry.settles:
@@ -177,8 +195,24 @@ class StreamingEngine:
         if skip:
             matches = [one for one in matches if one not in skip]
             candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
-        decided = self._residuals.decide(candidates, document)
-        return Decision(tuple(sorted((*matches, *decided.matches))), decided.undecided)
+        verdicts = self._kernel.verdicts(document, skip) if self._kernel else None
+        decided = self._decided(dict(candidates), verdicts, document)
+        undecided = {*decided.undecided, *(verdicts.undecided if verdicts else ())}
+        found = (one for one in matches if one not in undecided)
+        return Decision(tuple(sorted((*found, *decided.matches))), tuple(sorted(undecided)))
+
+    def _decided(
+        self, candidates: Mapping[int, Pattern], verdicts: Verdicts | None, document: Document
+    ) -> Decision:
+        """The candidates as the kernel has them; libxml2 decides what that is not sure of."""
+        if verdicts is None:
+            return self._residuals.decide(candidates.items(), document)
+        return self._residuals.completed(
+            candidates.keys() & {*verdicts.matches},
+            picked(candidates, verdicts.unsure),
+            document,
+            undecided=candidates.keys() & {*verdicts.undecided},
+        )
 
     @staticmethod
     def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
@@ -197,13 +231,21 @@ class StreamingEngine:
             }
             candidates.update(self._open(reading))
         candidates = {one: candidates[one] for one in candidates if one not in skip}
-        left = [number for number, moment in enumerate(links.moments) if moment is None]
-        open_groups = [groups[number] for number in left]
-        decided, undecided = self._residuals.decide_links(open_groups, candidates, document)
         found = [moment is not None for moment in links.moments]
-        for number, answer in zip(left, decided, strict=True):
-            found[number] = answer
-        return found, undecided
+        if self._kernel is None:
+            return self._residuals.completed_links(
+                groups, found, candidates, document, undecided=()
+            )
+        verdicts = self._kernel.verdicts(document, skip)
+        sure = candidates.keys() & {*verdicts.matches}
+        found = [
+            answer or not sure.isdisjoint(group)
+            for answer, group in zip(found, groups, strict=True)
+        ]
+        unsure = picked(candidates, verdicts.unsure)
+        return self._residuals.completed_links(
+            groups, found, unsure, document, undecided=verdicts.undecided
+        )
 
     def follow(
         self,
@@ -249,7 +291,11 @@ class StreamingEngine:
             seen = {} if reading.spent else reading.last
             last = {one: place for leaf, place in seen.items() for one in leaf.watchers}
             never = () if reading.spent else in_order(self._watched.keys() - last.keys())
-        residual = self._residuals.decide([*candidates, *late.items()], document)
+        open_ids = {**dict(candidates), **late}
+        verdicts = None
+        if open_ids and self._kernel is not None:
+            verdicts = self._kernel.verdicts(document, (skip_from or {}).get(0, ()))
+        residual = self._decided(open_ids, verdicts, document)
         undecided = {*residual.undecided, *late.keys() & {*residual.matches}}
         for one in residual.matches:
             if one in late:
@@ -316,10 +362,13 @@ class StreamingEngine:
             residual=self._residual,
             unfiltered=self._unfiltered,
             candidates=self._residuals.decided,
+            by_libxml2=self._residuals.asked,
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
-            costly_documents=self._costly + self._residuals.costly_documents,
+            costly_documents=self._costly
+            + self._residuals.costly_documents
+            + (self._kernel.costly_documents if self._kernel else 0),
             states=self._automaton.states,
             remembered=self._paths.remembered,
             remembered_max=self._paths.remembered_max,
