@@ -62,7 +62,8 @@ def test_engines_agree_on_rules_that_people_wrote(
 ) -> None:
     folder, data = shared_path("bench/rules") / genre, shared_path("data")
     rules = dict(list(rules_of(folder).items())[::9])
-    contents = contents_of(folder, data)[:3]
+    contents = contents_of(folder, data)
+    contents = [*contents[:2], contents[-1]]
     assert compared(rules, contents, cost_max=COST_MAX)[1] == 0
     few, undecided = compared(rules, contents, cost_max=20)
     assert few > 0
@@ -102,14 +103,14 @@ def test_what_is_undecided_does_not_depend_on_who_else_asks(engine: str) -> None
     content = b"<r>" + b"<a i='1'><b/></a>" * 400 + b"</r>"
     rules = [
         "//a[count(preceding-sibling::a) = 5]",
-        "//a[preceding::a/@i = following::a/@i]",
+        "//a[preceding::a/@i != following::a/@i]",
         "//a[7]",
         "//b[count(../../a) = 400]",
         "//a[b]",
     ]
-    together = Matcher(rules, engine=engine, residual_cost_max=2_000).decide(content)
+    together = Matcher(rules, engine=engine, residual_cost_max=1_000).decide(content)
     alone = [
-        Matcher([rule], engine=engine, residual_cost_max=2_000).decide(content) for rule in rules
+        Matcher([rule], engine=engine, residual_cost_max=1_000).decide(content) for rule in rules
     ]
     assert together.undecided == tuple(n for n, one in enumerate(alone, 1) if one.undecided)
     assert together.matches == tuple(n for n, one in enumerate(alone, 1) if one.matches)

@@ -174,12 +174,13 @@ impl Evaluator {
         };
         let mut verdicts = vec![Verdict::Costly; asked.len()];
         let mut open: Vec<usize> = (0..asked.len()).collect();
-        let (mut spent, mut steps_max) = (0u64, costs.one / FIRST_ROUND + 1);
+        let (mut spent, mut given, mut next) = (0u64, 0u64, costs.one / FIRST_ROUND + 1);
         while !open.is_empty() {
-            let most = steps_max.min(costs.one);
-            let needed = most.saturating_mul(open.len() as u64);
-            if spent.saturating_add(needed) > costs.all {
-                break;
+            // Also where there are too many for a first round: the cheap ones among them are decided.
+            let left = costs.all.saturating_sub(spent) / open.len() as u64;
+            let most = next.min(costs.one).min(left);
+            if most <= given {
+                break; // not even what was not enough
             }
             open.retain(|&place| {
                 let mut run = Run::new(graph, document, &mut self.memory, most);
@@ -189,10 +190,7 @@ impl Evaluator {
                 verdicts[place] = found.unwrap_or(Verdict::Costly);
                 found.is_none()
             });
-            if most == costs.one {
-                break;
-            }
-            steps_max = steps_max.saturating_mul(2);
+            (given, next) = (most, most.saturating_mul(2));
         }
         self.steps += spent;
         verdicts

@@ -29,7 +29,6 @@ from typing import Final, NamedTuple, assert_never
 from twigcast.language.condition.model import Kind, Label
 from twigcast.language.pattern import CANONICAL_LIMITS, Pattern
 from twigcast.language.translate.translate import step_label
-from twigcast.language.xpath.absolute import rooted
 from twigcast.language.xpath.parser import parse_expression
 from twigcast.language.xpath.syntax import (
     Axis,
@@ -66,8 +65,8 @@ _NAMESPACES, _NAMESPACE, _NAMESPACE_PAIR = 20, 40, 0.5
 """Gathering the namespaces of an element, a copy of each, and comparing each with each."""
 _NAMED: Final = 20
 """Asking a node for its name, as ``*:a`` does."""
-_NAMESPACE_LENGTH: Final = 1_000
-"""No namespace is longer, by the limits of documents."""
+_NAME_LENGTH: Final = 1_000
+"""No name or namespace is longer, by the limits of documents."""
 _NUMBER_CHARACTERS: Final = 30
 """No number is longer when written."""
 
@@ -110,8 +109,9 @@ _DOCUMENT: Final = _Nodes(1, 1, 1)
 
 
 def expression_of(pattern: Pattern) -> Expression:
-    """The canonical expression of a pattern."""
-    return rooted(parse_expression(pattern.text, {}, CANONICAL_LIMITS))
+    """What libxml2 is given for a pattern, in which paths are predicates inside each other."""
+    text, namespaces = pattern.for_libxml2()
+    return parse_expression(text, namespaces, CANONICAL_LIMITS)
 
 
 def expression_cost(expression: Expression, sizes: Sizes) -> float:
@@ -320,11 +320,12 @@ class _Estimate:
                 return _Value(cost + self._number(arguments[0]._replace(cost=0), here))
             case "sum":
                 return _Value(cost + sum(self._read(nodes, _DIGIT) for nodes in sets))
-            case "name" | "local-name":
-                return _Value(cost + self._text_cost(arguments, here), characters=characters)
-            case "namespace-uri":
-                length = min(_NAMESPACE_LENGTH, characters)
-                return _Value(cost + 2 * here.pairs * length * _LETTER, characters=length)
+            case "name" | "local-name" | "namespace-uri":
+                # Many elements share a namespace; names are part of the text, each at its place.
+                length = min(_NAME_LENGTH, characters)
+                own = here.again if call.name != "namespace-uri" and not sets else here.pairs
+                letters = min(here.pairs * length, own * characters)
+                return _Value(cost + 2 * letters * _LETTER, characters=length)
             case "lang":
                 cost += self._text_cost(arguments, here)
                 # Going up to the root, and through all attributes on the way.
@@ -406,9 +407,7 @@ _FIRST: Final = (Number("1"),)
 _LAST: Final = Call("last", ())
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "div", "mod"})
 _SEARCHING: Final = frozenset({"contains", "substring-before", "substring-after"})
-_ABOUT_CONTEXT: Final = frozenset(
-    {"string", "number", "string-length", "normalize-space", "name", "local-name"}
-)
+_ABOUT_CONTEXT: Final = frozenset({"string", "number", "string-length", "normalize-space"})
 _DISJOINT: Final = frozenset({Axis.CHILD, Axis.ATTRIBUTE, Axis.SELF, Axis.NAMESPACE})
 """Axes whose nodes belong to one context node only, so that no node is found twice."""
 _FORWARD: Final = frozenset(Axis) - {
