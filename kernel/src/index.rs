@@ -335,12 +335,7 @@ impl Index {
 }
 
 impl Index {
-    fn of(
-        core: Core,
-        buffer: Option<Arc<dyn Buffer>>,
-        number: Py<PyAny>,
-        bounds: Bounds,
-    ) -> Self {
+    fn of(core: Core, buffer: Option<Arc<dyn Buffer>>, number: Py<PyAny>, bounds: Bounds) -> Self {
         static IDENTITIES: AtomicU64 = AtomicU64::new(0);
         Index {
             length: AtomicUsize::new(core.len()),
