@@ -126,11 +126,13 @@ class Wrong:
         self.ids: set[int] = set()
 
     def add(self, id: int, pattern: Pattern) -> None:
-        assert pattern
+        assert not pattern.exact
         self.ids.add(id)
 
     def remove(self, id: int) -> bool:
-        return id in self.ids and not self.ids.discard(id)
+        there = id in self.ids
+        self.ids.discard(id)
+        return there
 
     def verdicts(self, document: Document, skip: Collection[int]) -> Verdicts:
         tree = document.tree

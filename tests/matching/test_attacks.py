@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.engines import EVERY_ENGINE
+from tests.engines import EVERY_ENGINE, NATIVE
 from tests.matching.attacks import ATTACKS, CANARY_TEXT
 from twigcast.errors import PatternError
 from twigcast.matching import Matcher
@@ -145,31 +145,48 @@ WIDE = b"<r>%s</r>" % (b"<s><t/><t/></s>" * 700)
 """2,101 elements, as in the measurements that these expressions come from."""
 
 
-@pytest.mark.parametrize(
-    "xpath",
-    [
-        "//*[count(//*[count(../*) > 1]) > count(*)]",
-        "//*[count(preceding::*[count(following::*) > 1]) > 1]",
-        "//*[following::*[preceding::*[following::*]]]",
-        "count(//*[//*[2][//*[2][//*[2]]]]) = 1",
-        "//*[. = //*[. = //*[. = 'x' or true()]]]",
-        "//t[count(ancestor::*/descendant::*/ancestor::*/descendant::*) > 5]",
-        "//*/following::*/preceding::*/following::*/preceding::t",
-        "//*//*//*[count(../..//*//*) = 3]",
-    ],
-)
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_an_expression_that_would_run_away_is_undecided_and_stops_no_other(
-    xpath: str, engine: str
-) -> None:
-    matcher = Matcher(engine=engine)
-    matcher.add(1, xpath)
-    matcher.add(2, "//t")
+RUNAWAYS = [
+    "//*[count(//*[count(../*) > 1]) > count(*)]",
+    "//*[count(preceding::*[count(following::*) > 1]) > 1]",
+    "//*[following::*[preceding::*[following::*]]]",
+    "count(//*[//*[2][//*[2][//*[2]]]]) = 1",
+    "//*[. = //*[. = //*[. = 'x' or true()]]]",
+    "//t[count(ancestor::*/descendant::*/ancestor::*/descendant::*) > 5]",
+    "//*/following::*/preceding::*/following::*/preceding::t",
+    "//*//*//*[count(../..//*//*) = 3]",
+]
+
+
+def check_undecided(matcher: Matcher) -> None:
     decision = matcher.decide(WIDE)
     assert (decision.matches, decision.undecided) == ((2,), (1,))
     rows = matcher.match_batch(pa.array([WIDE, b"<u/>", b"<x"], pa.binary()))
     assert rows.column("undecided").to_pylist() == [[1], [], None]
     assert rows.column("matches").to_pylist()[0] == [2]
+
+
+@pytest.mark.parametrize("xpath", RUNAWAYS)
+@pytest.mark.parametrize("engine", ["streaming", "lxml"])
+@pytest.mark.usefixtures("without_kernel")
+def test_an_expression_that_would_run_away_is_undecided_and_stops_no_other(
+    xpath: str, engine: str
+) -> None:
+    check_undecided(Matcher([xpath, "//t"], engine=engine))
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_what_only_libxml2_can_decide_is_undecided_where_it_would_run_away(engine: str) -> None:
+    check_undecided(Matcher(["//*[count(preceding::*/namespace::*) > 9]", "//t"], engine=engine))
+
+
+@NATIVE
+@pytest.mark.parametrize("xpath", RUNAWAYS)
+def test_where_libxml2_would_run_away_all_engines_say_what_the_kernel_says(xpath: str) -> None:
+    decisions = {
+        Matcher([xpath, "//t"], engine=one).decide(WIDE) for one in ("native", "streaming", "lxml")
+    }
+    assert len(decisions) == 1
+    assert 2 in decisions.pop().matches
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
