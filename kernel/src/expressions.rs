@@ -8,7 +8,8 @@ use twigcast_kernel_core::evaluator::expressions::{
     Alone, COST_MAX, Costs, DOCUMENT_COST_MAX, Expressions as Core, Verdict,
 };
 
-use crate::index::{LimitsGiven, limits_of, read_events};
+use crate::events::read_events;
+use crate::index::{LimitsGiven, limits_of};
 use crate::locks::{Brief, Shared, detached};
 
 /// How many readers are kept for documents to come.

@@ -9,6 +9,7 @@ mod batch;
 mod buffers;
 mod conditions;
 mod cover;
+mod events;
 mod expressions;
 mod index;
 mod locks;
@@ -27,7 +28,7 @@ fn outline<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyAny>> 
         Ok(nodes) => {
             let rows: Vec<_> = nodes
                 .into_iter()
-                .map(|node| index::outlined(py, node))
+                .map(|node| events::outlined(py, node))
                 .collect::<PyResult<_>>()?;
             Ok(pyo3::types::PyList::new(py, rows)?.into_any())
         }

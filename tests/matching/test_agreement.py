@@ -126,7 +126,7 @@ class Wrong:
         self.ids: set[int] = set()
 
     def add(self, id: int, pattern: Pattern) -> None:
-        assert not pattern.exact
+        assert pattern.text
         self.ids.add(id)
 
     def remove(self, id: int) -> bool:
