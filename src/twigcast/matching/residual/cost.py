@@ -103,6 +103,8 @@ class _Value(NamedTuple):
     nodes: _Nodes | None = None
     characters: float = _NUMBER_CHARACTERS
     """Of one string."""
+    total: float | None = None
+    """Of all strings together, if that is less than so many of one each."""
 
 
 _DOCUMENT: Final = _Nodes(1, 1, 1)
@@ -352,16 +354,17 @@ class _Estimate:
         """Functions that read strings: work by the character."""
         cost += self._text_cost(arguments, here)
         lengths = [self._length(argument) for argument in arguments]
+        totals = [self._all_of(argument, here) for argument in arguments]
         if call.name == "concat":
             # Each piece is put behind all that came before.
-            pieces = here.pairs * sum(lengths) * len(lengths) * _LETTER
-            return _Value(cost + pieces, characters=sum(lengths))
+            pieces = sum(totals) * len(lengths) * _LETTER
+            return _Value(cost + pieces, characters=sum(lengths), total=sum(totals))
         if call.name == "translate":
-            cost += here.pairs * lengths[0] * lengths[1] * _REPLACED
+            cost += totals[0] * lengths[1] * _REPLACED
         elif call.name in _SEARCHING:
             # Text like the needle's beginning is read again at every place.
-            cost += self._all_of(arguments[0], here) * min(lengths) * _LETTER
-        return _Value(cost, characters=lengths[0])
+            cost += totals[0] * min(lengths) * _LETTER
+        return _Value(cost, characters=lengths[0], total=totals[0])
 
     def _text_cost(self, arguments: list[_Value], here: _Nodes) -> float:
         """Making strings of arguments, and copying them."""
@@ -377,12 +380,12 @@ class _Estimate:
         """How long all strings together can be."""
         if value.nodes:
             return self._times(value.nodes.first_of_each(here.pairs)) * self._sizes.characters
-        return here.pairs * value.characters
+        return here.pairs * value.characters if value.total is None else value.total
 
     def _number(self, value: _Value, here: _Nodes) -> float:
         """The cost of the value as a number."""
         if value.nodes is None:
-            return value.cost + here.pairs * value.characters * _DIGIT
+            return value.cost + self._all_of(value, here) * _DIGIT
         first = value.nodes.first_of_each(here.pairs)
         return value.cost + self._sorted(value.nodes) + self._read(first, _DIGIT)
 
