@@ -1,7 +1,7 @@
 //! Any expression of XPath 1.0 on a document, in polynomial time and within a budget of steps.
 //!
 //! Expressions come as canonical texts ([`canonical`]) and are kept in one [`graph`], in which what many ask
-//! is one part. A document's nodes are numbered when somebody asks ([`nodes`]), and each part is asked
+//! is one part. What needs names that a document lacks comes to nothing ([`vanishing`]). Its nodes are numbered when somebody asks ([`nodes`]), and each part is asked
 //! once of each node at most ([`conditions`], [`scalars`], [`sets`]), or all its answers are found at once by
 //! following an axis back ([`axes::reverse`]). What libxml2 says is right, wherever it says something else
 //! than the standard.
@@ -19,3 +19,4 @@ pub mod scalars;
 pub mod sets;
 pub mod syntax;
 pub mod text;
+pub mod vanishing;

@@ -139,6 +139,13 @@ impl Index {
         pattern == Some(1) && self.residuals.add(id, text)
     }
 
+    /// Whether a pattern only makes a candidate, which is evaluated.
+    #[inline]
+    pub fn is_evaluated(&self, pattern: u32) -> bool {
+        let record = self.pattern(pattern);
+        record.residual != 0 && self.residuals.get(record.id).is_some()
+    }
+
     /// Removes the pattern with this id; whether there was one.
     pub fn remove(&mut self, id: i64) -> bool {
         let Some(pattern) = self.find(id) else {

@@ -94,6 +94,7 @@ pub fn walk(document: &Document, axis: Axis, node: u32) -> Walk {
             at: node,
             end: it.end,
         },
+        Axis::Namespace => nothing,
         Axis::FollowingSibling | Axis::PrecedingSibling if is_attribute || node == DOCUMENT => {
             nothing
         }
@@ -202,14 +203,9 @@ impl Walk {
     }
 }
 
-/// The nodes of a list in document order that an axis can reach from a node, if the axis is one of those
-/// that make a range: from where to where in the list, and up to which end a node may reach.
-pub fn range(
-    document: &Document,
-    axis: Axis,
-    node: u32,
-    list: &[u32],
-) -> Option<(usize, usize, u32)> {
+/// The nodes of a list in document order that an axis can reach from a node: from where to where in the
+/// list, and up to which end a node may reach. The axis is `descendant`, `following` or `preceding`.
+pub fn range(document: &Document, axis: Axis, node: u32, list: &[u32]) -> (usize, usize, u32) {
     let nodes = document.nodes;
     let it = nodes.get(node);
     let anchor = if it.kind == NodeKind::Attribute {
@@ -219,9 +215,8 @@ pub fn range(
     };
     let below = |bound: u32| list.partition_point(|&one| one < bound);
     match axis {
-        Axis::Descendant => Some((below(node + 1), below(it.end), NONE)),
-        Axis::Following => Some((below(nodes.get(anchor).end), list.len(), NONE)),
-        Axis::Preceding => Some((0, below(anchor), anchor)),
-        _ => None,
+        Axis::Following => (below(nodes.get(anchor).end), list.len(), NONE),
+        Axis::Preceding => (0, below(anchor), anchor),
+        _ => (below(node + 1), below(it.end), NONE),
     }
 }

@@ -7,6 +7,7 @@
 //! | `(a \| b)[c]` | branches |
 //! | `p = 'text'`, `p > 5` | a condition on the last step |
 //! | `count(p) > 0` | existence |
+//! | a path to `namespace::*` of which only existence is asked | one to an element: each has that of `xml` |
 //! | a last `[1]` or `[last()]` where existence is asked | nothing |
 
 use crate::evaluator::graph::{
@@ -15,20 +16,26 @@ use crate::evaluator::graph::{
 use crate::evaluator::syntax::{Axis, Comparison, From, Function, Kind, Step, Syntax, Test};
 
 /// Takes an expression into the graph, as what is true or false of a document. The part is held; none
-/// where it would be deeper than is evaluated.
+/// where it would be deeper than is evaluated, or asks more of namespaces than whether there are some.
 pub fn build(graph: &mut Graph, whole: &Syntax) -> Option<Id> {
     let mut builder = Builder {
         graph,
         made: Vec::new(),
         tests: Vec::new(),
+        is_declined: false,
     };
     let root = builder.truth(whole);
-    let Builder { graph, made, tests } = builder;
+    let Builder {
+        graph,
+        made,
+        tests,
+        is_declined,
+    } = builder;
     graph.hold(root);
     // The last ones may be the only users of those before.
     made.into_iter().rev().for_each(|id| graph.sweep(id));
     tests.into_iter().for_each(|test| graph.sweep_test(test));
-    if graph.depth(root) > DEPTH_MAX {
+    if is_declined || graph.depth(root) > DEPTH_MAX {
         graph.release(root);
         return None;
     }
@@ -39,6 +46,8 @@ struct Builder<'a> {
     graph: &'a mut Graph,
     made: Vec<Id>,
     tests: Vec<TestId>,
+    /// Whether it is one for libxml2.
+    is_declined: bool,
 }
 
 impl Builder<'_> {
@@ -199,6 +208,10 @@ impl Builder<'_> {
             if holds == FALSE {
                 return FALSE;
             }
+            if step.axis == Axis::Namespace {
+                holds = self.has_namespaces(step, holds);
+                continue;
+            }
             let predicates = self.predicates(&step.predicates);
             let is_plain = !predicates.iter().any(|&it| self.is_positional(it));
             if is_plain && step.axis == Axis::SelfNode && step.test == Test::Node {
@@ -217,6 +230,19 @@ impl Builder<'_> {
             };
         }
         holds
+    }
+
+    /// Whether the context node has namespace nodes: every element has that of `xml`, nothing else has any.
+    fn has_namespaces(&mut self, step: &Step, holds: Id) -> Id {
+        let any = Test::Name {
+            attribute: false,
+            namespace: None,
+            local: None,
+        };
+        let is_any = step.test == any || step.test == Test::Node;
+        self.is_declined |= !is_any || !step.predicates.is_empty() || holds != TRUE;
+        let test = self.test(&any);
+        self.make(Expr::Has(Axis::SelfNode, test, TRUE))
     }
 
     fn predicates(&mut self, predicates: &[Syntax]) -> Vec<Id> {
@@ -457,6 +483,7 @@ impl Builder<'_> {
         if is_dot && step.predicates.is_empty() {
             return base;
         }
+        self.is_declined |= step.axis == Axis::Namespace;
         let predicates = self.predicates(&step.predicates);
         let test = self.test(&step.test);
         self.make(Expr::Step(base, step.axis, test, predicates.into()))

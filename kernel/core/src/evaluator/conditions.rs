@@ -9,9 +9,9 @@ use std::sync::Arc;
 use crate::evaluator::axes::reverse::sources;
 use crate::evaluator::axes::{Walk, range, walk};
 use crate::evaluator::graph::{Entry, Expr, Graph, Id, TRUE, TestId};
-use crate::evaluator::memory::Memory;
+use crate::evaluator::memory::{Filter, Memory};
 use crate::evaluator::nodes::{DOCUMENT, Document};
-use crate::evaluator::syntax::{Axis, Kind, Test};
+use crate::evaluator::syntax::{Axis, Kind};
 
 /// Visits from single nodes that one condition may take, in times the nodes of the document; then all
 /// its answers are worked out at once.
@@ -75,7 +75,7 @@ impl<'a> Run<'a> {
         memory: &'a mut Memory,
         steps_max: u64,
     ) -> Self {
-        memory.begin(graph, &document);
+        memory.begin(graph);
         Run {
             graph,
             document,
@@ -89,9 +89,7 @@ impl<'a> Run<'a> {
     /// Whether an expression holds of the document.
     pub fn decide(&mut self, id: Id) -> Answer<bool> {
         let (tree, entry) = (self.document.tree, self.graph.entry(id));
-        if tree.subset_has_remarks && entry.may_meet_remarks
-            || tree.subset_has_nodes && entry.may_meet_nodes
-        {
+        if tree.subset_has_remarks && entry.may_meet_remarks {
             return Err(Stop::Unsure);
         }
         self.holds(id, At::alone(DOCUMENT))
@@ -146,6 +144,9 @@ impl<'a> Run<'a> {
             return Ok(known);
         }
         self.spend(1)?;
+        if self.is_barren(id)? {
+            return Ok(false);
+        }
         let answer = self.found(id, entry, at)?;
         self.memory
             .remember(id, node, answer, self.document.nodes.len());
@@ -174,7 +175,7 @@ impl<'a> Run<'a> {
                 let number = self.number(*value, at)?;
                 Ok(number != 0.0 && !number.is_nan())
             }
-            Expr::Truth(value) => Ok(!self.text(*value, at)?.is_empty()),
+            Expr::Truth(value) => Ok(!self.is_empty(*value, at)?),
             _ => self.holds(id, at),
         }
     }
@@ -191,6 +192,14 @@ impl<'a> Run<'a> {
 
     /// Whether some node of the axis passes the test, and the condition holds there.
     fn has(&mut self, id: Id, axis: Axis, test: TestId, holds: Id, node: u32) -> Answer<bool> {
+        let is_inside = matches!(axis, Axis::Descendant | Axis::DescendantOrSelf);
+        if is_inside
+            && node == DOCUMENT
+            && holds != TRUE
+            && let Some(known) = self.has_from_seeds(axis, test, holds)?
+        {
+            return Ok(known);
+        }
         let mut way = self.way(axis, test, node)?;
         let mut answer = false;
         while let Some(found) = self.next(&mut way)? {
@@ -201,21 +210,23 @@ impl<'a> Run<'a> {
         }
         let max = self.visits_each * self.document.nodes.len() as u64;
         if self.memory.visited(id, way.visited, max) {
-            self.tabulate(id, axis, test, holds)?;
+            match self.tabulate(id, axis, test, holds) {
+                // Of some other node it is not known; here it is.
+                Ok(()) | Err(Stop::Unsure) => {}
+                spent => return spent.map(|()| answer),
+            }
         }
         Ok(answer)
     }
 
     /// Finds all answers of a condition at once.
     fn tabulate(&mut self, id: Id, axis: Axis, test: TestId, holds: Id) -> Answer<()> {
+        self.memory.tabled(id);
         let count = self.document.nodes.len();
         self.spend(count as u64 / 8)?;
-        let passing: Vec<u32> = match self.list(test)? {
-            Some((start, end)) => self.memory.listed(start, end).to_vec(),
-            None => (0..count as u32).collect(),
-        };
+        let filter = self.filter(test)?;
         let mut goals = Vec::new();
-        for node in passing {
+        for node in self.passing(filter) {
             self.spend(1)?;
             if holds == TRUE || self.holds(holds, At::alone(node))? {
                 goals.push(node);
@@ -225,6 +236,24 @@ impl<'a> Run<'a> {
         self.spend(count as u64)?;
         self.memory.remember_all(id, &marks, count);
         Ok(())
+    }
+
+    /// How many nodes pass.
+    pub(super) fn how_many(&self, filter: Filter) -> usize {
+        match filter {
+            Filter::Any => self.document.nodes.len(),
+            Filter::Listed(test) => self.memory.listed(test).len(),
+            _ => self.list(filter).unwrap_or_default().len(),
+        }
+    }
+
+    /// All nodes that pass.
+    pub(super) fn passing(&self, filter: Filter) -> Vec<u32> {
+        match filter {
+            Filter::Any => (0..self.document.nodes.len() as u32).collect(),
+            Filter::Listed(test) => self.memory.listed(test).to_vec(),
+            _ => self.list(filter).unwrap_or_default().to_vec(),
+        }
     }
 
     /// The nodes of an axis that pass a test and that predicates leave, nearest first.
@@ -299,36 +328,57 @@ impl<'a> Run<'a> {
 
     // Ways along axes.
 
-    /// The nodes that pass a test, listed; none for the test that all pass.
-    pub(super) fn list(&mut self, test: TestId) -> Answer<Option<(u32, u32)>> {
-        let Some((start, end, looked_at)) = self.memory.list(self.graph, &self.document, test)
-        else {
-            return Ok(None);
-        };
-        self.spend(looked_at / 4)?;
-        Ok(Some((start, end)))
+    /// What a test asks of the nodes of the document.
+    #[inline]
+    pub(super) fn filter(&mut self, test: TestId) -> Answer<Filter> {
+        let (filter, looked_at) = self.memory.filter(self.graph, &self.document, test);
+        self.spend(looked_at)?;
+        Ok(filter)
+    }
+
+    /// The nodes of one kind or name.
+    fn list(&self, filter: Filter) -> Option<&'a [u32]> {
+        match filter {
+            Filter::Nothing => Some(&[]),
+            Filter::Kind(kind) => Some(self.document.nodes.of_kind(kind)),
+            Filter::Name(kind, name) => Some(self.document.nodes.named(kind, name)),
+            Filter::Any | Filter::Listed(_) => None,
+        }
     }
 
     /// The way along an axis, by the list of what passes the test where there may be much else.
-    pub(super) fn way(&mut self, axis: Axis, test: TestId, node: u32) -> Answer<Way> {
+    pub(super) fn way(&mut self, axis: Axis, test: TestId, node: u32) -> Answer<Way<'a>> {
+        if axis.leads_away() && self.document.tree.subset_has_nodes {
+            // libxml2 also comes by what stands in the declarations of entities.
+            return Err(Stop::Unsure);
+        }
+        let filter = self.filter(test)?;
         let mut way = Way {
-            test,
+            filter,
             visited: 0,
-            walk: None,
-            list: (0, 0),
+            source: Source::List(&[]),
             ends_by: u32::MAX,
             is_backward: axis == Axis::Preceding,
         };
-        let is_far = matches!(axis, Axis::Descendant | Axis::Following | Axis::Preceding);
-        if is_far && let Some((start, end)) = self.list(test)? {
-            let listed = self.memory.listed(start, end);
-            if let Some((from, to, ends_by)) = range(&self.document, axis, node, listed) {
-                way.list = (start + from as u32, start + to as u32);
+        if filter == Filter::Nothing {
+            return Ok(way);
+        }
+        if axis.leads_away() || axis == Axis::Descendant {
+            let document = &self.document;
+            if let Filter::Listed(test) = filter {
+                let (from, to, ends_by) = range(document, axis, node, self.memory.listed(test));
+                way.source = Source::Kept(test, from, to);
+                way.ends_by = ends_by;
+                return Ok(way);
+            }
+            if let Some(list) = self.list(filter) {
+                let (from, to, ends_by) = range(document, axis, node, list);
+                way.source = Source::List(&list[from..to]);
                 way.ends_by = ends_by;
                 return Ok(way);
             }
         }
-        way.walk = Some(walk(&self.document, axis, node));
+        way.source = Source::Walk(walk(&self.document, axis, node));
         Ok(way)
     }
 
@@ -337,18 +387,27 @@ impl<'a> Run<'a> {
     pub(super) fn next(&mut self, way: &mut Way) -> Answer<Option<u32>> {
         let document = self.document;
         loop {
-            let next = match &mut way.walk {
-                Some(walk) => walk.next(&document),
-                None => way.next_listed(self.memory),
+            let next = match &mut way.source {
+                Source::Walk(walk) => walk.next(&document),
+                Source::List(list) => next_of(list, way.is_backward),
+                Source::Kept(test, from, to) => {
+                    let mut list = &self.memory.listed(*test)[*from..*to];
+                    let next = next_of(&mut list, way.is_backward);
+                    match way.is_backward {
+                        true => *to = *from + list.len(),
+                        false => *from = *to - list.len(),
+                    }
+                    next
+                }
             };
             let Some(node) = next else {
                 return Ok(None);
             };
             way.visited += 1;
             self.spend(1)?;
-            let passes = match way.walk {
-                Some(_) => self.memory.passes(self.graph, &document, way.test, node),
-                None => !way.is_backward || self.precedes(node, way.ends_by),
+            let passes = match way.source {
+                Source::Walk(_) => self.memory.passes(&document, way.filter, node),
+                _ => !way.is_backward || self.precedes(node, way.ends_by),
             };
             if passes {
                 return Ok(Some(node));
@@ -360,11 +419,6 @@ impl<'a> Run<'a> {
     fn precedes(&self, node: u32, place: u32) -> bool {
         let nodes = self.document.nodes;
         nodes.get(node).end <= place && node != nodes.unseen()
-    }
-
-    /// Whether a test is the one that every node passes.
-    pub(super) fn is_any(&self, test: TestId) -> bool {
-        *self.graph.test(test) == Test::Node
     }
 
     /// A set without doubles, in document order.
@@ -379,29 +433,29 @@ impl<'a> Run<'a> {
 }
 
 /// A way along an axis to the nodes that pass a test.
-pub(super) struct Way {
-    test: TestId,
+pub(super) struct Way<'a> {
+    filter: Filter,
     /// How many nodes were looked at.
     pub(super) visited: u64,
-    walk: Option<Walk>,
-    list: (u32, u32),
+    source: Source<'a>,
     ends_by: u32,
     is_backward: bool,
 }
 
-impl Way {
-    fn next_listed(&mut self, memory: &Memory) -> Option<u32> {
-        let (start, end) = self.list;
-        if start >= end {
-            return None;
-        }
-        let place = if self.is_backward {
-            self.list.1 -= 1;
-            end - 1
-        } else {
-            self.list.0 += 1;
-            start
-        };
-        memory.listed(place, place + 1).first().copied()
-    }
+/// Where the nodes on a way come from.
+enum Source<'a> {
+    /// All nodes of the axis.
+    Walk(Walk),
+    /// A part of a list of nodes that pass.
+    List(&'a [u32]),
+    /// From where to where in the list that was made for a test.
+    Kept(TestId, usize, usize),
+}
+
+fn next_of(list: &mut &[u32], is_backward: bool) -> Option<u32> {
+    let next = match is_backward {
+        true => list.split_off_last(),
+        false => list.split_off_first(),
+    };
+    next.copied()
 }

@@ -234,16 +234,6 @@ impl Expr {
         }
     }
 
-    /// Whether it follows an axis on which libxml2 comes by the entities of an internal subset.
-    fn looks_away(&self) -> bool {
-        match self {
-            Expr::Has(axis, ..) | Expr::Picked(axis, ..) | Expr::Step(_, axis, ..) => {
-                matches!(axis, Axis::Preceding | Axis::Following)
-            }
-            _ => false,
-        }
-    }
-
     fn test(&self) -> Option<TestId> {
         match self {
             Expr::Has(_, test, _) | Expr::Picked(_, test, ..) | Expr::Step(_, _, test, _) => {
@@ -265,8 +255,6 @@ pub struct Entry {
     pub is_positional: bool,
     /// Whether comments and instructions of an internal subset could be among the nodes that it looks at.
     pub may_meet_remarks: bool,
-    /// Whether nodes of the entities that one declares could be.
-    pub may_meet_nodes: bool,
     depth: u32,
     users: u32,
 }
@@ -276,6 +264,8 @@ pub struct Entry {
 struct TestEntry {
     test: Test,
     users: u32,
+    /// No other test had this number before, nor will have it.
+    serial: u64,
 }
 
 /// All parts of all expressions.
@@ -287,7 +277,8 @@ pub struct Graph {
     tests: Vec<TestEntry>,
     test_numbers: FxHashMap<Test, TestId>,
     free_tests: Vec<TestId>,
-    version: u64,
+    /// Tests taken in so far.
+    serials: u64,
 }
 
 impl Default for Graph {
@@ -299,7 +290,7 @@ impl Default for Graph {
             tests: Vec::new(),
             test_numbers: FxHashMap::default(),
             free_tests: Vec::new(),
-            version: 0,
+            serials: 0,
         };
         for constant in [true, false] {
             let id = graph.intern(Expr::Constant(constant));
@@ -359,9 +350,9 @@ impl Graph {
         self.tests.len()
     }
 
-    /// Changes whenever a number may mean something else than before.
-    pub fn version(&self) -> u64 {
-        self.version
+    /// What tells a test from those that had its number before.
+    pub fn test_serial(&self, test: TestId) -> u64 {
+        self.tests[test as usize].serial
     }
 
     /// How deep parts stand inside each other.
@@ -384,7 +375,6 @@ impl Graph {
         if let Some(test) = expr.test() {
             self.tests[test as usize].users += 1;
         }
-        self.version += 1;
         let id = match self.free.pop() {
             Some(id) => {
                 self.entries[id as usize] = entry;
@@ -407,8 +397,9 @@ impl Graph {
         let entry = TestEntry {
             test: test.clone(),
             users: 0,
+            serial: self.serials,
         };
-        self.version += 1;
+        self.serials += 1;
         let id = match self.free_tests.pop() {
             Some(id) => {
                 self.tests[id as usize] = entry;
@@ -445,7 +436,6 @@ impl Graph {
             let expr = std::mem::replace(&mut entry.expr, GONE);
             self.numbers.remove(&expr);
             self.free.push(id);
-            self.version += 1;
             let mut parts = Vec::new();
             expr.each_part(|it| parts.push(it), |_| {});
             expr.each_part(|_| {}, |it| parts.push(it));
@@ -465,7 +455,6 @@ impl Graph {
         if entry.users == 0 && self.test_numbers.get(&entry.test) == Some(&test) {
             self.test_numbers.remove(&entry.test);
             self.free_tests.push(test);
-            self.version += 1;
         }
     }
 
@@ -487,7 +476,6 @@ impl Graph {
             ),
             is_positional: matches!(expr, Expr::Position | Expr::Last),
             may_meet_remarks: self.looks_at_remarks(&expr),
-            may_meet_nodes: expr.looks_away(),
             depth: 1,
             users: 0,
             expr: GONE,
@@ -504,7 +492,6 @@ impl Graph {
             let part = self.entry(part);
             entry.depth = entry.depth.max(part.depth + 1);
             entry.may_meet_remarks |= self.matters_inside(&expr, part);
-            entry.may_meet_nodes |= part.may_meet_nodes;
         };
         expr.each_part(&mut every, |_| {});
         expr.each_part(|_| {}, every);
@@ -528,20 +515,20 @@ impl Graph {
     /// Whether a condition holds at no node that is a leaf without attributes.
     fn fails_at_leaves(&self, id: Id) -> bool {
         match self.expr(id) {
+            Expr::Has(Axis::SelfNode, test, _) => matches!(self.test(*test), Test::Name { .. }),
             Expr::Has(axis, ..) | Expr::Picked(axis, ..) => leads_inside(*axis),
             Expr::All(parts) => parts.iter().any(|&it| self.fails_at_leaves(it)),
             _ => false,
         }
     }
 
-    /// Whether a step could meet the comments and instructions of an internal subset, or the elements
-    /// whose identifiers it declares.
+    /// Whether a step could meet the comments and instructions of an internal subset.
     fn looks_at_remarks(&self, expr: &Expr) -> bool {
         let (axis, test) = match expr {
             Expr::Has(_, _, holds) if self.fails_at_leaves(*holds) => return false,
             Expr::Has(axis, test, _) | Expr::Picked(axis, test, ..) => (axis, test),
             Expr::Step(_, axis, test, _) => (axis, test),
-            other => return matches!(other, Expr::Identified(_)),
+            _ => return false,
         };
         let ahead = !matches!(
             axis,

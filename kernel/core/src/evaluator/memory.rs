@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::document::tree::Names;
 use crate::evaluator::axes::reverse::Marks;
 use crate::evaluator::graph::{Graph, Id, TestId};
-use crate::evaluator::nodes::{Document, Node, NodeKind};
+use crate::evaluator::nodes::{Document, NodeKind, Nodes};
 use crate::evaluator::syntax::Test;
 
 /// Bytes of answers that are remembered of one document; beyond that they are worked out again.
@@ -24,22 +25,40 @@ struct State {
     answers: Option<u32>,
     /// Nodes that were visited to find answers one by one.
     visited: u32,
-    /// Whether the answers are there, or would have been too many.
+    /// Whether all answers were looked for at once: they are there, or are too many, or not all known.
     is_tabled: bool,
+    /// Whether names that the document does not have leave nothing of it.
+    is_barren: Option<bool>,
+}
+
+/// What a test asks of the nodes of this document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Filter {
+    /// Nothing passes.
+    #[default]
+    Nothing,
+    /// Every node passes.
+    Any,
+    /// All nodes of a kind.
+    Kind(NodeKind),
+    /// The elements or attributes of one name.
+    Name(NodeKind, u32),
+    /// What was listed, see [`Memory::is_listed`].
+    Listed(TestId),
 }
 
 /// Which nodes pass a test.
 #[derive(Clone, Debug, Default)]
 struct Passing {
     run: u64,
-    /// In the list of the document, if they were listed.
-    listed: Option<(u32, u32)>,
-    /// For each name whether it passes: 0 is not known.
-    names: Vec<u8>,
+    filter: Filter,
+    /// The name that is asked for, as it was found among so many names of a generation, for the test
+    /// with this serial.
+    name: Option<u32>,
+    found: (u64, u64, usize),
+    /// The nodes that pass, where they have not one name.
+    nodes: Vec<u32>,
 }
-
-const PASSES: u8 = 1;
-const FAILS: u8 = 2;
 
 /// The memory of one reader.
 #[derive(Debug, Default)]
@@ -48,9 +67,6 @@ pub struct Memory {
     states: Vec<State>,
     answers: Vec<u64>,
     passing: Vec<Passing>,
-    /// What `passing` says of names is of this version of the graph, and of this generation of names.
-    of: (u64, u64, usize),
-    lists: Vec<u32>,
     /// Sets of nodes that depend on no node.
     pub(super) sets: FxHashMap<Id, Arc<Vec<u32>>>,
     /// Elements by their identifiers.
@@ -59,30 +75,25 @@ pub struct Memory {
 
 impl Memory {
     /// Begins a run: nothing is remembered.
-    pub fn begin(&mut self, graph: &Graph, document: &Document) {
+    pub fn begin(&mut self, graph: &Graph) {
         self.run += 1;
         self.states.resize(graph.len(), State::default());
         self.passing.resize(graph.test_count(), Passing::default());
         self.answers.clear();
-        self.lists.clear();
         self.sets.clear();
         self.identified = None;
-        let names = document.names;
-        let of = (graph.version(), names.generation(), names.len());
-        if self.of != of {
-            self.passing
-                .iter_mut()
-                .for_each(|it| *it = Passing::default());
-            self.of = of;
-        }
     }
 
     /// How many bytes are held.
     pub fn held(&self) -> usize {
         self.states.capacity() * size_of::<State>()
             + self.passing.capacity() * size_of::<Passing>()
+            + self
+                .passing
+                .iter()
+                .map(|it| it.nodes.capacity() * 4)
+                .sum::<usize>()
             + self.answers.capacity() * 8
-            + self.lists.capacity() * 4
     }
 
     // Answers.
@@ -98,12 +109,31 @@ impl Memory {
         state
     }
 
+    /// Whether a part is barren, if that is known.
+    #[inline]
+    pub fn barren(&self, id: Id) -> Option<bool> {
+        let state = &self.states[id as usize];
+        if state.run == self.run {
+            state.is_barren
+        } else {
+            None
+        }
+    }
+
+    /// Remembers whether a part is barren.
+    pub fn remember_barren(&mut self, id: Id, is_barren: bool) {
+        self.state(id).is_barren = Some(is_barren);
+    }
+
     /// The answer at a node, if it is known.
     #[inline]
     pub fn answer(&self, id: Id, node: u32) -> Option<bool> {
         let state = &self.states[id as usize];
         if state.run != self.run {
             return None;
+        }
+        if state.is_barren == Some(true) {
+            return Some(false);
         }
         if node == 0 {
             return state.root;
@@ -128,17 +158,20 @@ impl Memory {
         self.answers[start as usize + node as usize / 32] |= bits << (node % 32 * 2);
     }
 
-    /// Remembers all answers of a condition; whether there was room.
-    pub fn remember_all(&mut self, id: Id, marks: &Marks, nodes: usize) -> bool {
+    /// Takes note that all answers of a condition are looked for at once, which is done but once.
+    pub fn tabled(&mut self, id: Id) {
         self.state(id).is_tabled = true;
+    }
+
+    /// Remembers all answers of a condition, if there is room.
+    pub fn remember_all(&mut self, id: Id, marks: &Marks, nodes: usize) {
         let Some(start) = self.room(id, nodes, ALL_NO) else {
-            return false;
+            return;
         };
         self.answers[start as usize..][..words(nodes)].fill(ALL_NO);
         marks
             .each(|node| self.answers[start as usize + node as usize / 32] |= 2 << (node % 32 * 2));
         self.state(id).root = Some(marks.has(0));
-        true
     }
 
     /// Takes note of visits for a condition; whether they were so many that a table is in order.
@@ -165,78 +198,131 @@ impl Memory {
 
     // Tests.
 
-    /// Whether a node of the axis's own kind passes a test.
+    /// What a test asks of the nodes of the document; how many were looked at to find out.
     #[inline]
-    pub fn passes(&mut self, graph: &Graph, document: &Document, test: TestId, node: u32) -> bool {
-        let it = document.nodes.get(node);
-        match graph.test(test) {
-            Test::Node => true,
-            Test::Text => it.kind == NodeKind::Text,
-            Test::Comment => it.kind == NodeKind::Comment,
-            Test::Instruction(target) => {
-                it.kind == NodeKind::Instruction
-                    && target
-                        .as_ref()
-                        .is_none_or(|target| document.target(it) == target.as_bytes())
-            }
-            Test::Name { attribute, .. } => {
-                let kind = if *attribute {
-                    NodeKind::Attribute
-                } else {
-                    NodeKind::Element
-                };
-                it.kind == kind && self.has_name(graph, document, test, it)
-            }
-        }
-    }
-
-    fn has_name(&mut self, graph: &Graph, document: &Document, test: TestId, node: &Node) -> bool {
-        let passing = &mut self.passing[test as usize];
-        if passing.names.is_empty() {
-            passing.names.resize(document.names.len(), 0);
-        }
-        let known = &mut passing.names[node.name as usize];
-        if *known == 0 {
-            let passes = is_named(graph.test(test), document.names.get(node.name));
-            *known = if passes { PASSES } else { FAILS };
-        }
-        *known == PASSES
-    }
-
-    /// The nodes that pass a test in document order, and how many were looked at to find them.
-    /// None for the test that every node passes.
-    pub fn list(
-        &mut self,
-        graph: &Graph,
-        document: &Document,
-        test: TestId,
-    ) -> Option<(u32, u32, u64)> {
+    pub fn filter(&mut self, graph: &Graph, document: &Document, test: TestId) -> (Filter, u64) {
         let passing = &self.passing[test as usize];
-        if passing.run == self.run
-            && let Some((start, end)) = passing.listed
-        {
-            return Some((start, end, 0));
+        if passing.run == self.run {
+            return (passing.filter, 0);
         }
-        if *graph.test(test) == Test::Node {
-            return None;
-        }
-        let start = self.lists.len() as u32;
-        for node in 0..document.nodes.len() as u32 {
-            if self.passes(graph, document, test, node) {
-                self.lists.push(node);
-            }
-        }
-        let end = self.lists.len() as u32;
-        let passing = &mut self.passing[test as usize];
-        passing.run = self.run;
-        passing.listed = Some((start, end));
-        Some((start, end, document.nodes.len() as u64))
+        self.find_filter(graph, document, test)
     }
 
-    /// A list that was made.
+    fn find_filter(&mut self, graph: &Graph, document: &Document, id: TestId) -> (Filter, u64) {
+        let test = graph.test(id);
+        let passing = &mut self.passing[id as usize];
+        passing.run = self.run;
+        let mut looked_at = 0;
+        passing.filter = match test {
+            Test::Node => Filter::Any,
+            Test::Text => Filter::Kind(NodeKind::Text),
+            Test::Comment => Filter::Kind(NodeKind::Comment),
+            Test::Instruction(None) => Filter::Kind(NodeKind::Instruction),
+            Test::Instruction(Some(target)) => {
+                let all = document.nodes.of_kind(NodeKind::Instruction);
+                looked_at = all.len() as u64;
+                let targets =
+                    |&&it: &&u32| document.target(document.nodes.get(it)) == target.as_bytes();
+                passing.nodes.clear();
+                passing.nodes.extend(all.iter().filter(targets));
+                Filter::Listed(id)
+            }
+            Test::Name {
+                attribute,
+                namespace,
+                local,
+            } => {
+                let kind = match attribute {
+                    true => NodeKind::Attribute,
+                    false => NodeKind::Element,
+                };
+                match (namespace, local) {
+                    (None, None) => Filter::Kind(kind),
+                    (Some(namespace), Some(local)) => {
+                        let serial = graph.test_serial(id);
+                        passing.find(document.names, serial, namespace, local);
+                        match passing.name {
+                            Some(name) if !document.nodes.named(kind, name).is_empty() => {
+                                Filter::Name(kind, name)
+                            }
+                            _ => Filter::Nothing,
+                        }
+                    }
+                    _ => {
+                        let names = document.nodes.names_of(kind).inspect(|_| looked_at += 1);
+                        let is_asked = |&name: &u32| is_named(test, document.names.get(name));
+                        let found: Vec<u32> = names.filter(is_asked).collect();
+                        looked_at += passing.list(document.nodes, kind, &found);
+                        match found[..] {
+                            [name] => Filter::Name(kind, name),
+                            _ => Filter::Listed(id),
+                        }
+                    }
+                }
+            }
+        };
+        let is_empty = match passing.filter {
+            Filter::Listed(_) => passing.nodes.is_empty(),
+            Filter::Kind(kind) => document.nodes.of_kind(kind).is_empty(),
+            _ => false,
+        };
+        if is_empty {
+            passing.filter = Filter::Nothing;
+        }
+        (passing.filter, looked_at)
+    }
+
+    /// Whether a node passes.
     #[inline]
-    pub fn listed(&self, start: u32, end: u32) -> &[u32] {
-        &self.lists[start as usize..end as usize]
+    pub fn passes(&self, document: &Document, filter: Filter, node: u32) -> bool {
+        match filter {
+            Filter::Any => true,
+            Filter::Nothing => false,
+            Filter::Kind(kind) => document.nodes.get(node).kind == kind,
+            Filter::Name(kind, name) => {
+                let it = document.nodes.get(node);
+                it.name == name && it.kind == kind
+            }
+            Filter::Listed(test) => self.is_listed(test, node),
+        }
+    }
+
+    fn is_listed(&self, test: TestId, node: u32) -> bool {
+        let nodes = &self.passing[test as usize].nodes;
+        nodes.binary_search(&node).is_ok()
+    }
+
+    /// The nodes that pass a test and were listed for that, in document order.
+    #[inline]
+    pub fn listed(&self, test: TestId) -> &[u32] {
+        &self.passing[test as usize].nodes
+    }
+}
+
+impl Passing {
+    /// Lists the nodes that have one of several names; how many there are.
+    fn list(&mut self, nodes: &Nodes, kind: NodeKind, names: &[u32]) -> u64 {
+        self.nodes.clear();
+        if names.len() < 2 {
+            return 0;
+        }
+        for &name in names {
+            self.nodes.extend_from_slice(nodes.named(kind, name));
+        }
+        self.nodes.sort_unstable();
+        self.nodes.len() as u64
+    }
+
+    /// Finds the name that a test asks for, unless that was done; what was not found is looked for
+    /// again where names have come.
+    fn find(&mut self, names: &Names, serial: u64, namespace: &str, local: &str) {
+        let (known_serial, generation, count) = self.found;
+        let is_known = (known_serial, generation) == (serial, names.generation());
+        if is_known && (self.name.is_some() || count == names.len()) {
+            return;
+        }
+        self.found = (serial, names.generation(), names.len());
+        self.name = names.find(namespace, local);
     }
 }
 

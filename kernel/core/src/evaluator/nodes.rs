@@ -38,9 +38,24 @@ pub struct Node {
 #[derive(Default, Debug)]
 pub struct Nodes {
     all: Vec<Node>,
-    of_elements: Vec<u32>,
+    /// The nodes of each kind, in document order.
+    by_kind: [Vec<u32>; KINDS],
+    /// The elements and attributes, those of one kind and name side by side, in document order.
+    by_label: Vec<u32>,
+    /// Where those of a label are: see [`label_of`].
+    spans: Vec<(u32, u32)>,
+    /// The labels that the document has.
+    labels: Vec<u32>,
     last_children: Vec<u32>,
     unseen: u32,
+}
+
+/// How many kinds of nodes there are.
+const KINDS: usize = 6;
+
+/// Kind and name of an element or attribute as one number.
+fn label_of(kind: NodeKind, name: u32) -> usize {
+    name as usize * 2 + usize::from(kind == NodeKind::Attribute)
 }
 
 /// The document node.
@@ -50,7 +65,11 @@ impl Nodes {
     /// Numbers the nodes of a tree.
     pub fn number(&mut self, tree: &Tree) {
         self.all.clear();
-        self.of_elements.clear();
+        self.by_kind.iter_mut().for_each(Vec::clear);
+        for &label in &self.labels {
+            self.spans[label as usize] = (0, 0);
+        }
+        self.labels.clear();
         self.last_children.clear();
         self.push(NodeKind::Document, 0, NONE, NONE);
         let mut remarks = Behind {
@@ -62,7 +81,6 @@ impl Nodes {
         for (place, element) in tree.elements.iter().enumerate() {
             let parent = self.of_element(element.parent);
             let number = self.push(NodeKind::Element, place as u32, element.name, parent);
-            self.of_elements.push(number);
             let attributes_end = match tree.elements.get(place + 1) {
                 Some(next) => next.attributes as usize,
                 None => tree.attributes.len(),
@@ -78,6 +96,7 @@ impl Nodes {
             remarks.push(self, place as u32 + 1, texts_end);
         }
         self.close();
+        self.sort_by_label();
         self.unseen = self.unseen_behind(tree);
     }
 
@@ -89,7 +108,8 @@ impl Nodes {
     /// libxml2 turns back at the first child of the document, without looking at it, where it comes to
     /// it from below. So what stands behind the root element is not told that this precedes it.
     fn unseen_behind(&self, tree: &Tree) -> u32 {
-        let root = self.of_elements.first().copied().unwrap_or(NONE);
+        let elements = self.of_kind(NodeKind::Element);
+        let root = elements.first().copied().unwrap_or(NONE);
         let is_first = root == DOCUMENT + 1 && !tree.has_doctype;
         let has_children = root != NONE && self.last_children[root as usize] != NONE;
         if is_first && has_children { root } else { NONE }
@@ -121,14 +141,37 @@ impl Nodes {
         if element == NONE {
             DOCUMENT
         } else {
-            self.of_elements[element as usize]
+            self.of_kind(NodeKind::Element)[element as usize]
         }
+    }
+
+    /// The nodes of a kind, in document order.
+    pub fn of_kind(&self, kind: NodeKind) -> &[u32] {
+        &self.by_kind[kind as usize]
+    }
+
+    /// The elements or attributes of a name, in document order.
+    #[inline]
+    pub fn named(&self, kind: NodeKind, name: u32) -> &[u32] {
+        match self.spans.get(label_of(kind, name)) {
+            Some(&(start, end)) => &self.by_label[start as usize..end as usize],
+            None => &[],
+        }
+    }
+
+    /// The names that the document has for elements or attributes.
+    pub fn names_of(&self, kind: NodeKind) -> impl Iterator<Item = u32> + '_ {
+        let own = move |label: &&u32| **label % 2 == u32::from(kind == NodeKind::Attribute);
+        self.labels.iter().filter(own).map(|label| label / 2)
     }
 
     /// How many bytes are held.
     pub fn held(&self) -> usize {
+        let kinds: usize = self.by_kind.iter().map(Vec::capacity).sum();
         self.all.capacity() * size_of::<Node>()
-            + (self.of_elements.capacity() + self.last_children.capacity()) * 4
+            + self.spans.capacity() * size_of::<(u32, u32)>()
+            + (kinds + self.by_label.capacity() + self.labels.capacity()) * 4
+            + self.last_children.capacity() * 4
     }
 
     fn push(&mut self, kind: NodeKind, place: u32, name: u32, parent: u32) -> u32 {
@@ -146,7 +189,44 @@ impl Nodes {
             previous,
         });
         self.last_children.push(NONE);
+        self.by_kind[kind as usize].push(number);
+        if matches!(kind, NodeKind::Element | NodeKind::Attribute) {
+            self.count(label_of(kind, name));
+        }
         number
+    }
+
+    /// One more node of a label.
+    #[inline]
+    fn count(&mut self, label: usize) {
+        if label >= self.spans.len() {
+            self.spans.resize(label + 1, (0, 0));
+        }
+        let count = &mut self.spans[label].1;
+        if *count == 0 {
+            self.labels.push(label as u32);
+        }
+        *count += 1;
+    }
+
+    /// Puts elements and attributes of one label side by side; how many there are is counted.
+    fn sort_by_label(&mut self) {
+        let mut start = 0;
+        for &label in &self.labels {
+            let span = &mut self.spans[label as usize];
+            let count = std::mem::replace(span, (start, start)).1;
+            start += count;
+        }
+        self.by_label.clear();
+        self.by_label.resize(start as usize, 0);
+        for kind in [NodeKind::Element, NodeKind::Attribute] {
+            for &number in &self.by_kind[kind as usize] {
+                let name = self.all[number as usize].name;
+                let end = &mut self.spans[label_of(kind, name)].1;
+                self.by_label[*end as usize] = number;
+                *end += 1;
+            }
+        }
     }
 
     /// Finds where nodes end, from the last to the first.

@@ -34,8 +34,11 @@ impl<'a> Run<'a> {
         match (self.kind(left), self.kind(right)) {
             (Kind::Nodes, Kind::Nodes) => self.sets_compared(comparison, left, right, at),
             (Kind::Nodes, Kind::Number) => {
-                let number = self.number(right, at)?;
                 let set = self.nodes(left, at)?;
+                if set.is_empty() {
+                    return Ok(false);
+                }
+                let number = self.number(right, at)?;
                 for &node in set.iter() {
                     if comparison.of_numbers(self.number_of(node)?, number) {
                         return Ok(true);
@@ -44,8 +47,11 @@ impl<'a> Run<'a> {
                 Ok(false)
             }
             (Kind::Nodes, _) => {
-                let text = self.text(right, at)?;
                 let set = self.nodes(left, at)?;
+                if set.is_empty() {
+                    return Ok(false);
+                }
+                let text = self.text(right, at)?;
                 for &node in set.iter() {
                     let equal = *self.value_of(node)? == *text;
                     if equal == (comparison == Comparison::Equal) {
@@ -63,6 +69,9 @@ impl<'a> Run<'a> {
                 let (left, right) = (self.number(left, at)?, self.number(right, at)?);
                 Ok(comparison.of_numbers(left, right))
             }
+            (Kind::Text, _) if self.is_nothing(right) => {
+                Ok(self.is_empty(left, at)? == (comparison == Comparison::Equal))
+            }
             (Kind::Text, _) => {
                 let (left, right) = (self.text(left, at)?, self.text(right, at)?);
                 self.spend_bytes(left.len().min(right.len()))?;
@@ -78,8 +87,12 @@ impl<'a> Run<'a> {
         right: Id,
         at: At,
     ) -> Answer<bool> {
-        let (left, right) = (self.nodes(left, at)?, self.nodes(right, at)?);
-        if left.is_empty() || right.is_empty() {
+        let left = self.nodes(left, at)?;
+        if left.is_empty() {
+            return Ok(false);
+        }
+        let right = self.nodes(right, at)?;
+        if right.is_empty() {
             return Ok(false);
         }
         match comparison {
@@ -244,6 +257,19 @@ impl<'a> Run<'a> {
     }
 
     // Strings.
+
+    /// Whether a part is the empty string, whatever the document.
+    fn is_nothing(&self, id: Id) -> bool {
+        matches!(self.graph.expr(id), Expr::Text(text) if text.is_empty())
+    }
+
+    /// Whether a string is empty, which may be known before it is made.
+    pub(super) fn is_empty(&mut self, id: Id, at: At) -> Answer<bool> {
+        match self.graph.expr(id) {
+            Expr::Normalized(one) => Ok(text::has_only_blanks(&self.text(*one, at)?)),
+            _ => Ok(self.text(id, at)?.is_empty()),
+        }
+    }
 
     pub(super) fn text(&mut self, id: Id, at: At) -> Answer<Text<'a>> {
         let expr = self.graph.expr(id);

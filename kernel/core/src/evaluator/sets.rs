@@ -60,6 +60,9 @@ impl Run<'_> {
             return Ok(Arc::clone(known));
         }
         self.spend(1)?;
+        if self.is_barren(id)? {
+            return Ok(Arc::default());
+        }
         let set = match self.graph.expr(id) {
             Expr::Root => Arc::new(vec![DOCUMENT]),
             Expr::Context => Arc::new(vec![at.node]),
@@ -201,6 +204,7 @@ impl Run<'_> {
         found: &mut Vec<u32>,
     ) -> Answer<()> {
         let document = self.document;
+        let filter = self.filter(test)?;
         self.spend(document.nodes.len() as u64 / 64)?;
         let mut met = Marks::new(document.nodes.len());
         for &node in base {
@@ -210,7 +214,7 @@ impl Run<'_> {
                 if !met.set(node) {
                     break;
                 }
-                if self.is_any(test) || self.memory.passes(self.graph, &document, test, node) {
+                if self.memory.passes(&document, filter, node) {
                     found.push(node);
                 }
             }
@@ -220,7 +224,8 @@ impl Run<'_> {
 
     /// The elements with the identifiers asked for, in the order in which these stand.
     fn identified(&mut self, named: Id, at: At) -> Answer<Vec<u32>> {
-        if self.document.tree.has_subset {
+        let tree = self.document.tree;
+        if tree.subset_has_nodes || !tree.identifiers.is_empty() {
             return Err(Stop::Unsure);
         }
         let mut texts = Vec::new();
@@ -251,7 +256,7 @@ impl Run<'_> {
         Ok(known.and_then(|it| it.get(identifier)).copied())
     }
 
-    /// The elements by their `xml:id`; without declarations there are no other identifiers.
+    /// The elements by their `xml:id`: no other identifiers were declared.
     fn identifiers(&self) -> FxHashMap<Box<[u8]>, u32> {
         let document = self.document;
         let mut found = FxHashMap::default();

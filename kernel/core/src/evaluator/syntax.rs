@@ -1,6 +1,6 @@
 //! Expressions of XPath 1.0 as they are read, before anything is made of them.
 
-/// The axes but `namespace`, which is left to libxml2.
+/// The axes. On `namespace` it is only known whether there are nodes at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // they are called as XPath calls them
 pub enum Axis {
@@ -12,6 +12,7 @@ pub enum Axis {
     DescendantOrSelf,
     Following,
     FollowingSibling,
+    Namespace,
     Parent,
     Preceding,
     PrecedingSibling,
@@ -30,12 +31,18 @@ impl Axis {
             "descendant-or-self" => Axis::DescendantOrSelf,
             "following" => Axis::Following,
             "following-sibling" => Axis::FollowingSibling,
+            "namespace" => Axis::Namespace,
             "parent" => Axis::Parent,
             "preceding" => Axis::Preceding,
             "preceding-sibling" => Axis::PrecedingSibling,
             "self" => Axis::SelfNode,
             _ => return None,
         })
+    }
+
+    /// Whether libxml2 comes by the entities of an internal subset on it.
+    pub fn leads_away(self) -> bool {
+        matches!(self, Axis::Following | Axis::Preceding)
     }
 
     /// Whether nodes on it are counted against document order.

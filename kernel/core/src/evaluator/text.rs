@@ -105,6 +105,11 @@ pub fn normalized(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     Cow::Owned(found)
 }
 
+/// Whether nothing but blanks is in a string, of which normalizing leaves nothing.
+pub fn has_only_blanks(text: &[u8]) -> bool {
+    text.iter().all(|&byte| is_blank(byte))
+}
+
 fn is_normalized(text: &[u8]) -> bool {
     let mut was_blank = true;
     for &byte in text {

@@ -421,7 +421,7 @@ impl Workspace {
     }
 }
 
-/// Reports the twigs that the fired bits decide, and lists those that they leave open.
+/// Reports the twigs that the fired bits decide or that are evaluated, and lists those that they leave open.
 fn decide_from_bits(
     decider: &TwigDecider,
     number: usize,
@@ -441,6 +441,10 @@ fn decide_from_bits(
         match decider.from_bits(number, record) {
             FromBits::Known(false) => {}
             FromBits::Known(true) => sink.report(record.pattern, record.key),
+            // Whether what it asks for is there is found out once, by evaluating it.
+            FromBits::Doubt(_) if decider.index.is_evaluated(record.pattern) => {
+                sink.report(record.pattern, record.key);
+            }
             FromBits::Doubt(doubts) => {
                 let expect = |it: &(u32, u32)| decider.index.clauses.expect(it.1);
                 doubts.joins().iter().for_each(expect);

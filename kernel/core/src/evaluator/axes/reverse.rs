@@ -73,6 +73,7 @@ pub fn sources(document: &Document, axis: Axis, goals: &[u32]) -> Marks {
         }
         Axis::Following => mark_before(document, goals, &mut marks),
         Axis::Preceding => mark_behind(document, goals, &mut marks),
+        Axis::Namespace => {}
     }
     marks
 }
