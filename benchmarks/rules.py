@@ -258,6 +258,9 @@ def _twigcast(engine: str, rules: Sequence[Rule]) -> tuple[Ask, dict[str, float]
         spent[exact] += add_s
     residual = sum(not pattern.exact for pattern in patterns)
 
+    # pyarrow loads pandas for the first array that it makes, which takes longer than what is measured.
+    pa.array([b""], pa.binary())
+
     def ask(documents: Sequence[bytes]) -> list[Row]:
         return _listed(matcher.match_batch(pa.array(documents, pa.binary())))
 
