@@ -194,7 +194,7 @@ impl Paths {
     /// look for a part of the text are apart from the rest.
     fn compile_tests(&mut self, path: u32, valued: &[Valued], known: Known) -> (Span, Span) {
         let entries: &[Entry] = &known.layer.entries;
-        let mut others = Vec::new();
+        let (mut others, mut searches, mut orders) = (Vec::new(), Vec::new(), Vec::new());
         let mut soon = valued.iter().skip(AHEAD);
         for group in valued.chunk_by(|one, other| one.test == other.test) {
             let test = group[0].test;
@@ -240,16 +240,18 @@ impl Paths {
             };
             if kept {
                 self.tests.push(asked);
+            } else if record.operator().is_search() {
+                searches.push(asked);
+            } else if record.operator().is_order() {
+                orders.push(asked);
             } else {
                 others.push(asked);
             }
         }
-        self.keep_ranges(path, &mut others, known.clauses);
-        let record = |asked: &PathTest| known.clauses.tests.record(asked.test);
-        // No value compares with what is no number.
-        others.retain(|it| !record(it).operator().is_order());
-        let is_search = |it: &mut PathTest| record(it).operator().is_search();
-        let mut searches: Vec<PathTest> = others.extract_if(.., is_search).collect();
+        if !orders.is_empty() {
+            // Of these are left those with what is no number: no value compares with it.
+            self.keep_ranges(path, &mut orders, known.clauses);
+        }
         (self.append(&mut others), self.append(&mut searches))
     }
 
