@@ -356,12 +356,59 @@ fn only_what_meets_the_nodes_of_declared_entities_is_unsure() {
     let found = |text| verdicts(&[text], document, Costs::default(), 4)[0];
     assert_eq!(found("//c/preceding::b"), Verdict::Unsure);
     assert_eq!(found("//c[preceding::b]"), Verdict::Unsure);
-    assert_eq!(found("string(.) = 'tt'"), Verdict::Unsure);
+    assert_eq!(found("//c[preceding::g]"), Verdict::Known(false));
     assert_eq!(found("id('i')"), Verdict::Unsure);
     assert_eq!(found("//c[@n or preceding::b]"), Verdict::Known(true));
     assert_eq!(found("//c[@n = '2'][preceding::b]"), Verdict::Known(false));
     let sibling = "//*[not(@n = preceding::*/@n)]";
     assert_eq!(found(sibling), Verdict::Known(true));
+}
+
+#[test]
+fn the_text_of_declared_entities_is_part_of_the_document() {
+    // As libxml2 has it: each that stands in content, in the order of the declarations.
+    for (declared, content, value) in [
+        (
+            "<!ENTITY e '<b>q</b>t'><!ENTITY f 'u'><!ENTITY g 'z'>",
+            "&f;x&e;",
+            "qtuuxqt",
+        ),
+        (
+            "<!ENTITY e '<b>q</b>t&#38;f;'><!ENTITY f 'u'>",
+            "x&e;",
+            "qtuuxqtu",
+        ),
+        (
+            "<!ENTITY e '<b>q</b>t'><!ENTITY e 'z'>",
+            "x&e;&e;",
+            "qtxqtqt",
+        ),
+        (
+            "<!ENTITY e '<b>q</b>t'><!ENTITY f 'v&e;w'>",
+            "x&f;",
+            "qtvqtwxvqtw",
+        ),
+        (
+            "<!ENTITY f 'v&e;w'><!ENTITY e '<b>q</b>t'>",
+            "x&f;",
+            "vqtwqtxvqtw",
+        ),
+        ("<!ENTITY e ''><!ENTITY f '<b/>'>", "x&e;&f;", "x"),
+        ("<!ENTITY e 'z'>", "x", "x"),
+    ] {
+        let document = format!("<!DOCTYPE a [{declared}]><a>{content}</a>");
+        let text = format!("string(.) = '{value}'");
+        let found = verdicts(&[&text], &document, Costs::default(), 4);
+        assert_eq!(found, [Verdict::Known(true)], "{document}");
+    }
+    // Entities inside each other can make more of it than is kept.
+    let mut declared = "<!ENTITY e0 '0123456789'>".to_string();
+    for number in 1..12 {
+        declared += &format!("<!ENTITY e{number} '&e{};'>", number - 1);
+    }
+    let document = format!("<!DOCTYPE a [{declared}]><a>&e11;</a>");
+    let found = verdicts(&["string(.)"], &document, Costs::default(), 4);
+    assert_eq!(found, [Verdict::Unsure]);
 }
 
 #[test]

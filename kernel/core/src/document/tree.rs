@@ -107,6 +107,9 @@ pub struct Tree {
     /// Whether an entity that they declare stands in content: libxml2 keeps its nodes with the
     /// declaration, counts their text to the string-value of the document node, and finds them from behind.
     pub subset_has_nodes: bool,
+    /// For each declared entity, by its number, where its text is in [`Tree::text`] for the first time;
+    /// [`NONE`] if it does not stand in content. Nothing if only libxml2 knows.
+    pub entity_texts: Vec<(u32, u32)>,
 }
 
 impl Tree {
@@ -124,6 +127,19 @@ impl Tree {
         self.has_subset = false;
         self.subset_has_remarks = false;
         self.subset_has_nodes = false;
+        self.entity_texts.clear();
+    }
+
+    /// Takes note of the text of an entity that stands in content.
+    pub fn push_entity_text(&mut self, entity: u32, start: usize) {
+        let place = entity as usize;
+        if self.entity_texts.len() <= place {
+            self.entity_texts.resize(place + 1, (NONE, NONE));
+        }
+        let known = &mut self.entity_texts[place];
+        if known.0 == NONE {
+            *known = (start as u32, self.text.len() as u32);
+        }
     }
 
     /// Appends a comment, or an instruction if it has a target, as a child of an element.

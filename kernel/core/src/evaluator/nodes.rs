@@ -48,7 +48,13 @@ pub struct Nodes {
     labels: Vec<u32>,
     last_children: Vec<u32>,
     unseen: u32,
+    /// The string-value of the document node, where entities that stand in content were declared.
+    with_entities: Option<Vec<u8>>,
 }
+
+/// The texts of declared entities, which can stand inside each other, are at most so many times as long
+/// as the document's.
+const ENTITY_TEXTS: usize = 4;
 
 /// How many kinds of nodes there are.
 const KINDS: usize = 6;
@@ -98,6 +104,10 @@ impl Nodes {
         self.close();
         self.sort_by_label();
         self.unseen = self.unseen_behind(tree);
+        self.with_entities = tree
+            .subset_has_nodes
+            .then(|| text_with_entities(tree))
+            .flatten();
     }
 
     /// The node that `preceding` never finds.
@@ -163,6 +173,15 @@ impl Nodes {
     pub fn names_of(&self, kind: NodeKind) -> impl Iterator<Item = u32> + '_ {
         let own = move |label: &&u32| **label % 2 == u32::from(kind == NodeKind::Attribute);
         self.labels.iter().filter(own).map(|label| label / 2)
+    }
+
+    /// The string-value of the document node: what all text of its root element is, unless there are
+    /// declared entities. Nothing if only libxml2 knows.
+    pub fn text_of_document<'a>(&'a self, tree: &'a Tree) -> Option<&'a [u8]> {
+        match tree.subset_has_nodes {
+            true => self.with_entities.as_deref(),
+            false => Some(&tree.text),
+        }
     }
 
     /// How many bytes are held.
@@ -239,6 +258,23 @@ impl Nodes {
     }
 }
 
+/// The string-value of a document node whose declarations have nodes: libxml2 counts the text of every
+/// declared entity that stands in content, in the order of their declarations, then that of the root.
+fn text_with_entities(tree: &Tree) -> Option<Vec<u8>> {
+    let used = tree.entity_texts.iter().filter(|it| it.0 != NONE);
+    let spans: Vec<_> = used.map(|it| it.0 as usize..it.1 as usize).collect();
+    let length: usize = spans.iter().map(ExactSizeIterator::len).sum();
+    if spans.is_empty() || length > ENTITY_TEXTS * tree.text.len() {
+        return None;
+    }
+    let mut whole = Vec::with_capacity(length + tree.text.len());
+    for span in spans {
+        whole.extend_from_slice(&tree.text[span]);
+    }
+    whole.extend_from_slice(&tree.text);
+    Some(whole)
+}
+
 /// The texts, comments and instructions that were not numbered yet.
 struct Behind<'a> {
     tree: &'a Tree,
@@ -286,12 +322,14 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The string-value of a node. That of the document node is what all text of its root element is.
+    /// The string-value of a node; that of the document node only where it is known.
     pub fn value(&self, node: u32) -> &'a [u8] {
         let node = self.nodes.get(node);
         let place = node.place as usize;
         let (from, start, end): (&'a [u8], u32, u32) = match node.kind {
-            NodeKind::Document => return &self.tree.text,
+            NodeKind::Document => {
+                return self.nodes.text_of_document(self.tree).unwrap_or_default();
+            }
             NodeKind::Element => {
                 let element = &self.tree.elements[place];
                 (&self.tree.text, element.text_start, element.text_end)

@@ -339,10 +339,11 @@ impl<'a> Run<'a> {
 
     /// The string-value of a node. libxml2 counts declarations to that of the document node.
     pub(super) fn value_of(&mut self, node: u32) -> Answer<&'a [u8]> {
-        if node == DOCUMENT && self.document.tree.subset_has_nodes {
+        let document = self.document;
+        if node == DOCUMENT && document.nodes.text_of_document(document.tree).is_none() {
             return Err(Stop::Unsure);
         }
-        let value = self.document.value(node);
+        let value = document.value(node);
         self.spend_bytes(value.len())?;
         Ok(value)
     }

@@ -91,6 +91,7 @@ impl<'a> Pass<'a> {
         };
         self.growth.enter(number, text.len(), at)?;
         self.tree.subset_has_nodes = true;
+        let start = self.tree.text.len();
         if memchr::memchr2(b'<', b'&', text).is_some() {
             let outer = std::mem::replace(&mut self.input, text);
             self.inside()?;
@@ -98,6 +99,7 @@ impl<'a> Pass<'a> {
         } else {
             self.entity_text(text)?;
         }
+        self.tree.push_entity_text(number, start);
         self.growth.leave();
         Ok(behind)
     }
