@@ -175,6 +175,12 @@ class Index:
     def remove(self, id: int) -> bool:
         """Remove a pattern; whether it was there."""
 
+    def add_expression(self, id: int, text: str) -> bool:
+        """Add a pattern by its canonical text, which is evaluated where it may hold.
+
+        False if it is one for libxml2: then it has to be added by a condition.
+        """
+
     def __len__(self) -> int:
         """How many patterns there are."""
 

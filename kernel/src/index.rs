@@ -135,6 +135,15 @@ impl Index {
         }
     }
 
+    /// Adds a pattern by its canonical text, to be evaluated where what is necessary for it holds; false
+    /// if libxml2 has to decide it, and its condition is needed.
+    fn add_expression(&self, py: Python<'_>, id: i64, text: &str) -> PyResult<bool> {
+        let added = detached(py, |detached| {
+            self.change(detached, |core| core.add_expression(id, text))
+        })?;
+        added.map_err(|_| PyKeyError::new_err(id))
+    }
+
     /// Has a candidate evaluated, by its canonical text; false if libxml2 has to decide it.
     fn evaluate(&self, py: Python<'_>, id: i64, text: &str) -> PyResult<bool> {
         detached(py, |detached| {

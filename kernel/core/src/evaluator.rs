@@ -13,6 +13,7 @@ pub mod conditions;
 pub mod expressions;
 pub mod graph;
 pub mod memory;
+pub mod necessary;
 pub mod nodes;
 pub mod residuals;
 pub mod scalars;

@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::evaluator::canonical::parse;
+use crate::evaluator::necessary::{always, necessary};
 use crate::evaluator::residuals::Residuals;
 use crate::index::column::{Column, Spare, store};
 use crate::index::layer::{Layer, NONE, Place};
@@ -136,7 +138,34 @@ impl Index {
     /// is evaluated; false if libxml2 has to decide it, or there is no such pattern.
     pub fn evaluate(&mut self, id: i64, text: &str) -> bool {
         let pattern = self.find(id).map(|it| self.pattern(it).residual);
-        pattern == Some(1) && self.residuals.add(id, text)
+        let syntax = if pattern == Some(1) {
+            parse(text)
+        } else {
+            None
+        };
+        syntax.is_some_and(|it| self.residuals.add(id, &it))
+    }
+
+    /// Adds a pattern by its canonical text, to be evaluated where what is necessary for it holds; false
+    /// if it is one for libxml2.
+    pub fn add_expression(&mut self, id: i64, text: &str) -> Result<bool, Refused> {
+        if self.find(id).is_some() {
+            return Err(Refused::Taken);
+        }
+        let Some(syntax) = parse(text) else {
+            return Ok(false);
+        };
+        if !self.residuals.add(id, &syntax) {
+            return Ok(false);
+        }
+        let mut added = self.add(id, &necessary(&syntax), true);
+        if added == Err(Refused::DocumentValue) {
+            added = self.add(id, &always(), true);
+        }
+        if added.is_err() {
+            self.residuals.remove(id);
+        }
+        added.map(|()| true)
     }
 
     /// Whether a pattern only makes a candidate, which is evaluated.

@@ -513,12 +513,12 @@ class _Interrupted(BaseException):
 def test_an_interrupted_add_leaves_nothing_under_its_id(
     monkeypatch: pytest.MonkeyPatch, again: str
 ) -> None:
-    def interrupted(_pattern: Pattern) -> Pattern:
+    def interrupted(_pattern: Pattern) -> str:
         raise _Interrupted
 
     matcher = Matcher(engine="native", keep_texts=False)
     with monkeypatch.context() as patched:
-        patched.setattr(Pattern, "necessary", property(interrupted))
+        patched.setattr(Pattern, "text", property(interrupted))
         with pytest.raises(_Interrupted):
             matcher.add(5, "//a[2]")
     assert 5 not in matcher

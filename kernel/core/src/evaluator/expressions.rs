@@ -8,6 +8,7 @@ use crate::evaluator::conditions::{Run, Stop, VISITS_EACH};
 use crate::evaluator::graph::{Graph, Id};
 use crate::evaluator::memory::Memory;
 use crate::evaluator::nodes::{Document, Nodes};
+use crate::evaluator::syntax::Syntax;
 
 /// Steps that one expression may take on a small document: some 50 milliseconds.
 pub const COST_MAX: u64 = 10_000_000;
@@ -73,7 +74,12 @@ impl Expressions {
     ///
     /// Equal expressions have one number, and have to be removed as often as they were added.
     pub fn add(&mut self, text: &str) -> Option<Id> {
-        let id = build(&mut self.graph, &parse(text)?)?;
+        self.add_syntax(&parse(text)?)
+    }
+
+    /// The same for one that was read.
+    pub fn add_syntax(&mut self, syntax: &Syntax) -> Option<Id> {
+        let id = build(&mut self.graph, syntax)?;
         self.count += 1;
         Some(id)
     }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::evaluator::expressions::Expressions;
 use crate::evaluator::graph::Id;
+use crate::evaluator::syntax::Syntax;
 
 /// What an index knows of its candidates by a necessary condition only is evaluated here.
 #[derive(Debug, Default)]
@@ -14,9 +15,9 @@ pub struct Residuals {
 }
 
 impl Residuals {
-    /// Takes in the canonical text of what a subscription asks for; false if it is one for libxml2.
-    pub fn add(&mut self, id: i64, text: &str) -> bool {
-        let Some(expression) = self.expressions.add(text) else {
+    /// Takes in what a subscription asks for; false if it is one for libxml2.
+    pub fn add(&mut self, id: i64, syntax: &Syntax) -> bool {
+        let Some(expression) = self.expressions.add_syntax(syntax) else {
             return false;
         };
         if let Some(before) = self.of.insert(id, expression) {

@@ -225,7 +225,9 @@ impl Run<'_> {
     /// The elements with the identifiers asked for, in the order in which these stand.
     fn identified(&mut self, named: Id, at: At) -> Answer<Vec<u32>> {
         let tree = self.document.tree;
-        if tree.subset_has_nodes || !tree.identifiers.is_empty() {
+        // The reader takes no document with an `xml:id` in the text of an entity.
+        let is_read_here = !tree.subset_has_nodes || !tree.entity_texts.is_empty();
+        if !is_read_here || !tree.identifiers.is_empty() {
             return Err(Stop::Unsure);
         }
         let mut texts = Vec::new();

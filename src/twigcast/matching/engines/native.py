@@ -163,13 +163,12 @@ class NativeEngine:
         self._patterns.pop(id, None)  # An interrupted removal may have left it.
         if self._decides(id, pattern):
             return
-        necessary = TRUE if pattern.exact else pattern.necessary.condition
         added = False
         try:
             # Before the kernel can make it a candidate somewhere.
             self._patterns[id] = pattern
-            if not self._index.add(id, necessary, residual=True, expression=pattern.text):
-                self._index.add(id, TRUE, residual=True, expression=pattern.text)
+            if not self._index.add_expression(id, pattern.text):
+                self._add_for_libxml2(id, pattern)
             added = True
         finally:
             # Also where an interrupt came: another subscription may get this id.
@@ -349,6 +348,12 @@ class NativeEngine:
     def _use(self, index: kernel.Index) -> None:
         self._index = index
         self._told = _Patterns(index, self._patterns)
+
+    def _add_for_libxml2(self, id: int, pattern: Pattern) -> None:
+        """Take in a pattern by its necessary condition alone."""
+        necessary = TRUE if pattern.exact else pattern.necessary.condition
+        if not self._index.add(id, necessary, residual=True):
+            self._index.add(id, TRUE, residual=True)
 
     def _decides(self, id: int, pattern: Pattern) -> bool:
         """Whether the kernel took the pattern as one that it decides itself."""
