@@ -113,6 +113,11 @@ class Writer:
     def condition(self, condition: Condition, base: str) -> tuple[str, int]:  # noqa: PLR0911
         """The text of a condition on the context node, and its level."""
         match condition:
+            # The most frequent ones first: each case takes time.
+            case Exists():
+                return self._exists(condition, base)
+            case Residual(expression):
+                return self.expression(expression)
             case AllOf(()):
                 return "true()", _PATH
             case AnyOf(()):
@@ -123,8 +128,6 @@ class Writer:
                 return self._joined(parts, base, " or ", _OR), _OR
             case Not(part):
                 return f"not({self.condition(part, base)[0]})", _PATH
-            case Exists():
-                return self._exists(condition, base)
             case SelfIs(label):
                 return self._self_is(label)
             case ValueTest():
@@ -133,14 +136,14 @@ class Writer:
                 return self._first_value(condition, base)
             case AtDocument(inner):
                 return self.condition(inner, "/")
-            case Residual(expression):
-                return self.expression(expression)
             case _:
                 assert_never(condition)
 
     def expression(self, expression: Expression) -> tuple[str, int]:
         """The text of a residual expression, and its level."""
         match expression:
+            case Path(absolute, steps):
+                return self._path("/" if absolute else "", steps), _PATH
             case Literal(value):
                 return _quoted(value), _PATH
             case Number(text):
@@ -158,8 +161,6 @@ class Writer:
                 )
             case Union(parts):
                 return " | ".join(self._operand(part, _PATH) for part in parts), _UNION
-            case Path(absolute, steps):
-                return self._path("/" if absolute else "", steps), _PATH
             case Filter(base, predicates):
                 return self._primary(base) + self._expression_predicates(predicates), _PATH
             case Chain(base, steps):
