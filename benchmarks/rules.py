@@ -258,7 +258,7 @@ def _twigcast(engine: str, rules: Sequence[Rule]) -> tuple[Ask, dict[str, float]
         spent[exact] += add_s
     residual = sum(not pattern.exact for pattern in patterns)
 
-    # pyarrow loads pandas for the first array that it makes, which takes longer than what is measured.
+    # pyarrow loads pandas for the first array that it makes, which takes longer than all the rest.
     pa.array([b""], pa.binary())
 
     def ask(documents: Sequence[bytes]) -> list[Row]:
