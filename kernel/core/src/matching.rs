@@ -10,6 +10,7 @@ pub mod links;
 pub mod paths;
 pub mod postings;
 pub mod rounds;
+mod sink;
 pub mod steps;
 pub mod value;
 pub mod verify;
