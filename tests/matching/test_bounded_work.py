@@ -22,7 +22,8 @@ from twigcast.matching.residual import tree_walk as walk
 from twigcast.matching.residual.libxml2 import COST_NODES, DOCUMENT_COST_MAX
 from twigcast.matching.residual.string_values import string_value
 
-SUM = 100_000 if AVAILABLE else 2_000_000
+SUM_OF_VISITS = 2_000_000
+SUM = 100_000 if AVAILABLE else SUM_OF_VISITS
 """Less than a hundred expressions about 300 elements take, in steps of the kernel or in visits."""
 
 BUDGETS = (0, 100, 3_000, 100_000, 3_000_000, DOCUMENT_COST_MAX)

@@ -71,18 +71,21 @@ def beyond_the_sum() -> None:
     )
 
 
+@pytest.mark.usefixtures("without_kernel")
 @pytest.mark.parametrize(
     "fault", [dearest_first, never_charged, open_as_a_miss, in_order_of_arrival]
 )
 def test_a_sum_that_is_not_kept_or_spent_on_the_dearest_is_found(
     fault: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(test_bounded_work, "SUM", test_bounded_work.SUM_OF_VISITS)
     beyond_the_sum()
     monkeypatch.setattr(Residuals, "_verdicts", fault)
     with pytest.raises(AssertionError):
         beyond_the_sum()
 
 
+@pytest.mark.usefixtures("without_kernel")
 def test_an_answer_remembered_wrongly_by_the_walk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     class Forgetful(walk.Walk):
         def _answer(self, condition: Condition, node: object) -> bool:
