@@ -42,3 +42,16 @@ def test_the_reading_order_of_a_room_names_all_that_is_in_it(room: str) -> None:
     assert text is not None
     named = {line.split()[0] for line in text.splitlines() if line.startswith("    ")}
     assert set(modules(package)) | set(sub_packages(package)) <= named
+
+
+SAME_BY_INTENT = {"Matcher", "Network"}
+"""``twigcast.Matcher`` and ``twigcast.Network`` are those of their rooms, with files in reach."""
+
+
+def test_a_class_name_has_one_meaning_in_the_whole_tree() -> None:
+    files: dict[str, list[str]] = {}
+    for file in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and node.name not in SAME_BY_INTENT:
+                files.setdefault(node.name, []).append(file.relative_to(SOURCES).as_posix())
+    assert {name: places for name, places in files.items() if len(places) > 1} == {}

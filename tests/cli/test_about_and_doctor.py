@@ -77,7 +77,7 @@ def test_about_tells_how_to_get_the_kernel(twigcast: Twigcast) -> None:
 def test_about_tells_what_is_missing_and_how_to_get_it(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = about.Part("pyspark", None, "needed for run: pip install '.[spark]'")
+    absent = about.Component("pyspark", None, "needed for run: pip install '.[spark]'")
     monkeypatch.setattr(about, "_package", lambda *_names, extra: absent)  # noqa: ARG005
     result = twigcast("about", "--json")
     parts = {part["name"]: part for part in map(json.loads, result.stdout.splitlines())}

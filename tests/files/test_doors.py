@@ -13,12 +13,12 @@ import pytest
 
 from twigcast import Matcher, files
 from twigcast.errors import InternalError, TwigcastError
-from twigcast.files.documents.publications import Kind
+from twigcast.files.documents.publications import EntryKind
 from twigcast.routing import Topology
 
 TOPOLOGY = Topology(("A",))
 ROW = files.SubscriptionFile((files.Subscription(1, "//a", line=1),), ())
-ENTRY = files.Entry(Kind.FILE, "a.xml", "a.xml")
+ENTRY = files.Entry(EntryKind.FILE, "a.xml", "a.xml")
 
 Call = Callable[[Path], object]
 

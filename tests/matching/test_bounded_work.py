@@ -288,10 +288,10 @@ def test_walking_counts_each_node_and_label_that_it_looks_at(
     monkeypatch.setattr(walk, "_has", looking)
     xpath, inside = LEAVES[kind]
     document = Document.parse(f"<r>{'<a>' * 80}{inside}{'</a>' * 80}</r>")
-    verdict, steps = walk.Walk(document).holds(Pattern.parse(xpath).condition, 10_000_000)
+    verdict, steps = walk.ConditionWalk(document).holds(Pattern.parse(xpath).condition, 10_000_000)
     assert verdict is False
     assert looks <= 2 * steps
-    assert walk.Walk(document).holds(Pattern.parse(xpath).condition, steps - 1)[0] is None
+    assert walk.ConditionWalk(document).holds(Pattern.parse(xpath).condition, steps - 1)[0] is None
 
 
 @pytest.mark.usefixtures("without_kernel")

@@ -87,7 +87,7 @@ def test_a_sum_that_is_not_kept_or_spent_on_the_dearest_is_found(
 
 @pytest.mark.usefixtures("without_kernel")
 def test_an_answer_remembered_wrongly_by_the_walk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Forgetful(walk.Walk):
+    class Forgetful(walk.ConditionWalk):
         def _answer(self, condition: Condition, node: object) -> bool:
             super()._answer(condition, node)  # type: ignore[arg-type]
             return False

@@ -18,7 +18,7 @@ from tests.strategies import NAMESPACES, documents, subscriptions, thickets
 from twigcast.covering import aggregate, covers, space_budget
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
-from twigcast.routing.annotations.annotations import Findings, Kinds
+from twigcast.routing.annotations.annotations import Kinds, LinkFindings
 from twigcast.routing.annotations.hints import HintLimits, Hints, HintTable, hint_table
 
 EVERY_KIND = [Kinds(*chosen) for chosen in product((False, True), repeat=4)]
@@ -60,7 +60,7 @@ def roots(patterns: Iterable[Pattern]) -> list[Pattern]:
     return kept
 
 
-def findings_of(said: Sequence[Pattern], hints: Hints, content: bytes) -> Findings:
+def findings_of(said: Sequence[Pattern], hints: Hints, content: bytes) -> LinkFindings:
     """What a broker finds out that reads all of a document."""
     matcher = Matcher(engine="streaming")
     for place, pattern in enumerate(said):
@@ -73,7 +73,7 @@ def findings_of(said: Sequence[Pattern], hints: Hints, content: bytes) -> Findin
     def bindings(place: int) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
         return matcher.bindings(content, [place])[place] if said[place].exact else None
 
-    return Findings(
+    return LinkFindings(
         matched=frozenset(account.decided),
         is_complete=True,
         bindings=bindings,

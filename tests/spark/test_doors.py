@@ -19,7 +19,7 @@ from twigcast.spark.parameter_grid import grid
 from twigcast.spark.pipeline import Pipeline, run_batch
 from twigcast.spark.result import read_table
 from twigcast.spark.stream import stream
-from twigcast.spark.stream.stream import Step, Stream
+from twigcast.spark.stream.stream import BatchStep, Stream
 
 NOBODY: Any = Mock(spec=SparkSession)
 """A session or a stream that is never asked for anything."""
@@ -36,15 +36,15 @@ def _stream(folder: Path) -> object:
 
 
 def _wait(folder: Path) -> object:
-    return Stream(NOBODY, Step(NOBODY, NOBODY, str(folder))).wait(1)
+    return Stream(NOBODY, BatchStep(NOBODY, NOBODY, str(folder))).wait(1)
 
 
 def _catch_up(folder: Path) -> None:
-    Stream(NOBODY, Step(NOBODY, NOBODY, str(folder))).catch_up()
+    Stream(NOBODY, BatchStep(NOBODY, NOBODY, str(folder))).catch_up()
 
 
 def _stop(folder: Path) -> None:
-    Stream(NOBODY, Step(NOBODY, NOBODY, str(folder))).stop()
+    Stream(NOBODY, BatchStep(NOBODY, NOBODY, str(folder))).stop()
 
 
 DOORS: list[tuple[Callable[[Path], object], Any, str]] = [
@@ -57,7 +57,7 @@ DOORS: list[tuple[Callable[[Path], object], Any, str]] = [
     (lambda folder: run_batch(["//a"], folder, folder / "out", spark=NOBODY), pipeline, "Batch"),
     (_stream, pipeline, "is_connected_to"),
     (_stream, stream, "start_stream"),
-    (_stream, stream, "Step"),
+    (_stream, stream, "BatchStep"),
     (_wait, stream.Stream, "_ends_within"),
     (_catch_up, stream.Stream, "_raise_failure"),
     (_stop, stream, "suppress"),

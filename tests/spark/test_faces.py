@@ -19,7 +19,7 @@ from twigcast.spark import Pipeline, Run, Stream, pipeline, run_batch
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from twigcast.spark.stream.stream import Step
+    from twigcast.spark.stream.stream import BatchStep
 
 TOPOLOGY = {"links": [["hub", "east"], ["hub", "west"]]}
 SUBSCRIPTIONS = [
@@ -152,7 +152,7 @@ def test_a_pipeline_and_its_run_tell_what_they_are(
 @pytest.mark.parametrize(("is_active", "state"), [(True, "running"), (False, "ended")])
 def test_a_stream_tells_whether_it_runs(is_active: bool, state: str) -> None:  # noqa: FBT001
     query, step = SimpleNamespace(isActive=is_active), SimpleNamespace(out="tables/")
-    stream = Stream(cast("StreamingQuery", query), cast("Step", step))
+    stream = Stream(cast("StreamingQuery", query), cast("BatchStep", step))
     assert repr(stream) == f"<Stream: {state}, tables in tables/>"
 
 

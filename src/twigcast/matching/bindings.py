@@ -40,7 +40,7 @@ from twigcast.language.condition.model import (
 from twigcast.language.condition.normal_form import all_of, any_of, at_document, exists
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import Pattern
-from twigcast.matching.residual.tree_walk import LeafNode, Walk
+from twigcast.matching.residual.tree_walk import ConditionWalk, LeafNode
 from twigcast.slips import each_of
 
 
@@ -57,7 +57,7 @@ class BindingFinder:
     """How a document matches patterns; what was found out for one serves the others."""
 
     def __init__(self, document: Document) -> None:
-        self._walk = Walk(document)
+        self._walk = ConditionWalk(document)
 
     def bindings(self, pattern: Pattern) -> tuple[Binding, ...]:
         """What the wildcards stand for in the first match; nothing if there is none.

@@ -38,7 +38,7 @@ from twigcast.matching.interface.engine import Decision, Engine
 from twigcast.matching.interface.groups import Groups
 from twigcast.matching.interface.ids import FIRST_OWN, AnyId, Id, IdCodes, check_id, is_own_code
 from twigcast.matching.interface.rules import Rules, rules_of
-from twigcast.matching.interface.statistics import MatcherStatistics, Tally
+from twigcast.matching.interface.statistics import MatcherStatistics, MatcherTally
 from twigcast.matching.lazy_document import Unread
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.streaming.engine import StreamingEngine
@@ -98,7 +98,7 @@ class Matcher(Copied):
         self._cost_max = residual_cost_max
         self._document_cost_max = document_cost_max
         self._texts: dict[int, Written] | None = {} if keep_texts else None
-        self._tally = Tally()
+        self._tally = MatcherTally()
         self._changing = Lock()
         """Held by whoever adds, removes or stores: ids, texts and the engine change together."""
         for rule in () if rules is None else rules_of(rules, ENGINES):

@@ -1,8 +1,7 @@
 """A picture of a network and what went over it, as SVG.
 
-The tree is drawn from left to right, from its middle to its leaves: each leaf has a row of its own,
-and each broker stands half way between the first and the last of those behind it. So no two lines
-cross and no two names overlap, however the tree looks::
+The tree is drawn from left to right, from its middle to its leaves
+(:mod:`~twigcast.routing.topology.layout`)::
 
     middle ──┬── b2 ──┬── b4
              │        └── b5
@@ -11,19 +10,19 @@ cross and no two names overlap, however the tree looks::
 A broker's disc grows with its table, a link's line with the documents it carried, and the line is
 the redder the more of them crossed it needlessly. A link that carried nothing is thin and grey.
 Pointing at one shows its figures. There is no script and nothing from elsewhere in the picture; it
-is a text that says the same each time.
+is the same text each time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 from math import sqrt
 from typing import Final
 
 from twigcast.door import door
 from twigcast.routing.events import BrokerId
+from twigcast.routing.topology.layout import Point, points, tree_layout
 from twigcast.routing.topology.model import Tree
 from twigcast.simulator.results import LinkDocuments, Results
 
@@ -52,15 +51,6 @@ _STYLE: Final = (
     ".link{fill:none;stroke-linecap:round}"
     ".broker{fill:#39424e;stroke:#fff;stroke-width:1.5}"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a broker stands, and whether others stand behind it."""
-
-    x: float
-    y: float
-    is_leaf: bool
 
 
 @door("drawing a network")
@@ -92,62 +82,25 @@ def drawn_network(network: Tree, results: Results, *, title: str) -> str:
 # Where things stand.
 
 
-def _places(network: Tree) -> dict[str, _Place]:
+def _places(network: Tree) -> dict[str, Point]:
     """Rows for leaves from the top, columns by the distance from the middle; names have room."""
-    above, order = _from(_middle(network), network)
-    behind: dict[str, list[str]] = {broker: [] for broker in order}
-    depth: dict[str, int] = {}
-    for broker in order:
-        parent = above[broker]
-        depth[broker] = 0 if parent is None else depth[parent] + 1
-        if parent is not None:
-            behind[parent].append(broker)
-    rows = {broker: float(row) for row, broker in enumerate(_leaves(order[0], behind))}
-    for broker in reversed(order):
-        if behind[broker]:
-            rows[broker] = (rows[behind[broker][0]] + rows[behind[broker][-1]]) / 2
-    name = max(map(len, order)) * _LETTER
+    places = tree_layout(_middle(network), network)
+    name = max(map(len, places)) * _LETTER
     left, column = max(_MARGIN, name / 2 + 8), max(_COLUMN, name + 40)
-    row = _ROWS[max(rows.values()) < _FEW]
-    return {
-        broker: _Place(
-            left + depth[broker] * column, _HEAD + (rows[broker] + 1) * row, not behind[broker]
-        )
-        for broker in order
-    }
-
-
-def _from(root: str, network: Tree) -> tuple[dict[str, str | None], list[str]]:
-    """Each broker with the one above it, and all of them, nearest first."""
-    above: dict[str, str | None] = {root: None}
-    order = [root]
-    for broker in order:
-        for below in network.neighbours(broker):
-            if below not in above:
-                above[below] = broker
-                order.append(below)
-    return above, order
+    row = _ROWS[max(place.row for place in places.values()) < _FEW]
+    return points(places, left=left, column=column, top=_HEAD + row, row=row)
 
 
 def _middle(network: Tree) -> str:
     """The broker half way on the longest path: from there the tree is least deep."""
-    far = _from(network.brokers[0], network)[1][-1]
-    above, order = _from(far, network)
+    far = [*tree_layout(network.brokers[0], network)][-1]
+    places = tree_layout(far, network)
     path: list[str] = []
-    here: str | None = order[-1]
+    here: str | None = [*places][-1]
     while here is not None:
         path.append(here)
-        here = above[here]
+        here = places[here].above
     return path[len(path) // 2]
-
-
-def _leaves(root: str, behind: dict[str, list[str]]) -> Iterator[str]:
-    waiting = [root]
-    while waiting:
-        broker = waiting.pop()
-        if not behind[broker]:
-            yield broker
-        waiting.extend(reversed(behind[broker]))
 
 
 # What is drawn.
@@ -167,22 +120,22 @@ def _summary(results: Results) -> str:
     )
 
 
-def _links(network: Tree, results: Results, places: dict[str, _Place], most: int) -> Iterator[str]:
+def _links(network: Tree, results: Results, places: dict[str, Point], most: int) -> Iterator[str]:
     for link in network.links:
         near, far = sorted(link.between, key=lambda broker: places[broker].x)
         there, back = _one_way(results, near, far), _one_way(results, far, near)
         both = _both_ways(results, near, far)
-        told = "; ".join(
+        title = "; ".join(
             f"{one} → {other}: {way.crossings:,} documents, {way.needless:,} needless"
             for one, other, way in ((near, far, there), (far, near, back))
         )
         yield (
             f'<path class="link" d="{_curve(places[near], places[far])}" {_stroke(both, most)}>'
-            f"<title>{_text(f'{told}; {link.latency_ms:g} ms')}</title></path>"
+            f"<title>{_text(f'{title}; {link.latency_ms:g} ms')}</title></path>"
         )
 
 
-def _curve(near: _Place, far: _Place) -> str:
+def _curve(near: Point, far: Point) -> str:
     half = (near.x + far.x) / 2
     return f"M{near.x:g} {near.y:g}C{half:g} {near.y:g} {half:g} {far.y:g} {far.x:g} {far.y:g}"
 
@@ -194,17 +147,17 @@ def _stroke(carried: LinkDocuments, most: int) -> str:
     return f'stroke="{_colour(carried.needless / carried.crossings)}" stroke-width="{width:.2f}"'
 
 
-def _brokers(results: Results, places: dict[str, _Place], largest: int) -> Iterator[str]:
+def _brokers(results: Results, places: dict[str, Point], largest: int) -> Iterator[str]:
     for broker, place in places.items():
         tables = results.tables[BrokerId(broker)]
         radius = _radius(tables.routes, largest)
-        told = (
+        title = (
             f"{broker}: {tables.routes:,} routes, {tables.subscriptions:,} subscriptions, "
             f"{tables.advertisements:,} advertisements, {tables.forwarded:,} forwarded"
         )
         yield (
             f'<circle class="broker" cx="{place.x:g}" cy="{place.y:g}" r="{radius:.2f}">'
-            f"<title>{_text(told)}</title></circle>"
+            f"<title>{_text(title)}</title></circle>"
         )
         if place.is_leaf:
             at = f'x="{place.x + radius + 6:.1f}" y="{place.y + 4:g}"'

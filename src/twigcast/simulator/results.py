@@ -18,7 +18,7 @@ from twigcast.routing.events import BrokerId, SubscriptionId
 from twigcast.routing.in_memory.traffic import KINDS, Direction
 
 
-class Delivery(NamedTuple):
+class TimedDelivery(NamedTuple):
     """A document that reached a subscriber, and how many seconds after it was handed in."""
 
     publication: str
@@ -49,7 +49,7 @@ class DeadDocument(NamedTuple):
     reason: str
 
 
-class Refusal(NamedTuple):
+class RefusedDocument(NamedTuple):
     """What a broker refused, and why."""
 
     at: float
@@ -154,7 +154,7 @@ class Results:
     repeated: int
     """Deliveries of a document to a subscription that had received it already."""
     dead_letters: tuple[DeadDocument, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RefusedDocument, ...]
     lost: int
     """Messages that were lost with their link."""
     documents: Mapping[Direction, LinkDocuments]
@@ -182,11 +182,11 @@ class Results:
         return sum(len(each.subscriptions) for each in self.arrived)
 
     @property
-    def deliveries(self) -> Iterator[Delivery]:
+    def deliveries(self) -> Iterator[TimedDelivery]:
         """One after the other; there may be millions."""
         for each in self.arrived:
             for who, subscription in zip(each.subscribers, each.subscriptions, strict=True):
-                yield Delivery(each.publication, each.broker, who, subscription, each.seconds)
+                yield TimedDelivery(each.publication, each.broker, who, subscription, each.seconds)
 
     @property
     def crossings(self) -> int:

@@ -200,7 +200,7 @@ class Pipeline(
         table, where no file tells it yet.
         """
         with plain_spark_errors("the run did not finish"):
-            from twigcast.spark.stream.stream import Step, start_stream
+            from twigcast.spark.stream.stream import BatchStep, start_stream
 
             place = checked_place(out, _OUT)
             checkpoint = checked_place(checkpoint, "a checkpoint")
@@ -212,7 +212,7 @@ class Pipeline(
             if not (changes is None or callable(changes) or isinstance(changes, DataFrame)):
                 changes = checked_path(changes, "a change feed")
             self._warn_of_flooding(publications)
-            step = Step(
+            step = BatchStep(
                 design=self.design,
                 subscriptions=self._file,
                 out=place,

@@ -34,12 +34,12 @@ SIZE_MAX = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlanPart:
     """A part of a content model: a child, all of its parts in order, or one of its parts."""
 
     kind: Kind
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
     occurs: Occurs
     height: int
     size: int
@@ -55,7 +55,7 @@ class Part:
         return 0 if self.occurs.may_be_absent else self.size
 
 
-def content_plans(schema: Schema) -> dict[str, Part | None]:
+def content_plans(schema: Schema) -> dict[str, PlanPart | None]:
     """For each element that can be completed, its content as a part; None if it has no children.
 
     Parts that can never be completed are left out, since no document can contain them.
@@ -69,7 +69,7 @@ def content_plans(schema: Schema) -> dict[str, Part | None]:
             part = _part(content, schema, sizes)
         sizes[name] = min(1 + (part.least_size if part else 0), SIZE_MAX)
     anything = _any_of(tuple(schema.elements), schema, sizes)
-    plans: dict[str, Part | None] = {}
+    plans: dict[str, PlanPart | None] = {}
     for name in schema.heights:
         match schema.elements[name].content:
             case Empty():
@@ -83,27 +83,27 @@ def content_plans(schema: Schema) -> dict[str, Part | None]:
     return plans
 
 
-def _any_of(names: tuple[str, ...], schema: Schema, sizes: Mapping[str, int]) -> Part | None:
+def _any_of(names: tuple[str, ...], schema: Schema, sizes: Mapping[str, int]) -> PlanPart | None:
     """Elements of these names, in any number and order; None if there can be none."""
     children = tuple(Child(name) for name in names)
     return _occurrence(Choice(children, Occurs.ANY), schema, sizes)
 
 
-def _part(particle: Particle, schema: Schema, sizes: Mapping[str, int]) -> Part | None:
+def _part(particle: Particle, schema: Schema, sizes: Mapping[str, int]) -> PlanPart | None:
     """A particle as a part, or None if there must be one and it can never be completed."""
     part = _occurrence(particle, schema, sizes)
     if part is None and particle.occurs.may_be_absent:
-        return Part("all", "", (), Occurs.ONCE, height=0, size=0)
+        return PlanPart("all", "", (), Occurs.ONCE, height=0, size=0)
     return part
 
 
-def _occurrence(particle: Particle, schema: Schema, sizes: Mapping[str, int]) -> Part | None:
+def _occurrence(particle: Particle, schema: Schema, sizes: Mapping[str, int]) -> PlanPart | None:
     if isinstance(particle, Child):
         height = schema.heights.get(particle.name)
         if height is None:
             return None
         size = sizes.get(particle.name, SIZE_MAX)
-        return Part("child", particle.name, (), particle.occurs, height, size)
+        return PlanPart("child", particle.name, (), particle.occurs, height, size)
     built = [_part(inner, schema, sizes) for inner in particle.parts]
     parts = tuple(part for part in built if part is not None)
     if isinstance(particle, Choice):
@@ -111,9 +111,9 @@ def _occurrence(particle: Particle, schema: Schema, sizes: Mapping[str, int]) ->
             return None
         lowest = min(parts, key=lambda part: (part.least_height, part.least_size))
         height, size = lowest.least_height, lowest.least_size
-        return Part("one", "", parts, particle.occurs, height, size)
+        return PlanPart("one", "", parts, particle.occurs, height, size)
     if len(parts) < len(built):
         return None
     height = max(part.least_height for part in parts)
     size = min(sum(part.least_size for part in parts), SIZE_MAX)
-    return Part("all", "", parts, particle.occurs, height, size)
+    return PlanPart("all", "", parts, particle.occurs, height, size)

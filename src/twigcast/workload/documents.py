@@ -37,7 +37,7 @@ from typing import TypeAlias
 
 from twigcast.errors import UsageError
 from twigcast.language.dtd.schema import Occurs, Schema
-from twigcast.workload.content_plan import Part, content_plans
+from twigcast.workload.content_plan import PlanPart, content_plans
 from twigcast.workload.ranges import check_marker, check_whole
 from twigcast.workload.start_tags import StartTags
 from twigcast.workload.vocabulary import Vocabulary
@@ -204,7 +204,7 @@ _Content: TypeAlias = "str | _Element | list[_Content]"
 class _Bud:
     """A place where another occurrence of a part may be put."""
 
-    part: Part
+    part: PlanPart
     parent: _Element
     place: list[_Content]
 
@@ -290,7 +290,7 @@ class _Growth:
             if plan is not None:
                 self._place(plan, element, element.content)
 
-    def _place(self, part: Part, parent: _Element, place: list[_Content]) -> None:
+    def _place(self, part: PlanPart, parent: _Element, place: list[_Content]) -> None:
         """Put a part where it belongs: once if it is demanded, and a bud if more is allowed."""
         if part.occurs is Occurs.ONCE:
             self._put(part, parent, place)
@@ -302,7 +302,7 @@ class _Growth:
         if part.occurs is Occurs.SOME:
             self._put(part, parent, own_place)
 
-    def _put(self, part: Part, parent: _Element, place: list[_Content]) -> None:
+    def _put(self, part: PlanPart, parent: _Element, place: list[_Content]) -> None:
         """Put one occurrence of a part."""
         if part.kind == "child":
             place.append(self._element(part.name, depth=parent.depth + 1))
@@ -314,7 +314,7 @@ class _Growth:
         else:
             self._place(self._chosen(part, self._soil.depth_max - parent.depth), parent, place)
 
-    def _chosen(self, part: Part, room: int) -> Part:
+    def _chosen(self, part: PlanPart, room: int) -> PlanPart:
         """One of the parts, among those for which there is room in depth and in number."""
         spare = max(0, self._elements_target - self._committed)
         possible = [

@@ -86,7 +86,7 @@ _ORDERS: Final = ("<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
-class _Shape:
+class _WalkParameters:
     """The parameters of a walk."""
 
     depth_max: int
@@ -150,7 +150,7 @@ def generate_patterns(  # noqa: PLR0913 - one keyword for each parameter of the 
     UsageError if the schema has no single root and none is given, if a parameter is out of its
     range, or, in the middle of the iteration, if there are not as many distinct patterns.
     """
-    shape = _Shape(
+    shape = _WalkParameters(
         depth_max=depth_max,
         wildcard=wildcard,
         descendant=descendant,
@@ -205,7 +205,13 @@ class _Walker:
     """
 
     def __init__(
-        self, schema: Schema, root: str, *, shape: _Shape, vocabulary: Vocabulary, rng: Random
+        self,
+        schema: Schema,
+        root: str,
+        *,
+        shape: _WalkParameters,
+        vocabulary: Vocabulary,
+        rng: Random,
     ) -> None:
         self._shape = shape
         self._random = rng.random

@@ -16,11 +16,11 @@ import pytest
 from tests.test_readme import strategies
 from twigcast.cli.demo.baseline_timing import compare
 from twigcast.cli.demo.delivery_counts import read_tally
-from twigcast.cli.demo.feed import Feed, write_feed
+from twigcast.cli.demo.feed import DemoFeed, write_feed
 from twigcast.cli.demo.near_miss import find_near_miss
 from twigcast.cli.demo.regions import DESKS, NEWSROOM, REGIONS, country
 from twigcast.cli.demo.steps import called_again, shell_word
-from twigcast.cli.demo.strategy_traffic import COMPARED, Carried, carried_by_link, measure
+from twigcast.cli.demo.strategy_traffic import COMPARED, LinkLoad, carried_by_link, measure
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Subscription, SubscriptionFile, read_documents, read_subscriptions
 from twigcast.files.schemas import shipped_schema
@@ -122,7 +122,7 @@ def test_the_tally_counts_copies_once_for_a_subscriber(tmp_path: Path) -> None:
     batch.mkdir(parents=True)
     columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     pq.write_table(pa.table(columns), batch / "part-0.parquet")
-    feed = Feed(tmp_path, tmp_path, tmp_path, 4, 4, ("Ann", "Bob", "Cyd"))
+    feed = DemoFeed(tmp_path, tmp_path, tmp_path, 4, 4, ("Ann", "Bob", "Cyd"))
     tally = read_tally(tmp_path, feed, Counter(Ann=2, Bob=1, Cyd=1))
     assert list(tally.received.items()) == [("Ann", 2), ("Bob", 1), ("Cyd", 0)]
     assert (tally.deliveries, tally.copies) == (4, 3)
@@ -296,8 +296,8 @@ def test_what_links_carried_is_read_from_the_table(tmp_path: Path) -> None:
     }
     pq.write_table(pa.table(columns), batch / "part-0.parquet")
     assert carried_by_link(tmp_path) == {
-        ("hub", "east"): Carried(3, 300, 2),
-        ("hub", "west"): Carried(1, 100, 0),
+        ("hub", "east"): LinkLoad(3, 300, 2),
+        ("hub", "west"): LinkLoad(1, 100, 0),
     }
 
 

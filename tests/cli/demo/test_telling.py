@@ -12,15 +12,15 @@ import pytest
 from lxml import etree
 
 from twigcast.cli.demo.baseline_timing import Comparison
-from twigcast.cli.demo.charts import Bar, bars, histogram
-from twigcast.cli.demo.delivery_counts import Tally
-from twigcast.cli.demo.feed import Feed
+from twigcast.cli.demo.charts import ChartBar, bars, histogram
+from twigcast.cli.demo.delivery_counts import DeliveryCounts
+from twigcast.cli.demo.feed import DemoFeed
 from twigcast.cli.demo.html_report import report
 from twigcast.cli.demo.near_miss import NearMiss
 from twigcast.cli.demo.network_drawing import network_drawing
 from twigcast.cli.demo.regions import country
-from twigcast.cli.demo.strategy_traffic import Carried, Traffic
-from twigcast.cli.demo.summary import Story
+from twigcast.cli.demo.strategy_traffic import LinkLoad, StrategyTraffic
+from twigcast.cli.demo.summary import DemoSummary
 from twigcast.cli.demo.text_report import sums, told
 from twigcast.files import Subscription
 from twigcast.language import Document
@@ -54,7 +54,7 @@ def test_a_plot_of_little_is_still_a_plot(counts: dict[int, int]) -> None:
 
 
 def test_bars_are_as_long_as_their_numbers_and_show_what_was_wasted() -> None:
-    rows = [Bar("<all>", 200, 150), Bar("half", 100), Bar("nothing", 0)]
+    rows = [ChartBar("<all>", 200, 150), ChartBar("half", 100), ChartBar("nothing", 0)]
     plot = etree.fromstring(bars(rows, across="documents"))
     widths: dict[str, list[float]] = {kind: [] for kind in ("track", "bar", "bar none")}
     for bar in plot.iter("rect"):
@@ -66,7 +66,7 @@ def test_bars_are_as_long_as_their_numbers_and_show_what_was_wasted() -> None:
 
 def test_a_network_is_drawn_with_lines_as_wide_as_their_traffic() -> None:
     topology = Topology.of({"links": [["hub", "a<b"], ["a<b", "c"], ["hub", "d"]]})
-    links = {("hub", "a<b"): Carried(20, 2_000_000, 0), ("a<b", "c"): Carried(5, 500_000, 0)}
+    links = {("hub", "a<b"): LinkLoad(20, 2_000_000, 0), ("a<b", "c"): LinkLoad(5, 500_000, 0)}
     drawing = etree.fromstring(network_drawing(topology, links, {"c": 7}, documents=20))
     paths = [path for path in drawing.iter("path") if "C" in path.get("d", "")]
     widths = {
@@ -143,10 +143,10 @@ def a_run() -> Run:
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Story:
+def story(tmp_path: Path) -> DemoSummary:
     one = Subscription("s1", "//a[. < 3][b]", subscriber="Fen & Co", broker="Fen")
     document = Document.parse(b"<a>1</a>", name="<d>.xml")
-    tally = Tally(
+    tally = DeliveryCounts(
         documents=20,
         subscribers=2,
         deliveries=9,
@@ -157,8 +157,8 @@ def story(tmp_path: Path) -> Story:
         by_subscription={"s1": frozenset({"x"})},
         by_broker={"Fen": 7, "Lake": 1},
     )
-    return Story(
-        feed=Feed(
+    return DemoSummary(
+        feed=DemoFeed(
             tmp_path / "feed.zip",
             tmp_path / "subs.csv",
             tmp_path / "topology.toml",
@@ -170,10 +170,10 @@ def story(tmp_path: Path) -> Story:
         start_up_s=9.0,
         run=a_run(),
         tally=tally,
-        links={("Hub", "Fen"): Carried(7, 350_000, 0), ("Hub", "Lake"): Carried(1, 50_000, 0)},
+        links={("Hub", "Fen"): LinkLoad(7, 350_000, 0), ("Hub", "Lake"): LinkLoad(1, 50_000, 0)},
         traffic=(
-            Traffic("flooding", "nothing & more", 40, 32, 2_000_000, 0),
-            Traffic("best", "something", 8, 0, 400_000, 4),
+            StrategyTraffic("flooding", "nothing & more", 40, 32, 2_000_000, 0),
+            StrategyTraffic("best", "something", 8, 0, 400_000, 4),
         ),
         near_miss=NearMiss(one, "<d>.xml", explain(one.xpath, document), by_one_predicate=True),
         comparison=Comparison(5, one_by_one=10.0, matcher=40.0),
@@ -206,7 +206,7 @@ def table(page: str, first_heading: str) -> list[list[str]]:
     raise AssertionError(f"no table begins with {first_heading}")
 
 
-def test_the_page_needs_nothing_from_elsewhere(story: Story) -> None:
+def test_the_page_needs_nothing_from_elsewhere(story: DemoSummary) -> None:
     page = report(story)
     found = elements(page)
     assert not {"script", "link", "iframe", "img"} & {str(element.tag) for element in found}
@@ -214,14 +214,14 @@ def test_the_page_needs_nothing_from_elsewhere(story: Story) -> None:
     assert not re.search(r"url[(]|@import|https?:", page)
 
 
-def test_every_picture_of_the_page_says_what_it_shows(story: Story) -> None:
+def test_every_picture_of_the_page_says_what_it_shows(story: DemoSummary) -> None:
     pictures = [element for element in elements(report(story)) if element.tag == "svg"]
     told_by = [picture.get("aria-label") or picture.get("aria-hidden") for picture in pictures]
     assert len(pictures) == 6
     assert all(told_by)
 
 
-def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: Story) -> None:
+def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: DemoSummary) -> None:
     page = report(story)
     text = words(page)
     assert "20.0%of the crossings of flooding" in text
@@ -236,7 +236,7 @@ def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: Stor
     assert "$" not in text
 
 
-def test_the_page_has_a_row_for_each_strategy(story: Story) -> None:
+def test_the_page_has_a_row_for_each_strategy(story: DemoSummary) -> None:
     rows = [element for element in elements(report(story)) if element.tag == "tr"]
     told_rows = [
         [" ".join("".join(map(str, cell.itertext())).split()) for cell in row] for row in rows
@@ -245,12 +245,12 @@ def test_the_page_has_a_row_for_each_strategy(story: Story) -> None:
     assert ["best", "something", "8", "none", "0.4", "4"] in told_rows
 
 
-def test_the_page_does_without_a_near_miss(story: Story) -> None:
+def test_the_page_does_without_a_near_miss(story: DemoSummary) -> None:
     page = report(replace(story, near_miss=None))
     assert "did not match" not in page
 
 
-def test_the_screen_tells_the_traffic_of_each_strategy(story: Story, tmp_path: Path) -> None:
+def test_the_screen_tells_the_traffic_of_each_strategy(story: DemoSummary, tmp_path: Path) -> None:
     lines = list(told(story, tmp_path / "report.html"))
     start = lines.index("What each strategy sent over links")
     assert [line.split() for line in lines[start + 3 : start + 6]] == [
@@ -261,7 +261,7 @@ def test_the_screen_tells_the_traffic_of_each_strategy(story: Story, tmp_path: P
     assert lines[start + 6] == "  The same 9 deliveries under every strategy."
 
 
-def test_each_word_stands_for_one_number(story: Story, tmp_path: Path) -> None:
+def test_each_word_stands_for_one_number(story: DemoSummary, tmp_path: Path) -> None:
     numbers: dict[str, set[str]] = {}
     counted = re.compile(
         r"(?<![\d.,])([\d,]+) (documents(?! a second)|deliveries|subscriptions|subscribers|brokers)"
@@ -279,7 +279,7 @@ def test_each_word_stands_for_one_number(story: Story, tmp_path: Path) -> None:
     }
 
 
-def test_the_rows_of_who_received_what_add_up(story: Story, tmp_path: Path) -> None:
+def test_the_rows_of_who_received_what_add_up(story: DemoSummary, tmp_path: Path) -> None:
     lines = list(told(story, tmp_path / "report.html"))
     start = lines.index("Who received what") + 3
     assert lines[start].split() == ["subscriber", "subscriptions", "deliveries", "copies"]
@@ -291,7 +291,7 @@ def test_the_rows_of_who_received_what_add_up(story: Story, tmp_path: Path) -> N
     assert shown[-1] == ["all 2", "3", "9", "8"]
 
 
-def test_start_up_is_told_apart_from_work(story: Story, tmp_path: Path) -> None:
+def test_start_up_is_told_apart_from_work(story: DemoSummary, tmp_path: Path) -> None:
     lines = list(told(story, tmp_path / "report.html"))
     start = lines.index("How long it took") + 1
     told_times = [line.split("  ", maxsplit=1)[1].split() for line in lines[start : start + 3]]
@@ -321,7 +321,7 @@ def style_of(page: str, *, narrow: bool) -> str:
     return style
 
 
-def test_nothing_on_the_page_is_wider_than_a_telephone(story: Story) -> None:
+def test_nothing_on_the_page_is_wider_than_a_telephone(story: DemoSummary) -> None:
     page = report(story)
     metas = [e for e in elements(page) if e.tag == "meta" and e.get("name") == "viewport"]
     assert [meta.get("content") for meta in metas] == ["width=device-width, initial-scale=1"]
@@ -337,7 +337,7 @@ def test_nothing_on_the_page_is_wider_than_a_telephone(story: Story) -> None:
     assert not any({"width", "height"} & set(element.attrib) for element in sized)
 
 
-def test_every_table_can_be_scrolled_and_every_picture_scales(story: Story) -> None:
+def test_every_table_can_be_scrolled_and_every_picture_scales(story: DemoSummary) -> None:
     found = elements(report(story))
     tables = [element for element in found if element.tag == "table"]
     assert len(tables) == 3
@@ -351,7 +351,7 @@ def test_every_table_can_be_scrolled_and_every_picture_scales(story: Story) -> N
     assert all(picture.get("viewBox") for picture in pictures)
 
 
-def test_a_telephone_has_the_network_as_a_list(story: Story) -> None:
+def test_a_telephone_has_the_network_as_a_list(story: DemoSummary) -> None:
     page = report(story)
     narrow = style_of(page, narrow=True)
     assert re.search(r"\.network \{[^}]*display: none", narrow)
@@ -368,13 +368,13 @@ def test_a_telephone_has_the_network_as_a_list(story: Story) -> None:
     ]
 
 
-def test_on_a_telephone_each_figure_of_a_strategy_has_its_label(story: Story) -> None:
+def test_on_a_telephone_each_figure_of_a_strategy_has_its_label(story: DemoSummary) -> None:
     labelled = [cell.get("data-label") for cell in elements(report(story)) if cell.tag == "td"]
     labels = [label for label in labelled if label]
     assert labels == ["crossings", "needless", "MB", "routes"] * len(story.traffic)
 
 
-def test_as_one_object_it_tells_the_same(story: Story, tmp_path: Path) -> None:
+def test_as_one_object_it_tells_the_same(story: DemoSummary, tmp_path: Path) -> None:
     found = sums(story, tmp_path / "report.html")
     assert (found["deliveries"], found["copies"], found["brokers"]) == (9, 8, 3)
     assert found["traffic"] == [

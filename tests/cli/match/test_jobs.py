@@ -16,7 +16,7 @@ import pytest
 from twigcast.cli.match import jobs as match_jobs
 from twigcast.cli.match.jobs import Deciders, MatcherBounds, WorkerGoneError
 from twigcast.errors import DocumentError, InternalError
-from twigcast.files.documents.publications import Entry, Kind
+from twigcast.files.documents.publications import Entry, EntryKind
 from twigcast.language import DocumentLimits
 from twigcast.matching import Decision, Matcher
 from twigcast.matching.engines.native import AVAILABLE
@@ -91,7 +91,7 @@ def processes() -> Iterator[Deciders]:
 
 
 def _documents(contents: list[bytes]) -> list[tuple[Entry, str, bytes]]:
-    entry = Entry(Kind.FILE, "x", "x")
+    entry = Entry(EntryKind.FILE, "x", "x")
     return [(entry, f"{number}.xml", content) for number, content in enumerate(contents)]
 
 

@@ -17,7 +17,7 @@ from twigcast.covering.containment.covers import paths_of
 from twigcast.covering.merging import degree as degree_module
 from twigcast.covering.merging.degree import Degree, PathMeasure, merge_degree
 from twigcast.covering.merging.greedy import merge
-from twigcast.covering.merging.rules import Rule, merger_of
+from twigcast.covering.merging.rules import MergeRule, merger_of
 from twigcast.covering.merging.spine import pattern_of, plain_steps, spine_of, steps_of
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.linear import LinearPath
@@ -48,22 +48,24 @@ def merged_texts(*texts: str, schema: Schema, degree: float = 0) -> list[str]:
 @pytest.mark.parametrize(
     ("one", "other", "merged", "rule"),
     [
-        ("/a/*/c/d", "/a/*/c/e", "/a/*/c/*", Rule.ELEMENT),
-        ("/a/b", "/a/*", "/a/*", Rule.ELEMENT),
-        ("/a/@x", "/a/@y", "/a/@*", Rule.ELEMENT),
-        ("//a[x > 1]", "//b[x > 1]", "//*[x > 1]", Rule.ELEMENT),
-        ("/a/{urn:u}b", "/a/b", "/a/*", Rule.ELEMENT),
-        ("/a/m/b/c", "/a/k/b//c", "/a/*/b//c", Rule.ELEMENT_AND_OPERATOR),
-        ("/m/a", "//k/a", "//*/a", Rule.ELEMENT_AND_OPERATOR),
-        ("/a/b/c/d", "/a/e/f/g/d", "/a//d", Rule.PART),
-        ("/a/b[x]/c/d", "/a/e/d", "/a//d", Rule.PART),
-        ("/a/d", "/a/b/d", "/a//d", Rule.PART),
-        ("/a/b/z", "/c/d/z", "//z", Rule.PART),
-        ("/a/b//c/d", "/a/e/f/c/d", "/a//c/d", Rule.PART),
-        ("/a/text()", "/a/b/text()", "/a//text()", Rule.PART),
+        ("/a/*/c/d", "/a/*/c/e", "/a/*/c/*", MergeRule.ELEMENT),
+        ("/a/b", "/a/*", "/a/*", MergeRule.ELEMENT),
+        ("/a/@x", "/a/@y", "/a/@*", MergeRule.ELEMENT),
+        ("//a[x > 1]", "//b[x > 1]", "//*[x > 1]", MergeRule.ELEMENT),
+        ("/a/{urn:u}b", "/a/b", "/a/*", MergeRule.ELEMENT),
+        ("/a/m/b/c", "/a/k/b//c", "/a/*/b//c", MergeRule.ELEMENT_AND_OPERATOR),
+        ("/m/a", "//k/a", "//*/a", MergeRule.ELEMENT_AND_OPERATOR),
+        ("/a/b/c/d", "/a/e/f/g/d", "/a//d", MergeRule.PART),
+        ("/a/b[x]/c/d", "/a/e/d", "/a//d", MergeRule.PART),
+        ("/a/d", "/a/b/d", "/a//d", MergeRule.PART),
+        ("/a/b/z", "/c/d/z", "//z", MergeRule.PART),
+        ("/a/b//c/d", "/a/e/f/c/d", "/a//c/d", MergeRule.PART),
+        ("/a/text()", "/a/b/text()", "/a//text()", MergeRule.PART),
     ],
 )
-def test_the_rules_of_dissemination_1_5_3(one: str, other: str, merged: str, rule: Rule) -> None:
+def test_the_rules_of_dissemination_1_5_3(
+    one: str, other: str, merged: str, rule: MergeRule
+) -> None:
     for first, second in (parsed(one, other), parsed(other, one)):
         found = merger_of(first, second)
         assert found is not None

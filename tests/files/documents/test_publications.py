@@ -15,7 +15,7 @@ import pytest
 from twigcast.errors import DocumentError, InternalError, LimitError
 from twigcast.files import PublicationLimits, list_documents, read_documents
 from twigcast.files.documents import publications
-from twigcast.files.documents.publications import Entry, Kind, open_entries
+from twigcast.files.documents.publications import Entry, EntryKind, open_entries
 
 
 def _texts(found: Iterable[tuple[str, bytes | DocumentError]]) -> dict[str, str]:
@@ -163,14 +163,14 @@ def test_a_name_that_is_not_utf8_is_spelled_out_and_read(feed: Path) -> None:
 
 def test_standard_input_is_one_document(monkeypatch: pytest.MonkeyPatch) -> None:
     (entry,) = list_documents("-")
-    assert entry.kind is Kind.STDIN
+    assert entry.kind is EntryKind.STDIN
     assert list(open_entries([entry], stdin=io.BytesIO(b"<a/>"))) == [("-", b"<a/>")]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"<b/>")))
     assert list(read_documents("-")) == [("-", b"<b/>")]
 
 
 def test_standard_input_is_bounded() -> None:
-    entry = Entry(Kind.STDIN, "-", "-")
+    entry = Entry(EntryKind.STDIN, "-", "-")
     limits = PublicationLimits(document_bytes_max=3)
     ((_, content),) = open_entries([entry], stdin=io.BytesIO(b"<a/>"), limits=limits)
     assert isinstance(content, LimitError)

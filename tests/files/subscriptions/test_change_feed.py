@@ -15,8 +15,8 @@ from twigcast.errors import UsageError
 from twigcast.files import Rejected, Subscription, SubscriptionFile, SubscriptionLimits
 from twigcast.files.subscriptions.change_feed import (
     NO_VERSION,
-    Change,
     ChangeFile,
+    FeedRow,
     StandingSubscriptions,
     change_file,
     gather_changes,
@@ -258,7 +258,7 @@ def test_a_line_without_sense_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(b"\n".join(lines))
     file = read_change_file(tmp_path, "a.jsonl")
     assert [item.line for item in file.rejected] == [1, 2, 4]
-    assert [(type(change), change.id) for change in file.changes] == [(Change, "fine")]
+    assert [(type(change), change.id) for change in file.changes] == [(FeedRow, "fine")]
 
 
 def test_what_was_taken_up_is_known_by_name_and_digest() -> None:

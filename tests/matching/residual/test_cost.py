@@ -23,7 +23,7 @@ from twigcast.matching import Matcher
 from twigcast.matching.residual.cost import expression_cost, expression_of
 from twigcast.matching.residual.document_stats import SCALES, scale, sizes_at_scale, sizes_of
 from twigcast.matching.residual.libxml2 import COST_MAX, COST_NODES, Residuals
-from twigcast.matching.residual.tree_walk import Walk
+from twigcast.matching.residual.tree_walk import ConditionWalk
 
 Maker = Callable[[int], bytes]
 
@@ -258,7 +258,7 @@ def test_a_deep_document_and_one_with_many_namespaces_have_no_scale() -> None:
 def test_a_step_of_walking_weighs_as_much_as_python_takes_for_it() -> None:
     pattern = Pattern.parse("//a[not(.//b)]/c")
     document = Document.parse(b"<r>" + b"<a><d/></a>" * 200 + b"</r>")
-    verdict, steps = Walk(document).holds(pattern.condition, 1_000_000)
+    verdict, steps = ConditionWalk(document).holds(pattern.condition, 1_000_000)
     assert verdict is False
     # About 1.5 microseconds each, where libxml2 makes a visit in 5 to 10 nanoseconds.
     short = Residuals(cost_max=1, document_cost_max=140 * steps)

@@ -32,8 +32,8 @@ from twigcast.matching import Binding, Matcher, substituted
 from twigcast.routing.annotations.annotations import (
     AnnotationLimits,
     Annotations,
-    Findings,
     Kinds,
+    LinkFindings,
     annotate,
 )
 from twigcast.routing.annotations.bit_sets import bits_of, members
@@ -72,7 +72,9 @@ def moment_of(pattern: Pattern, content: bytes) -> int | None:
     return None if moment is None else moment.element + moment.ends
 
 
-def told(kinds: Kinds, table: HintTable, findings: Findings, limits: AnnotationLimits) -> Lessons:
+def told(
+    kinds: Kinds, table: HintTable, findings: LinkFindings, limits: AnnotationLimits
+) -> Lessons:
     """What a broker learns from what it is told."""
     annotations = annotate(kinds, table.hints, findings, session=3, number=7, limits=limits)
     if annotations is None:
@@ -100,7 +102,7 @@ def test_what_is_learnt_is_true(
     # A broker that sends the document on in the middle knows less.
     some = frozenset(place for place in findings.matched if data.draw(st.booleans()))
     others = frozenset(range(len(table.said))) - findings.matched
-    part = Findings(
+    part = LinkFindings(
         matched=some,
         unmatched=frozenset(place for place in others if data.draw(st.booleans())),
         bindings=findings.bindings,
@@ -278,10 +280,10 @@ def test_bits_take_the_place_of_matches_that_need_no_bindings() -> None:
 
 def test_nothing_to_say_is_not_said() -> None:
     table = table_of(SAID, PATTERNS)
-    assert annotate(ALL, table.hints, Findings(), session=0, number=0) is None
+    assert annotate(ALL, table.hints, LinkFindings(), session=0, number=0) is None
     findings = findings_of(table.said, table.hints, LETTER)
     assert annotate(Kinds(), table.hints, findings, session=0, number=0) is None
-    matched = Findings(matched=frozenset([1]), is_complete=True)
+    matched = LinkFindings(matched=frozenset([1]), is_complete=True)
     assert annotate(ALL, Hints(covered=(0, 0, 0)), matched, session=0, number=0) is None
 
 
@@ -311,7 +313,7 @@ def test_a_position_says_nothing_of_patterns_that_ask_for_more_elsewhere() -> No
 # What is chosen.
 
 
-def chosen(hints: Hints, findings: Findings, bytes_max: int) -> Annotations:
+def chosen(hints: Hints, findings: LinkFindings, bytes_max: int) -> Annotations:
     limits = AnnotationLimits(bytes_max=bytes_max)
     annotations = annotate(ALL, hints, findings, session=0, number=0, limits=limits)
     assert annotations is not None
@@ -320,7 +322,7 @@ def chosen(hints: Hints, findings: Findings, bytes_max: int) -> Annotations:
 
 def test_the_best_bits_are_left_when_there_is_no_room_for_all() -> None:
     hints = Hints(covered=tuple(range(1, 801)))
-    findings = Findings(matched=frozenset([799]), is_complete=True)
+    findings = LinkFindings(matched=frozenset([799]), is_complete=True)
     assert len(chosen(hints, findings, 1_024).unmatched or b"") == 100
     cut = chosen(hints, findings, 64)
     assert not cut.is_complete
@@ -340,7 +342,7 @@ def test_bindings_of_most_patterns_per_byte_come_first() -> None:
         0: [(2, ("f" * 9,))],
         2: [(1, ("b",)), (9, ("never", "asked"))],
     }
-    findings = Findings(
+    findings = LinkFindings(
         matched=frozenset([0, 2]), bindings=lambda place: known[place], last={0: 2, 1: 12}
     )
     long, short = (0, (Bound(2, ("f" * 9,)),)), (2, (Bound(1, ("b",)),))
@@ -352,7 +354,7 @@ def test_bindings_of_most_patterns_per_byte_come_first() -> None:
 
 def test_matches_that_need_no_bindings_come_before_all_others() -> None:
     hints = Hints((0,) * 2, (SimpleHint(0, 99, (1,)), SimpleHint(1, 1, ())))
-    findings = Findings(matched=frozenset([0, 1]), bindings=lambda _: [(1, ("a",))])
+    findings = LinkFindings(matched=frozenset([0, 1]), bindings=lambda _: [(1, ("a",))])
     tight = chosen(hints, findings, 20)
     assert tight.matched == ((1, ()),)
     assert chosen(hints, findings, 40).matched == ((0, (Bound(1, ("a",)),)), (1, ()))

@@ -14,7 +14,7 @@ from twigcast.language import Pattern, Schema
 from twigcast.matching import Matcher
 from twigcast.routing import Network, Router, Strategy
 from twigcast.routing.broker.decider import DocumentDecider
-from twigcast.routing.broker.documents import Documents
+from twigcast.routing.broker.documents import BrokerDocuments
 from twigcast.routing.broker.failures import Failures
 from twigcast.routing.broker.link_session import Session
 from twigcast.routing.events import (
@@ -79,7 +79,7 @@ PLACES: list[tuple[type, str]] = [
     (DocumentDecider, "decide"),
     (DocumentDecider, "part_to_send"),
     (DocumentDecider, "check_size"),
-    (Documents, "_apply"),
+    (BrokerDocuments, "_apply"),
     (AnnotatedDecider, "answers"),
     (Piggyback, "add"),
     (Piggyback, "remove"),

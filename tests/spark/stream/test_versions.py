@@ -15,8 +15,8 @@ from twigcast.files import Rejected, Subscription, SubscriptionFile
 from twigcast.spark.storage.batches import local_store
 from twigcast.spark.storage.sealed import sealed
 from twigcast.spark.stream.versions import (
+    BatchSubscriptions,
     Changes,
-    Choice,
     VersionRecord,
     Versions,
     feed_of,
@@ -54,11 +54,11 @@ def _add(version: int, name: str, **more: object) -> dict[str, object]:
     return {"op": "add", "version": version, "id": name, "xpath": f"//{name}", **more}
 
 
-def _ids(choice: Choice) -> list[str]:
+def _ids(choice: BatchSubscriptions) -> list[str]:
     return [str(item.id) for item in choice.subscriptions.subscriptions]
 
 
-def _settled(versions: Versions, batch: int) -> Choice:
+def _settled(versions: Versions, batch: int) -> BatchSubscriptions:
     choice = versions.choose(batch)
     return versions.settle(choice, "v" + "".join(_ids(choice)))
 

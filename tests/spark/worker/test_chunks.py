@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from twigcast.errors import DocumentError, UsageError
 from twigcast.files import Entry
-from twigcast.files.documents.publications import Kind
+from twigcast.files.documents.publications import EntryKind
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.spark.worker.chunks import _mapped, chunk_count, cut, plan_bytes, read_chunk
 
 entries = st.lists(
     st.builds(
         Entry,
-        kind=st.sampled_from([Kind.FILE, Kind.ZIP_MEMBER, Kind.TAR]),
+        kind=st.sampled_from([EntryKind.FILE, EntryKind.ZIP_MEMBER, EntryKind.TAR]),
         name=st.text(max_size=5),
         path=st.just("x"),
         size=st.integers(0, 10_000_000),
@@ -28,7 +28,7 @@ entries = st.lists(
 
 
 def _file(size: int, name: str = "a.xml") -> Entry:
-    return Entry(Kind.FILE, name, name, size=size)
+    return Entry(EntryKind.FILE, name, name, size=size)
 
 
 @given(entries, st.integers(1, 20))
@@ -52,7 +52,7 @@ def test_documents_of_one_size_are_shared_out_evenly() -> None:
 
 
 def test_a_tar_archive_is_one_piece_and_weighs_what_it_will_unpack_to() -> None:
-    tar = Entry(Kind.TAR, "a.tar.gz", "a.tar.gz", size=1_000_000)
+    tar = Entry(EntryKind.TAR, "a.tar.gz", "a.tar.gz", size=1_000_000)
     chunks = cut([tar, *[_file(500_000)] * 10], 2)
     assert [len(chunk) for chunk in chunks] == [1, 10]
 
@@ -67,11 +67,11 @@ def test_the_number_of_chunks_follows_the_work() -> None:
 def test_a_plan_brings_back_every_chunk(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.xml")
     refused = Entry(
-        Kind.REFUSED, "b.xml", "/b.xml", refusal=DocumentError("it is gone", document="b.xml")
+        EntryKind.REFUSED, "b.xml", "/b.xml", refusal=DocumentError("it is gone", document="b.xml")
     )
     chunks = [
-        [Entry(Kind.FILE, "caf\\xe9.xml", f"/x/{name}", size=7)],
-        [Entry(Kind.ZIP_MEMBER, "a.zip!c.xml", "/a.zip", member=3, size=9), refused],
+        [Entry(EntryKind.FILE, "caf\\xe9.xml", f"/x/{name}", size=7)],
+        [Entry(EntryKind.ZIP_MEMBER, "a.zip!c.xml", "/a.zip", member=3, size=9), refused],
     ]
     plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes(chunks)).path
     assert list(read_chunk(str(plan), 0)) == chunks[0]

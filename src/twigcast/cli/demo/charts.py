@@ -21,7 +21,7 @@ _LABEL_WIDTH = 26
 _BAR_ROW, _BAR_HEIGHT = 40, 13
 
 
-class Bar(NamedTuple):
+class ChartBar(NamedTuple):
     """A number with a name; a part of it may be wasted."""
 
     name: str
@@ -45,7 +45,7 @@ def histogram(counts: Mapping[int, int], *, across: str, upwards: str) -> str:
     )
 
 
-def bars(rows: Sequence[Bar], *, across: str) -> str:
+def bars(rows: Sequence[ChartBar], *, across: str) -> str:
     """The plot of named numbers, one below the other, what is wasted at the end of each bar."""
     most = max((row.number for row in rows), default=0) or 1
     parts: list[str] = []

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from twigcast.cli.demo.feed import Feed
+from twigcast.cli.demo.feed import DemoFeed
 
 SUBSCRIBERS_SHOWN = 8
 """Subscribers who have a row of their own, on the screen and in the report."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class DeliveryCounts:
     """The sums, and which documents each subscription received."""
 
     documents: int
@@ -47,7 +47,7 @@ class Tally:
         return self.receivers.get(0, 0)
 
 
-def read_tally(tables: Path, feed: Feed, held: Mapping[str, int]) -> Tally:
+def read_tally(tables: Path, feed: DemoFeed, held: Mapping[str, int]) -> DeliveryCounts:
     """The sums over the table ``deliveries`` of a finished run."""
     import pyarrow.parquet as pq
 
@@ -63,7 +63,7 @@ def read_tally(tables: Path, feed: Feed, held: Mapping[str, int]) -> Tally:
     by_subscription: dict[str, set[str]] = {}
     for document, subscription, *_ in rows:
         by_subscription.setdefault(subscription, set()).add(document)
-    return Tally(
+    return DeliveryCounts(
         documents=feed.document_count,
         subscribers=len(feed.subscribers),
         deliveries=len(rows),

@@ -69,7 +69,7 @@ _STRUCTURE_HITS_MAX: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class DemoFeed:
     """Where documents, subscriptions and topology lie, and how many there are."""
 
     documents: Path
@@ -88,7 +88,7 @@ class _Asked(NamedTuple):
     xpath: str
 
 
-def write_feed(folder: Path, *, documents: int, subscriptions: int, seed: int) -> Feed:
+def write_feed(folder: Path, *, documents: int, subscriptions: int, seed: int) -> DemoFeed:
     """Write ``feed.zip``, ``subscriptions.csv`` and ``topology.toml`` into a folder."""
     archive, table = folder / "feed.zip", folder / "subscriptions.csv"
     topology = folder / "topology.toml"
@@ -103,7 +103,7 @@ def write_feed(folder: Path, *, documents: int, subscriptions: int, seed: int) -
         lines.writerows((f"s{n:0{digits}}", *one) for n, one in enumerate(asked, start=1))
     write_topology(country(), topology)
     subscribers = tuple(sorted({one.subscriber for one in asked}))
-    return Feed(archive, table, topology, documents, len(asked), subscribers)
+    return DemoFeed(archive, table, topology, documents, len(asked), subscribers)
 
 
 def _documents(count: int, rng: Random) -> Iterator[bytes]:

@@ -14,12 +14,12 @@ from string import Template
 
 from twigcast import __version__
 from twigcast.cli.demo.baseline_timing import Comparison
-from twigcast.cli.demo.charts import Bar, bars, histogram
-from twigcast.cli.demo.delivery_counts import SUBSCRIBERS_SHOWN, Tally
+from twigcast.cli.demo.charts import ChartBar, bars, histogram
+from twigcast.cli.demo.delivery_counts import SUBSCRIBERS_SHOWN, DeliveryCounts
 from twigcast.cli.demo.near_miss import NearMiss
 from twigcast.cli.demo.network_drawing import network_drawing, network_list
-from twigcast.cli.demo.strategy_traffic import Traffic
-from twigcast.cli.demo.summary import Story
+from twigcast.cli.demo.strategy_traffic import StrategyTraffic
+from twigcast.cli.demo.summary import DemoSummary
 from twigcast.display import counted
 
 _NEAR_MISS = """<section>
@@ -30,7 +30,7 @@ _NEAR_MISS = """<section>
   </section>"""
 
 
-def report(story: Story) -> str:
+def report(story: DemoSummary) -> str:
     """The whole page."""
     run = story.run
     gaps = {
@@ -53,7 +53,7 @@ def report(story: Story) -> str:
     return Template(page).substitute(gaps)
 
 
-def _sums(story: Story) -> dict[str, str]:
+def _sums(story: DemoSummary) -> dict[str, str]:
     tally, run = story.tally, story.run
     share = story.chosen.crossings / (story.most.crossings or 1)
     return {
@@ -76,7 +76,7 @@ def _sums(story: Story) -> dict[str, str]:
     }
 
 
-def _network(story: Story) -> dict[str, str]:
+def _network(story: DemoSummary) -> dict[str, str]:
     run = story.run
     shown = story.topology, story.links, story.tally.by_broker
     return {
@@ -90,10 +90,10 @@ def _network(story: Story) -> dict[str, str]:
     }
 
 
-def _traffic(story: Story) -> dict[str, str]:
+def _traffic(story: DemoSummary) -> dict[str, str]:
     traffic = story.traffic
-    crossings = [Bar(one.strategy, one.crossings, one.needless) for one in traffic]
-    routes = [Bar(one.strategy, one.routes) for one in traffic]
+    crossings = [ChartBar(one.strategy, one.crossings, one.needless) for one in traffic]
+    routes = [ChartBar(one.strategy, one.routes) for one in traffic]
     return {
         "traffic_plot": bars(crossings, across="crossings by strategy"),
         "routes_plot": bars(routes, across="routes by strategy"),
@@ -109,7 +109,7 @@ def _traffic(story: Story) -> dict[str, str]:
     }
 
 
-def needless_words(traffic: Traffic) -> str:
+def needless_words(traffic: StrategyTraffic) -> str:
     """Which share of the crossings nobody needed."""
     return f"{traffic.needless_share:.1%}" if traffic.needless else "none"
 
@@ -134,7 +134,7 @@ def _lines(texts: Iterable[str]) -> str:
     return "".join(f"<span>{escape(text)}</span>" for text in texts)
 
 
-def _rows(tally: Tally) -> Iterator[str]:
+def _rows(tally: DeliveryCounts) -> Iterator[str]:
     most = max(tally.received.values(), default=0) or 1
     for subscriber, number in islice(tally.received.items(), SUBSCRIBERS_SHOWN):
         meter = f'class="meter" style="--share:{number / most:.1%}"'
@@ -147,7 +147,7 @@ def _rows(tally: Tally) -> Iterator[str]:
     yield f'<tr class="all"><td>all {len(everybody):,}</td>{_cells(tally, everybody)}</tr>'
 
 
-def _cells(tally: Tally, subscribers: Sequence[str]) -> str:
+def _cells(tally: DeliveryCounts, subscribers: Sequence[str]) -> str:
     """What some subscribers have in all: subscriptions, deliveries, copies."""
     sums = (
         sum(numbers.get(one, 0) for one in subscribers)
@@ -156,14 +156,14 @@ def _cells(tally: Tally, subscribers: Sequence[str]) -> str:
     return "".join(f'<td class="number">{number:,}</td>' for number in sums)
 
 
-def unwanted_words(tally: Tally) -> str:
+def unwanted_words(tally: DeliveryCounts) -> str:
     """How many documents nobody asked for, as a sentence."""
     if not tally.unwanted:
         return "Every document matched a subscription."
     return f"{tally.unwanted:,} of the {tally.documents:,} documents matched no subscription."
 
 
-def _near_miss(miss: NearMiss | None, tally: Tally) -> str:
+def _near_miss(miss: NearMiss | None, tally: DeliveryCounts) -> str:
     if miss is None:
         return ""
     received = len(tally.by_subscription[str(miss.subscription.id)])

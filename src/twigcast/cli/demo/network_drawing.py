@@ -1,7 +1,6 @@
 """The network as inline SVG: a tree from left to right, its links as wide as their traffic.
 
-Each leaf has a row of its own, and each broker stands half way between the first and the last of
-those behind it, so no two lines cross and no two names overlap::
+Brokers stand where :mod:`~twigcast.routing.topology.layout` puts them::
 
     Capital ──┬── West ──┬── Coast   3,204 copies
               │          └── Port    2,987 copies
@@ -22,13 +21,13 @@ follow light and dark; pointing at a link or a broker shows its figures.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from html import escape
-from typing import Final, NamedTuple
+from typing import Final
 
-from twigcast.cli.demo.strategy_traffic import Carried
+from twigcast.cli.demo.strategy_traffic import LinkLoad
 from twigcast.display import counted
 from twigcast.routing import Topology
+from twigcast.routing.topology.layout import Point, downwards, points, tree_layout
 
 _WIDTH: Final = 940
 _ROW: Final = 25
@@ -37,7 +36,7 @@ _BAND: Final = 15.0
 """The width of a link that all documents crossed."""
 _LINE_MIN: Final = 0.8
 _RADIUS: Final = 6
-_NOTHING: Final = Carried(0, 0, 0)
+_NOTHING: Final = LinkLoad(0, 0, 0)
 
 _LIST_WIDTH: Final = 340
 _LIST_ROW: Final = 26
@@ -47,19 +46,9 @@ _LIST_NAMED_DEPTH: Final = 2
 _LIST_BAR_LEFT, _LIST_BAR_WIDTH, _LIST_BAR_HEIGHT = 124, 112, 12
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a broker stands, behind whom, and whether others stand behind it."""
-
-    x: float
-    y: float
-    above: str | None
-    is_leaf: bool
-
-
 def network_drawing(
     topology: Topology,
-    links: Mapping[tuple[str, str], Carried],
+    links: Mapping[tuple[str, str], LinkLoad],
     copies: Mapping[str, int],
     *,
     documents: int,
@@ -85,16 +74,18 @@ def network_drawing(
 
 def network_list(
     topology: Topology,
-    links: Mapping[tuple[str, str], Carried],
+    links: Mapping[tuple[str, str], LinkLoad],
     copies: Mapping[str, int],
     *,
     documents: int,
 ) -> str:
     """The same as a list, narrow enough for a telephone."""
-    tree = _tree(topology)
+    first = topology.brokers[0]
+    tree = tree_layout(first, topology)
+    behind = {broker: place.behind for broker, place in tree.items()}
     parts: list[str] = []
-    for row, broker in enumerate(_downwards(topology.brokers[0], tree)):
-        above, depth, _ = tree[broker]
+    for row, broker in enumerate(downwards(first, behind)):
+        above, depth = tree[broker].above, tree[broker].depth
         y = row * _LIST_ROW
         if above is not None:
             carried = links.get((above, broker), _NOTHING)
@@ -124,60 +115,19 @@ def _bar(y: int, share: float, words: str) -> Iterator[str]:
     yield f'<rect class="line" {at} width="{_LIST_BAR_WIDTH * share:.1f}"/>'
 
 
-class _Standing(NamedTuple):
-    """Where in the tree a broker stands."""
-
-    above: str | None
-    depth: int
-    behind: tuple[str, ...]
-
-
-def _tree(topology: Topology) -> dict[str, _Standing]:
-    """All brokers, those nearer to the first one earlier."""
-    first = topology.brokers[0]
-    above: dict[str, str | None] = {first: None}
-    depth = {first: 0}
-    tree: dict[str, _Standing] = {}
-    order = [first]
-    for broker in order:  # which grows meanwhile
-        behind = tuple(one for one in topology.neighbours(broker) if one not in above)
-        above.update(dict.fromkeys(behind, broker))
-        depth.update(dict.fromkeys(behind, depth[broker] + 1))
-        order.extend(behind)
-        tree[broker] = _Standing(above[broker], depth[broker], behind)
-    return tree
-
-
-def _downwards(broker: str, tree: Mapping[str, _Standing]) -> Iterator[str]:
-    """A broker, then each of those behind it with all that stand behind them."""
-    yield broker
-    for below in tree[broker].behind:
-        yield from _downwards(below, tree)
-
-
-def _places(topology: Topology) -> dict[str, _Place]:
+def _places(topology: Topology) -> dict[str, Point]:
     """Rows for leaves from the top, columns by the distance from the first broker."""
-    tree = _tree(topology)
-    leaves = (one for one in _downwards(topology.brokers[0], tree) if not tree[one].behind)
-    rows = {broker: float(row) for row, broker in enumerate(leaves)}
-    for broker, (_, _, behind) in reversed(tree.items()):
-        if behind:
-            rows[broker] = (rows[behind[0]] + rows[behind[-1]]) / 2
-    column = (_WIDTH - _LEFT - _RIGHT) / max(1, *(depth for _, depth, _ in tree.values()))
-    return {
-        broker: _Place(
-            _LEFT + depth * column, _TOP + rows[broker] * _ROW, above, is_leaf=not behind
-        )
-        for broker, (above, depth, behind) in tree.items()
-    }
+    places = tree_layout(topology.brokers[0], topology)
+    column = (_WIDTH - _LEFT - _RIGHT) / max(1, *(place.depth for place in places.values()))
+    return points(places, left=_LEFT, column=column, top=_TOP, row=_ROW)
 
 
-def _link_words(above: str, broker: str, carried: Carried) -> str:
+def _link_words(above: str, broker: str, carried: LinkLoad) -> str:
     crossings = counted(carried.documents, "crossing")
     return f"{above} → {broker}: {crossings}, {carried.bytes / 1e6:,.1f} MB"
 
 
-def _bands(places: Mapping[str, _Place], links: Mapping[tuple[str, str], Carried]) -> Iterator[str]:
+def _bands(places: Mapping[str, Point], links: Mapping[tuple[str, str], LinkLoad]) -> Iterator[str]:
     for broker, place in places.items():
         if place.above is not None:
             carried = links.get((place.above, broker), _NOTHING)
@@ -189,7 +139,7 @@ def _bands(places: Mapping[str, _Place], links: Mapping[tuple[str, str], Carried
 
 
 def _lines(
-    places: Mapping[str, _Place], links: Mapping[tuple[str, str], Carried], documents: int
+    places: Mapping[str, Point], links: Mapping[tuple[str, str], LinkLoad], documents: int
 ) -> Iterator[str]:
     for broker, place in places.items():
         if place.above is not None:
@@ -200,7 +150,7 @@ def _lines(
                 yield f'<path class="line" d="{curve}" stroke-width="{width:.2f}"/>'
 
 
-def _curve(near: _Place, far: _Place) -> str:
+def _curve(near: Point, far: Point) -> str:
     half = (near.x + far.x) / 2
     return (
         f"M{near.x:.1f} {near.y:.1f}C{half:.1f} {near.y:.1f} "
@@ -208,7 +158,7 @@ def _curve(near: _Place, far: _Place) -> str:
     )
 
 
-def _brokers(places: Mapping[str, _Place], copies: Mapping[str, int]) -> Iterator[str]:
+def _brokers(places: Mapping[str, Point], copies: Mapping[str, int]) -> Iterator[str]:
     for broker, place in places.items():
         number = copies.get(broker, 0)
         title = f"<title>{escape(broker)}: {counted(number, 'copy', 'copies')} handed over</title>"

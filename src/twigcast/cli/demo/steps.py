@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING
 
 from twigcast.cli.demo.baseline_timing import compare
 from twigcast.cli.demo.delivery_counts import read_tally
-from twigcast.cli.demo.feed import Feed, write_feed
+from twigcast.cli.demo.feed import DemoFeed, write_feed
 from twigcast.cli.demo.html_report import report
 from twigcast.cli.demo.near_miss import NearMiss, find_near_miss
 from twigcast.cli.demo.regions import country
 from twigcast.cli.demo.strategy_traffic import (
     COMPARED,
-    Traffic,
+    StrategyTraffic,
     advertised,
     carried_by_link,
     measure,
     traffic_of,
 )
-from twigcast.cli.demo.summary import Story
+from twigcast.cli.demo.summary import DemoSummary
 from twigcast.cli.demo.text_report import sums, told
 from twigcast.cli.output import write, write_json
 from twigcast.cli.progress import Bar
@@ -76,11 +76,11 @@ class _Result:
     start_up_s: float
     run: Run
     """The run that leaves tables behind."""
-    traffic: tuple[Traffic, ...]
+    traffic: tuple[StrategyTraffic, ...]
     """That of all strategies; the run's own is the last."""
 
 
-def _disseminated(feed: Feed, tables: Path, bar: Bar) -> _Result:
+def _disseminated(feed: DemoFeed, tables: Path, bar: Bar) -> _Result:
     from twigcast.spark import Pipeline
     from twigcast.spark.session.session import passing_session, start_workers
 
@@ -108,7 +108,7 @@ def _disseminated(feed: Feed, tables: Path, bar: Bar) -> _Result:
     return _Result(start_up_s, run, (*others, traffic_of(run, _MAIN_IDEA)))
 
 
-def _story(feed: Feed, result: _Result, bar: Bar, *, seed: int) -> Story:
+def _story(feed: DemoFeed, result: _Result, bar: Bar, *, seed: int) -> DemoSummary:
     tables = Path(result.run.out)
     bar.show("looking for a near miss", 0, None)
     file = read_subscriptions(feed.subscriptions)
@@ -118,7 +118,7 @@ def _story(feed: Feed, result: _Result, bar: Bar, *, seed: int) -> Story:
     near_miss = find_near_miss(file.subscriptions, sample, tally.by_subscription)
     bar.show("matching one by one, to compare", 0, None)
     comparison = compare(file, [document.content for document in sample])
-    return Story(
+    return DemoSummary(
         feed=feed,
         topology=country(),
         start_up_s=result.start_up_s,
@@ -134,7 +134,7 @@ def _story(feed: Feed, result: _Result, bar: Bar, *, seed: int) -> Story:
     )
 
 
-def _sample(feed: Feed) -> list[Document]:
+def _sample(feed: DemoFeed) -> list[Document]:
     """Documents from all over the feed."""
     every = max(1, feed.document_count // _SAMPLE)
     return [
@@ -152,7 +152,7 @@ def called_again() -> str:
     return shlex.quote(str(called)) if called.name == "twigcast" else "twigcast"
 
 
-def _commands(feed: Feed, miss: NearMiss | None) -> Iterator[str]:
+def _commands(feed: DemoFeed, miss: NearMiss | None) -> Iterator[str]:
     """What to try next, ready to be typed."""
     program = called_again()
     subscriptions, documents, topology = (

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from twigcast.cli.demo.feed import Feed
+from twigcast.cli.demo.feed import DemoFeed
 from twigcast.cli.demo.regions import NEWSROOM
 from twigcast.errors import TwigcastError
 from twigcast.files.schemas import shipped_schema
@@ -37,7 +37,7 @@ COMPARED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
+class StrategyTraffic:
     """What one strategy took to serve everybody."""
 
     strategy: str
@@ -53,7 +53,7 @@ class Traffic:
         return self.needless / self.crossings if self.crossings else 0.0
 
 
-class Carried(NamedTuple):
+class LinkLoad(NamedTuple):
     """What went over one link in one direction."""
 
     documents: int
@@ -61,7 +61,7 @@ class Carried(NamedTuple):
     needless: int
 
 
-def measure(feed: Feed, main: Run, strategy: str) -> Traffic:
+def measure(feed: DemoFeed, main: Run, strategy: str) -> StrategyTraffic:
     """The traffic of a strategy, on the Spark that is running.
 
     A TwigcastError if it delivers anything else than the main run.
@@ -85,16 +85,16 @@ def advertised() -> dict[str, Schema]:
     return {NEWSROOM: shipped_schema("news")}
 
 
-def traffic_of(run: Run, idea: str) -> Traffic:
+def traffic_of(run: Run, idea: str) -> StrategyTraffic:
     """The sums of a finished run."""
     total = sum(link.bytes for link in carried_by_link(Path(run.out)).values())
-    return Traffic(run.strategy, idea, run.crossings, run.needless, total, run.routes)
+    return StrategyTraffic(run.strategy, idea, run.crossings, run.needless, total, run.routes)
 
 
-def carried_by_link(tables: Path) -> Mapping[tuple[str, str], Carried]:
+def carried_by_link(tables: Path) -> Mapping[tuple[str, str], LinkLoad]:
     """The table ``traffic`` of a finished run, by (broker, neighbour)."""
-    rows = _columns(tables / "traffic", "broker", "neighbour", *Carried._fields)
-    return {(broker, neighbour): Carried(*sums) for broker, neighbour, *sums in rows}
+    rows = _columns(tables / "traffic", "broker", "neighbour", *LinkLoad._fields)
+    return {(broker, neighbour): LinkLoad(*sums) for broker, neighbour, *sums in rows}
 
 
 def _pairs(tables: Path) -> set[tuple[str, str]]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twigcast.cli.demo.baseline_timing import Comparison
-from twigcast.cli.demo.delivery_counts import Tally
-from twigcast.cli.demo.feed import Feed
+from twigcast.cli.demo.delivery_counts import DeliveryCounts
+from twigcast.cli.demo.feed import DemoFeed
 from twigcast.cli.demo.near_miss import NearMiss
-from twigcast.cli.demo.strategy_traffic import Carried, Traffic
+from twigcast.cli.demo.strategy_traffic import LinkLoad, StrategyTraffic
 from twigcast.routing import Topology
 
 if TYPE_CHECKING:
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class DemoSummary:
     """What was made, what the runs gave, and what can be learned from them."""
 
-    feed: Feed
+    feed: DemoFeed
     topology: Topology
     start_up_s: float
     """Until Java, Spark and its workers were there; none of it is in the seconds of the run."""
     run: Run
-    tally: Tally
-    links: Mapping[tuple[str, str], Carried]
+    tally: DeliveryCounts
+    links: Mapping[tuple[str, str], LinkLoad]
     """What the main run sent over links, by (broker, neighbour)."""
-    traffic: tuple[Traffic, ...]
+    traffic: tuple[StrategyTraffic, ...]
     """Strategy by strategy; the main run is the last."""
     near_miss: NearMiss | None
     comparison: Comparison
@@ -53,11 +53,11 @@ class Story:
         return 1000 * self.matching_s / self.run.documents
 
     @property
-    def chosen(self) -> Traffic:
+    def chosen(self) -> StrategyTraffic:
         """The traffic of the main run."""
         return self.traffic[-1]
 
     @property
-    def most(self) -> Traffic:
+    def most(self) -> StrategyTraffic:
         """The traffic of the strategy that sent most."""
         return max(self.traffic, key=lambda one: one.crossings)

@@ -16,13 +16,13 @@ from itertools import islice
 from pathlib import Path
 from textwrap import indent
 
-from twigcast.cli.demo.delivery_counts import SUBSCRIBERS_SHOWN, Tally
+from twigcast.cli.demo.delivery_counts import SUBSCRIBERS_SHOWN, DeliveryCounts
 from twigcast.cli.demo.html_report import needless_words, unwanted_words
-from twigcast.cli.demo.summary import Story
+from twigcast.cli.demo.summary import DemoSummary
 from twigcast.display import counted
 
 
-def told(story: Story, page: Path) -> Iterator[str]:
+def told(story: DemoSummary, page: Path) -> Iterator[str]:
     """The story as lines."""
     feed, run = story.feed, story.run
     size = f"{run.bytes / 1e6:,.1f} MB"
@@ -41,7 +41,7 @@ def told(story: Story, page: Path) -> Iterator[str]:
     yield from ("", f"The report: {page}")
 
 
-def _times(story: Story) -> Iterator[str]:
+def _times(story: DemoSummary) -> Iterator[str]:
     run = story.run
     workers = counted(run.workers, "worker process", "worker processes")
     compiled = f"{counted(run.subscriptions, 'subscription')}, {counted(run.routes, 'route')}"
@@ -53,7 +53,7 @@ def _times(story: Story) -> Iterator[str]:
     )
 
 
-def _table(tally: Tally) -> Iterator[str]:
+def _table(tally: DeliveryCounts) -> Iterator[str]:
     yield "  A delivery is a document for a subscription that it satisfies. A subscriber gets one"
     yield "  copy of a document, however many of their subscriptions it satisfies."
     everybody = f"all {len(tally.received):,}"
@@ -76,7 +76,7 @@ def _table(tally: Tally) -> Iterator[str]:
     yield f"  {unwanted_words(tally)}"
 
 
-def _traffic(story: Story) -> Iterator[str]:
+def _traffic(story: DemoSummary) -> Iterator[str]:
     yield "  A crossing is one document over one link. It is needless if nobody behind the link"
     yield "  asked for the document."
     width = max(len(one.strategy) for one in story.traffic)
@@ -90,7 +90,7 @@ def _traffic(story: Story) -> Iterator[str]:
     yield f"  The same {deliveries} under every strategy."
 
 
-def _miss(story: Story) -> Iterator[str]:
+def _miss(story: DemoSummary) -> Iterator[str]:
     miss = story.near_miss
     if miss is None:
         yield "  All that was tried did match."
@@ -102,7 +102,7 @@ def _miss(story: Story) -> Iterator[str]:
     yield from indent(miss.explanation.text, "    ").splitlines()
 
 
-def _compared(story: Story) -> Iterator[str]:
+def _compared(story: DemoSummary) -> Iterator[str]:
     comparison = story.comparison
     yield f"  libxml2, one by one  {comparison.one_by_one:>9,.0f} documents a second"
     times = f"{comparison.ratio:.1f} times as many, same answers"
@@ -113,7 +113,7 @@ def _compared(story: Story) -> Iterator[str]:
     yield "  which size on Spark pays."
 
 
-def sums(story: Story, page: Path) -> dict[str, object]:
+def sums(story: DemoSummary, page: Path) -> dict[str, object]:
     """The story as one object."""
     tally, run, miss = story.tally, story.run, story.near_miss
     return {

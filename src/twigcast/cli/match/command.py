@@ -162,11 +162,11 @@ def _match_all(
     bar: Bar,
 ) -> None:
     """Answer for the documents that are there, in the order given."""
-    from twigcast.files.documents.publications import Kind, list_documents, opened_entries
+    from twigcast.files.documents.publications import EntryKind, list_documents, opened_entries
 
     limits = given.of_files()
     entries = list(list_documents(paths, patterns=patterns, limits=limits))
-    of_unknown_number = any(entry.kind is Kind.TAR for entry in entries)
+    of_unknown_number = any(entry.kind is EntryKind.TAR for entry in entries)
     step = bar.steps("matching documents", None if of_unknown_number else len(entries))
     for answered in deciders.answers(opened_entries(entries, patterns=patterns, limits=limits)):
         step()

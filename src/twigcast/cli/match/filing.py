@@ -103,10 +103,10 @@ class Filing:
         undecided: bool,
     ) -> Filed:
         """Put one document where it belongs; complains if that went wrong."""
-        from twigcast.files.documents.publications import Kind
+        from twigcast.files.documents.publications import EntryKind
 
         folders = self.folders.folders_of(asked)
-        movable = self.moving and entry.kind is Kind.FILE and not undecided
+        movable = self.moving and entry.kind is EntryKind.FILE and not undecided
         if movable and not os.path.lexists(entry.path):
             complain(f"{name}: somebody else has taken it away since it was read; it is not copied")
             return Filed({"copies": [], "moved": False}, complete=False)
@@ -115,7 +115,7 @@ class Filing:
         told: dict[str, object] = {"copies": [str(place) for place in places]}
         if not self.moving:
             return Filed(told, complete)
-        if entry.kind is not Kind.FILE:
+        if entry.kind is not EntryKind.FILE:
             self._tell_of_archives()
         moved = False
         if movable and complete:
@@ -127,9 +127,9 @@ class Filing:
         self, entry: Entry, name: str, content: bytes, folders: Sequence[Path], *, durable: bool
     ) -> list[Path]:
         """Put copies where they belong, as far as that can be done: one folder is not another's."""
-        from twigcast.files.documents.publications import Kind, file_name
+        from twigcast.files.documents.publications import EntryKind, file_name
 
-        like = Path(entry.path) if entry.kind is Kind.FILE else None
+        like = Path(entry.path) if entry.kind is EntryKind.FILE else None
         called = file_name(entry, name)
         places: list[Path] = []
         errors: list[OSError] = []

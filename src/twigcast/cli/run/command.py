@@ -18,7 +18,7 @@ from twigcast.cli.options.arguments import AsJson, Engine, FileNames
 from twigcast.cli.output import REFUSED, say, write, write_json
 from twigcast.cli.progress import Bar
 from twigcast.cli.run import options as given
-from twigcast.cli.run.options import EMBEDDED, Network, Streaming, bindings
+from twigcast.cli.run.options import EMBEDDED, NetworkOptions, Streaming, bindings
 from twigcast.cli.run.stream import INTERRUPTED, Streamed, carry_stream
 from twigcast.display import counted
 from twigcast.errors import FloodingWarning
@@ -71,7 +71,7 @@ def run(
     and prints what is in them. With a topology, documents travel through a network of brokers.
     """
     options = bindings(option, "--option", "KEY=VALUE, such as header=true")
-    network = Network(topology, strategy, plan, shards, origin, advertise, origin_column)
+    network = NetworkOptions(topology, strategy, plan, shards, origin, advertise, origin_column)
     arriving = Streaming(
         stream, checkpoint, every, changes, kafka, topic_in, topic_out, schema, options
     )

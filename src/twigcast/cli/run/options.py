@@ -162,7 +162,7 @@ def bindings(given: Sequence[str], option: str, example: str) -> list[tuple[str,
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkOptions:
     """The options about brokers, as given."""
 
     topology: str | None

@@ -20,7 +20,7 @@ EXAMPLES = ("twigcast about", "twigcast about --json")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Component:
     """Something Twigcast is made of or can use; without a version it is missing."""
 
     name: str
@@ -37,7 +37,7 @@ def about(as_json: AsJson = False) -> None:
             write(f"{part.name:<12}{part.version or 'missing':<12}{part.note}".rstrip())
 
 
-def parts() -> Iterator[Part]:
+def parts() -> Iterator[Component]:
     """All parts, the needed ones first."""
     from importlib.metadata import version
 
@@ -45,11 +45,11 @@ def parts() -> Iterator[Part]:
 
     from twigcast.matching import Matcher
 
-    yield Part("twigcast", __version__, f"engine {Matcher().statistics().engine}")
-    yield Part("Python", ".".join(map(str, sys.version_info[:3])), sys.executable)
-    yield Part("lxml", version("lxml"), "parses documents and decides expressions")
+    yield Component("twigcast", __version__, f"engine {Matcher().statistics().engine}")
+    yield Component("Python", ".".join(map(str, sys.version_info[:3])), sys.executable)
+    yield Component("lxml", version("lxml"), "parses documents and decides expressions")
     libxml2 = ".".join(map(str, etree.LIBXML_VERSION))
-    yield Part("libxml2", libxml2, "inside lxml: the judge of what matches")
+    yield Component("libxml2", libxml2, "inside lxml: the judge of what matches")
     yield _kernel()
     yield _package("pyarrow", "match_batch and Spark", extra="spark")
     yield _package("pandas", "Spark", extra="spark")
@@ -57,31 +57,31 @@ def parts() -> Iterator[Part]:
     yield _java()
 
 
-def _kernel() -> Part:
+def _kernel() -> Component:
     from twigcast.matching.engines.native import version
 
     found = version()
     if found is None:
-        return Part("kernel", None, slow_engine() or "")
-    return Part("kernel", found, "the engine native: reads and matches documents")
+        return Component("kernel", None, slow_engine() or "")
+    return Component("kernel", found, "the engine native: reads and matches documents")
 
 
-def _package(name: str, purpose: str, *, extra: str) -> Part:
+def _package(name: str, purpose: str, *, extra: str) -> Component:
     # Importing this takes longer than all other verbs' start together.
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return Part(name, version(name), f"for {purpose}")
+        return Component(name, version(name), f"for {purpose}")
     except PackageNotFoundError:
         advice = f"pip install '.[{extra}]' in a checkout of Twigcast"
-        return Part(name, None, f"needed for {purpose}: {advice}")
+        return Component(name, None, f"needed for {purpose}: {advice}")
 
 
-def _java() -> Part:
+def _java() -> Component:
     from twigcast.spark.session.java import find_java
 
     try:
         java = find_java()
     except UsageError as error:
-        return Part("Java", None, str(error))
-    return Part("Java", str(java.version), f"{java.home} ({java.origin})")
+        return Component("Java", None, str(error))
+    return Component("Java", str(java.version), f"{java.home} ({java.origin})")

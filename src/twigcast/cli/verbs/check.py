@@ -39,7 +39,7 @@ EXAMPLES = ("twigcast check subscriptions.txt", "twigcast check subscriptions.cs
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckedLine:
     """What becomes of one line of a subscriptions file."""
 
     id: SubscriptionId | None
@@ -103,7 +103,7 @@ def check(
         raise typer.Exit(REFUSED)
 
 
-def _verdicts(file: SubscriptionFile, bar: Bar) -> Iterator[Verdict]:
+def _verdicts(file: SubscriptionFile, bar: Bar) -> Iterator[CheckedLine]:
     """A verdict for each line, in the order of the file."""
     from twigcast.files import Subscription
 
@@ -115,7 +115,7 @@ def _verdicts(file: SubscriptionFile, bar: Bar) -> Iterator[Verdict]:
         yield _verdict(one, firsts) if isinstance(one, Subscription) else _unreadable(one)
 
 
-def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdict:
+def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> CheckedLine:
     from twigcast.language import Pattern
     from twigcast.language.cautions import cautions_of
 
@@ -123,7 +123,7 @@ def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdic
         pattern = Pattern.parse(one.xpath, one.namespaces)
     except PatternError as error:
         reason = f"expected {error.expected}"
-        return Verdict(
+        return CheckedLine(
             one.id,
             one.line,
             one.xpath,
@@ -133,7 +133,7 @@ def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdic
             hint=error.hint,
         )
     first = firsts.setdefault(pattern, one.id)
-    return Verdict(
+    return CheckedLine(
         one.id,
         one.line,
         one.xpath,
@@ -145,8 +145,8 @@ def _verdict(one: Subscription, firsts: dict[Pattern, SubscriptionId]) -> Verdic
     )
 
 
-def _unreadable(one: Rejected) -> Verdict:
-    return Verdict(one.id, one.line, one.xpath, "error", error=one.reason, column=one.column)
+def _unreadable(one: Rejected) -> CheckedLine:
+    return CheckedLine(one.id, one.line, one.xpath, "error", error=one.reason, column=one.column)
 
 
 _MAYBE = "("
@@ -160,7 +160,7 @@ _IDLE = {"true()": "  (every document matches)", "false()": "  (no document can 
 _COLOURS = {"exact": Colour.GOOD, "residual": Colour.DOUBT, "error": Colour.BAD}
 
 
-def _lines(verdict: Verdict, width: int) -> Iterator[tuple[str, ...]]:
+def _lines(verdict: CheckedLine, width: int) -> Iterator[tuple[str, ...]]:
     """A verdict for the eye, in parts: aligned, with a caret under what is wrong."""
     label = "-" if verdict.id is None else one_line(str(verdict.id))
     kind = verdict.kind

@@ -23,7 +23,7 @@ from twigcast.language import Pattern
 from twigcast.language.condition.model import Kind, Label, Reach
 
 
-class Rule(IntEnum):
+class MergeRule(IntEnum):
     """The three rules."""
 
     ELEMENT = 1
@@ -35,7 +35,7 @@ class RuledMerger(NamedTuple):
     """The merger of two patterns, with its rule."""
 
     pattern: Pattern
-    rule: Rule
+    rule: MergeRule
 
 
 def merger_of(one: Pattern, other: Pattern) -> RuledMerger | None:
@@ -95,7 +95,7 @@ def _by_element(first: Spine, second: Spine) -> RuledMerger | None:
     for far in reaches:
         wider = merged[far]._replace(reach=Reach.DESCENDANT)
         merged = (*merged[:far], wider, *merged[far + 1 :])
-    rule = Rule.ELEMENT_AND_OPERATOR if reaches else Rule.ELEMENT
+    rule = MergeRule.ELEMENT_AND_OPERATOR if reaches else MergeRule.ELEMENT
     return RuledMerger(pattern_of(merged), rule)
 
 
@@ -113,7 +113,7 @@ def _by_part(first: Spine, second: Spine) -> RuledMerger | None:
     if not behind:
         return None
     return RuledMerger(
-        pattern_of(shortened(first, kept_before=before, kept_behind=behind)), Rule.PART
+        pattern_of(shortened(first, kept_before=before, kept_behind=behind)), MergeRule.PART
     )
 
 

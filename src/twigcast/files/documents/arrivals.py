@@ -22,7 +22,7 @@ from twigcast.files.documents.publications import (
     DEFAULT_PATTERNS,
     AnyPath,
     Entry,
-    Kind,
+    EntryKind,
     list_files,
     list_members,
 )
@@ -81,7 +81,7 @@ class Arrivals:
 
 def _sight(found: Entry) -> _Sight | None:
     """What a file looks like; None if it has gone."""
-    if found.kind is Kind.REFUSED:
+    if found.kind is EntryKind.REFUSED:
         return hash(str(found.refusal))
     try:
         status = os.stat(found.path)  # noqa: PTH116 (the path is text, and there are many)

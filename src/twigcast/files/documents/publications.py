@@ -69,7 +69,7 @@ FOLDERS_DEEP_MAX = 1_000
 """Folders inside each other; nobody keeps documents deeper, and paths end soon after."""
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry is."""
 
     FILE = "file"
@@ -87,7 +87,7 @@ class Entry:
     they are known, and ``refusal`` why there is nothing to read.
     """
 
-    kind: Kind
+    kind: EntryKind
     name: str
     path: str
     member: int = 0
@@ -219,16 +219,16 @@ def _documents_of(
 ) -> Iterator[tuple[str, Content]]:
     name = entry.name
     match entry.kind:
-        case Kind.REFUSED:
+        case EntryKind.REFUSED:
             assert entry.refusal is not None
             yield name, entry.refusal
-        case Kind.FILE:
+        case EntryKind.FILE:
             yield name, _read_file(entry, selection.limits)
-        case Kind.STDIN:
+        case EntryKind.STDIN:
             yield name, _read_stdin(stdin, name, selection.limits)
-        case Kind.ZIP_MEMBER:
+        case EntryKind.ZIP_MEMBER:
             yield name, archive.read(entry, selection.limits)
-        case Kind.TAR:
+        case EntryKind.TAR:
             yield from read_tar(Path(entry.path), name, selection)
 
 
@@ -244,19 +244,19 @@ def _next_of(documents: Iterator[tuple[str, Content]], entry: Entry) -> tuple[st
 def file_name(entry: Entry, name: str) -> str:
     """What a document of an entry is called without the way to it, in folders or an archive.
 
-    >>> file_name(Entry(Kind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml")
+    >>> file_name(Entry(EntryKind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml")
     'Oh!.xml'
-    >>> file_name(Entry(Kind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml#2")
+    >>> file_name(Entry(EntryKind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml#2")
     'Oh!#2.xml'
 
     The number that tells it from its like stands before the ending, for files are chosen by that.
     """
-    if entry.kind is Kind.STDIN:
+    if entry.kind is EntryKind.STDIN:
         return "stdin.xml"
-    if entry.kind is Kind.FILE:
+    if entry.kind is EntryKind.FILE:
         name = name.rpartition("/")[2]
     else:
-        archive = entry.name if entry.kind is Kind.TAR else printable(entry.path)
+        archive = entry.name if entry.kind is EntryKind.TAR else printable(entry.path)
         name = name.removeprefix(f"{archive}!")
         name = re.split(r"[/\\]", name)[-1] or name
     return _NUMBERED.sub(r"\2\1", name)
@@ -264,7 +264,7 @@ def file_name(entry: Entry, name: str) -> str:
 
 def _list_path(path: str, selection: Selection, folders: Sequence[_Folder]) -> Iterator[Entry]:
     if path == "-":
-        yield Entry(Kind.STDIN, path, path)
+        yield Entry(EntryKind.STDIN, path, path)
         return
     folder = next((folder for folder in folders if folder.holds(path)), None)
     if folder is not None and (link := folder.link_on_the_way(path)) is not None:
@@ -289,11 +289,11 @@ def _list_path(path: str, selection: Selection, folders: Sequence[_Folder]) -> I
 
 def _members(found: Entry, selection: Selection) -> Iterator[Entry]:
     """The entry itself, or those of its members if it is a zip archive."""
-    if found.kind is not Kind.ZIP_MEMBER:
+    if found.kind is not EntryKind.ZIP_MEMBER:
         yield found
         return
     for member in zip_members(Path(found.path), found.name, selection):
-        kind = Kind.ZIP_MEMBER if member.refusal is None else Kind.REFUSED
+        kind = EntryKind.ZIP_MEMBER if member.refusal is None else EntryKind.REFUSED
         yield Entry(kind, member.name, found.path, member.number, member.size, member.refusal)
 
 
@@ -450,27 +450,27 @@ def _mode(path: str) -> int:
         return 0
 
 
-def _kind_by_content(path: str) -> Kind:
+def _kind_by_content(path: str) -> EntryKind:
     """What a file is by its first bytes, which no document begins with; else by its name."""
     with open_regular(path) as file:
         start = file.read(512)
     if start.startswith((b"PK\3\4", b"PK\5\6")):
-        return Kind.ZIP_MEMBER
+        return EntryKind.ZIP_MEMBER
     if start.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")) or start[257:262] == b"ustar":
-        return Kind.TAR
+        return EntryKind.TAR
     return _kind_by_name(path)
 
 
-def _kind_by_name(path: str) -> Kind:
+def _kind_by_name(path: str) -> EntryKind:
     low = path.lower()
     if low.endswith(_ZIP_ENDINGS):
-        return Kind.ZIP_MEMBER
-    return Kind.TAR if low.endswith(_TAR_ENDINGS) else Kind.FILE
+        return EntryKind.ZIP_MEMBER
+    return EntryKind.TAR if low.endswith(_TAR_ENDINGS) else EntryKind.FILE
 
 
 def _refused(path: str, reason: str, cause: Exception | None = None) -> Entry:
     name = printable(path)
-    return Entry(Kind.REFUSED, name, path, refusal=_refusal(reason, name, cause))
+    return Entry(EntryKind.REFUSED, name, path, refusal=_refusal(reason, name, cause))
 
 
 def _refusal(reason: str, name: str, cause: Exception | None) -> DocumentError:
@@ -488,11 +488,13 @@ def _too_deep(path: str, given: int) -> Entry:
         allowed=FOLDERS_DEEP_MAX,
         document=name,
     )
-    return Entry(Kind.REFUSED, name, path, refusal=refusal)
+    return Entry(EntryKind.REFUSED, name, path, refusal=refusal)
 
 
 def _unreadable(path: str, error: OSError) -> Entry:
-    return Entry(Kind.REFUSED, printable(path), path, refusal=_cannot_read(printable(path), error))
+    return Entry(
+        EntryKind.REFUSED, printable(path), path, refusal=_cannot_read(printable(path), error)
+    )
 
 
 def _cannot_read(name: str, error: OSError) -> DocumentError:

@@ -75,7 +75,7 @@ _Mark: TypeAlias = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FeedRow:
     """One row of a feed: a subscription that comes, or the id of one that goes."""
 
     version: int
@@ -92,7 +92,7 @@ class ChangeFile:
 
     name: str
     digest: str
-    changes: tuple[Change, ...]
+    changes: tuple[FeedRow, ...]
     rejected: tuple[Rejected, ...] = ()
     highest: int = NO_VERSION
     """The highest version of any row, whether that is a change or not."""
@@ -155,7 +155,7 @@ class StandingSubscriptions:
         aside.sort(key=lambda pair: (pair[0], pair[1].line))
         return tuple(replace(item, reason=f"{_told(name)}: {item.reason}") for name, item in aside)
 
-    def _problem(self, change: Change) -> Rejected | None:
+    def _problem(self, change: FeedRow) -> Rejected | None:
         """What is wrong with a change by itself, whatever stands."""
         item = change.subscription
         if item is None:
@@ -168,7 +168,7 @@ class StandingSubscriptions:
             return _aside(change, error.reason, error.column)
         return None
 
-    def _apply(self, change: Change, name: str) -> Rejected | None:
+    def _apply(self, change: FeedRow, name: str) -> Rejected | None:
         # A removal in vain counts as well: with what comes before it later it would not be in vain.
         self._mark = max(self._mark, (change.version, name))
         if change.subscription is not None:
@@ -237,13 +237,13 @@ def change_file(
 
 
 @door("reading changes of subscriptions")
-def gather_changes(rows: Iterable[Row]) -> tuple[list[Change], list[Rejected]]:
+def gather_changes(rows: Iterable[Row]) -> tuple[list[FeedRow], list[Rejected]]:
     """Changes out of rows of fields, and the rows that are none."""
-    changes: list[Change] = []
+    changes: list[FeedRow] = []
     rejected: list[Rejected] = []
     for row in rows:
         found = _change(row)
-        if isinstance(found, Change):
+        if isinstance(found, FeedRow):
             changes.append(found)
         else:
             rejected.append(found)
@@ -254,7 +254,7 @@ def _is_whole(name: str) -> bool:
     return not name.startswith((".", "_")) and name.lower().endswith(ENDINGS)
 
 
-def _change(row: Row) -> Change | Rejected:
+def _change(row: Row) -> FeedRow | Rejected:
     fields = row.fields
     if fields is None:
         return _rejected(row, row.problem or "the line is empty")
@@ -271,10 +271,10 @@ def _change(row: Row) -> Change | Rejected:
         if read.rejected:
             return read.rejected[0]
         item = read.subscriptions[0]
-        return Change(version, row.line, item.id, item.xpath, item)
+        return FeedRow(version, row.line, item.id, item.xpath, item)
     if isinstance(name, bool) or not isinstance(name, int | str) or name == "":
         return _rejected(row, "no id: a removal needs the id of a subscription")
-    return Change(version, row.line, name, row.text)
+    return FeedRow(version, row.line, name, row.text)
 
 
 def version_of(given: object) -> int | None:
@@ -285,7 +285,7 @@ def version_of(given: object) -> int | None:
     return cast("int", given) if fits else None
 
 
-def _late(change: Change, name: str, mark: _Mark) -> Rejected:
+def _late(change: FeedRow, name: str, mark: _Mark) -> Rejected:
     told = f"late: version {change.version} of {_told(name)} comes before "
     return _aside(change, f"{told}version {mark[0]} of {_told(mark[1])}, which counts already")
 
@@ -301,7 +301,7 @@ def _rejected(row: Row, reason: str) -> Rejected:
     )
 
 
-def _aside(change: Change, reason: str, column: int | None = None) -> Rejected:
+def _aside(change: FeedRow, reason: str, column: int | None = None) -> Rejected:
     text = _printable(change.text)
     return Rejected(_named(change.id), change.line, text, _printable(reason), column)
 

@@ -431,7 +431,7 @@ def _steps(steps: tuple[Step, ...], tail: Condition, context: Context) -> Condit
     return behind[context]
 
 
-class _Place(NamedTuple):
+class _PathStep(NamedTuple):
     """A step of a path."""
 
     step: Step
@@ -443,15 +443,15 @@ class _Place(NamedTuple):
     """The axes along which a condition can look for its nodes; none if it cannot."""
 
 
-def _places(steps: tuple[Step, ...], tail: Condition) -> list[_Place]:
-    places: list[_Place] = []
+def _places(steps: tuple[Step, ...], tail: Condition) -> list[_PathStep]:
+    places: list[_PathStep] = []
     at = 0
     while at < len(steps):
         below = steps[at] == ANYWHERE_BELOW
         at += below
         if at == len(steps):
             if tail is not TRUE:
-                places.append(_Place(ANYWHERE_BELOW, (), below=False))
+                places.append(_PathStep(ANYWHERE_BELOW, (), below=False))
             break
         step, rest = steps[at], steps[at + 1 :]
         at += 1
@@ -462,13 +462,13 @@ def _places(steps: tuple[Step, ...], tail: Condition) -> list[_Place]:
             if not rest and tail is TRUE:
                 predicates = without_trailing(predicates)
             step = Step(step.axis, step.test, predicates)
-        place = _Place(step, rest, below)
+        place = _PathStep(step, rest, below)
         positional = any(map(is_positional, predicates))
         places.append(place if positional else place._replace(axes=_axes(place)))
     return places
 
 
-def _axes(place: _Place) -> tuple[Axis, ...]:
+def _axes(place: _PathStep) -> tuple[Axis, ...]:
     """The axes along which a condition can look for the nodes of a step; none if it cannot.
 
     From the node and all below it, ``..`` and ``ancestor`` lead to the node itself, to those below
@@ -506,7 +506,7 @@ def _within(axis: Axis, step: Step, context: Context) -> Context | None:
 
 
 def _from_place(
-    place: _Place, context: Context, tail: Condition, behind: dict[Context, Condition]
+    place: _PathStep, context: Context, tail: Condition, behind: dict[Context, Condition]
 ) -> Condition:
     """The condition from one step on, given that of the steps behind it."""
     step, below = place.step, place.below
@@ -531,7 +531,7 @@ def _from_place(
     return whole
 
 
-def _where(place: _Place, within: Context, behind: Condition) -> Condition:
+def _where(place: _PathStep, within: Context, behind: Condition) -> Condition:
     """What a node of a step must satisfy, besides its label, if it is of this kind."""
     predicates = place.step.predicates
     if not predicates:
@@ -542,7 +542,7 @@ def _where(place: _Place, within: Context, behind: Condition) -> Condition:
 
 
 def _along(
-    axis: Axis, place: _Place, context: Context, where: dict[Context, Condition]
+    axis: Axis, place: _PathStep, context: Context, where: dict[Context, Condition]
 ) -> Condition:
     """The condition from one step on along one axis, but for those that lead upwards."""
     step = place.step

@@ -22,7 +22,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias, overload
 
 from lxml import etree
 from lxml.etree import _Comment, _ProcessingInstruction
@@ -99,10 +99,22 @@ class NativeStatistics(EngineStatistics):
     """How often a reader had no more room and forgot everything."""
 
 
-class Prepared(tuple[Collection[int], ...]):  # noqa: SLOT001  # a tuple has room for none
+@dataclass(frozen=True, slots=True)
+class KernelGroups(Sequence[Collection[int]]):
     """Groups of ids, with what the kernel made of them."""
 
+    groups: Sequence[Collection[int]]
     links: kernel.Links
+
+    @overload
+    def __getitem__(self, at: int) -> Collection[int]: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Collection[int]]: ...
+    def __getitem__(self, at: int | slice) -> Collection[int] | Sequence[Collection[int]]:
+        return self.groups[at]
+
+    def __len__(self) -> int:
+        return len(self.groups)
 
 
 def version() -> str | None:
@@ -209,17 +221,15 @@ class NativeEngine:
         found = self._index.match(document.content, skipped)
         return Verdicts(*(found or self._index.match_events(list(_events(document)), skipped)))
 
-    def prepared(self, groups: Sequence[Collection[int]]) -> Prepared:
-        """Groups made ready to be asked for with many documents."""
-        made = Prepared(groups)
-        made.links = self._index.links([list(group) for group in groups])
-        return made
+    def prepared(self, groups: Sequence[Collection[int]]) -> KernelGroups:
+        """Groups compiled once for many documents."""
+        return KernelGroups(groups, self._index.links([list(group) for group in groups]))
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
     ) -> tuple[list[bool], tuple[int, ...]]:
         """Whether each group has a match, and the undecided ids of the groups that have none."""
-        ready = groups if isinstance(groups, Prepared) else self.prepared(groups)
+        ready = groups if isinstance(groups, KernelGroups) else self.prepared(groups)
         answers = self._index.match_links(document.content, ready.links, _ascending(skip))
         if answers is not None and None not in answers:
             return [answer is True for answer in answers], ()

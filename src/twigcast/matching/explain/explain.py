@@ -36,7 +36,7 @@ from twigcast.language.xpath.syntax import (
 from twigcast.matching.engines.lxml import LxmlEngine
 from twigcast.matching.engines.native import beside
 from twigcast.matching.explain.probe import Probe
-from twigcast.matching.explain.story import Story
+from twigcast.matching.explain.story import Explainer
 from twigcast.matching.residual.cost import expression_cost
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
@@ -153,7 +153,7 @@ def explain(
     if cost > _PATIENCE * residual_cost_max:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))
-    story = Story(Probe(read, bound), bound)
+    story = Explainer(Probe(read, bound), bound)
     (story.success if matches else story.failure)(expression, None)
     return Explanation(
         text,

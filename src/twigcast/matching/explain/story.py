@@ -63,7 +63,7 @@ _ABOUT_NODES: Final = frozenset({"boolean", "count", "local-name", "name", "name
 
 
 @dataclass
-class Story:
+class Explainer:
     """An explanation in the making. ``here`` is the node an expression is asked of."""
 
     probe: Probe

@@ -11,14 +11,14 @@ from twigcast.errors import DocumentError, TwigcastError
 from twigcast.matching.interface.engine import EngineStatistics
 
 
-class Tally:
+class MatcherTally:
     """Documents, and what became of them; several threads may count at a time.
 
     Each document is dealt with inside ``with tally:``, which counts it, and what it failed for.
     One object serves all documents: a small one is matched in the time that a generator of
     :func:`~contextlib.contextmanager` takes.
 
-    >>> tally = Tally()
+    >>> tally = MatcherTally()
     >>> with tally:
     ...     pass
     >>> tally.documents, tally.refused

@@ -39,7 +39,7 @@ from twigcast.language.pattern import Pattern
 from twigcast.matching.interface.engine import Decision
 from twigcast.matching.residual.cost import expression_cost, expression_of
 from twigcast.matching.residual.document_stats import SCALES, scale, sizes_at_scale, sizes_of
-from twigcast.matching.residual.tree_walk import Walk
+from twigcast.matching.residual.tree_walk import ConditionWalk
 
 COST_MAX: Final = 10_000_000
 """Steps that one expression may take on one document, some 50 milliseconds of the kernel; for
@@ -263,7 +263,7 @@ class Residuals:
                 return verdicts
             left -= costs[pattern]
             verdicts[pattern] = self._asked(pattern, document)
-        walk = Walk(document)
+        walk = ConditionWalk(document)
         for number, pattern in enumerate(walks):
             # What the cheaper ones leave is for the others.
             steps_max = int(left / (len(walks) - number) / _WALKING)

@@ -71,16 +71,16 @@ _COUNTED_SHIFT: Final = 2
 _Node: TypeAlias = "_Element | LeafNode | None"  # None is the document node.
 
 
-class _SpentError(Exception):
+class _WalkSpentError(Exception):
     """The steps given were not enough."""
 
 
 def holds(condition: Condition, document: Document) -> bool:
     """Whether an exact condition holds at the document node."""
-    return Walk(document).asks(condition, None)
+    return ConditionWalk(document).asks(condition, None)
 
 
-class Walk:
+class ConditionWalk:
     """Exact conditions asked of the nodes of one document, each answer remembered."""
 
     def __init__(self, document: Document) -> None:
@@ -101,7 +101,7 @@ class Walk:
         self._steps, self._steps_max = 0, steps_max
         try:
             return self.asks(condition, None), self._steps
-        except _SpentError:
+        except _WalkSpentError:
             return None, self._steps
         finally:
             self._steps_max = math.inf
@@ -162,7 +162,7 @@ class Walk:
     def _step(self, steps: int = 1) -> None:
         self._steps += steps
         if self._steps > self._steps_max:
-            raise _SpentError
+            raise _WalkSpentError
 
     def _carriers(self, node: _Element | None, reach: Reach, kind: Kind) -> Iterator[_Element]:
         """The elements that are, or that own, the nodes in question."""

@@ -66,7 +66,7 @@ _PRUNED_FROM_EACH: Final = 32
 _OnFound: TypeAlias = "Callable[[Leaf, Reading], bool]"
 
 
-class _SpentError(Exception):
+class _ReadingSpentError(Exception):
     """The steps given were not enough."""
 
 
@@ -147,7 +147,7 @@ class Reading:
         self._events = _tags(document)
         try:
             self._read()
-        except _SpentError:
+        except _ReadingSpentError:
             self.spent = True
             self._frames = []
 
@@ -229,7 +229,7 @@ class Reading:
         self.steps += path.steps
         self._learned += path.cells
         if self._learned > self._learned_max:
-            raise _SpentError
+            raise _ReadingSpentError
 
     def _look_up(self, more: int = 0) -> None:
         """Prune, or end if with some more steps it would be too many."""
@@ -237,7 +237,7 @@ class Reading:
             self._prune()
         allowed = self._steps_max * (1 + self._starts / STEPS_ELEMENTS)
         if self.steps + more > allowed:
-            raise _SpentError
+            raise _ReadingSpentError
         self._pause = allowed
 
     def _prune(self) -> None:

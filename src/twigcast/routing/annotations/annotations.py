@@ -48,8 +48,8 @@ __all__ = [
     "ANNOTATION_LIMITS",
     "AnnotationLimits",
     "Annotations",
-    "Findings",
     "Kinds",
+    "LinkFindings",
     "annotate",
 ]
 
@@ -116,7 +116,7 @@ class Annotations:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class LinkFindings:
     """What a broker found out about a document that goes over one link."""
 
     matched: frozenset[int] = frozenset()
@@ -138,7 +138,7 @@ class Findings:
 def annotate(
     kinds: Kinds,
     hints: Hints,
-    findings: Findings,
+    findings: LinkFindings,
     *,
     session: int,
     number: int,
@@ -172,7 +172,7 @@ def annotate(
     )
 
 
-def _unmatched(hints: Hints, findings: Findings, room: int) -> tuple[bytes | None, bool]:
+def _unmatched(hints: Hints, findings: LinkFindings, room: int) -> tuple[bytes | None, bool]:
     """The bits of NS as far as there is room, and whether they are complete."""
     bits = bits_of(
         (
@@ -189,7 +189,7 @@ def _unmatched(hints: Hints, findings: Findings, room: int) -> tuple[bytes | Non
 
 
 def _matched(
-    hints: Hints, findings: Findings, *, is_told: bool, limits: AnnotationLimits
+    hints: Hints, findings: LinkFindings, *, is_told: bool, limits: AnnotationLimits
 ) -> Sequence[_Matched]:
     """What can be said of matched patterns, best first; not what the bits tell anyway."""
     asked = [hints.asked[place] for place in sorted(findings.matched) if place in hints.asked]
@@ -204,7 +204,7 @@ def _matched(
     return sorted(benefits, key=lambda matched: (-benefits[matched], matched))
 
 
-def _asked_for(hint: SimpleHint, findings: Findings) -> tuple[Bound, ...]:
+def _asked_for(hint: SimpleHint, findings: LinkFindings) -> tuple[Bound, ...]:
     """The bindings that a hint asks for, as far as they are known."""
     if not hint.wildcards:
         return ()
@@ -216,7 +216,7 @@ def _asked_for(hint: SimpleHint, findings: Findings) -> tuple[Bound, ...]:
     )
 
 
-def _last(hints: Hints, findings: Findings) -> Sequence[_Last]:
+def _last(hints: Hints, findings: LinkFindings) -> Sequence[_Last]:
     """The positions that are of use, best first; not those at the end of the document."""
     useful = [
         (row, ends)

@@ -73,7 +73,7 @@ class DocumentTally:
         self.lies += answer.lie is not None
 
 
-class Documents:
+class BrokerDocuments:
     """The documents of one broker."""
 
     def __init__(  # noqa: PLR0917 - the parts of a broker that documents meet

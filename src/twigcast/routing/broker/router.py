@@ -53,7 +53,7 @@ from twigcast.routing.broker.checks import (
 )
 from twigcast.routing.broker.clients import Clients
 from twigcast.routing.broker.decider import DocumentDecider
-from twigcast.routing.broker.documents import Documents
+from twigcast.routing.broker.documents import BrokerDocuments
 from twigcast.routing.broker.failures import Failures, door_of
 from twigcast.routing.broker.limits import ROUTER_LIMITS, RouterLimits
 from twigcast.routing.broker.link_session import Session
@@ -134,7 +134,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         if self.strategy.protocol != "none":
             self._piggyback = Piggyback(self.strategy)
         decider = self._made_decider(self._piggyback, document_limits)
-        self._documents = Documents(
+        self._documents = BrokerDocuments(
             self.name,
             self.strategy,
             self._routes,

@@ -10,7 +10,7 @@ from twigcast.covering import Advertisement
 from twigcast.display import html_table
 from twigcast.language import Pattern
 from twigcast.routing.broker.clients import Clients
-from twigcast.routing.broker.documents import Documents
+from twigcast.routing.broker.documents import BrokerDocuments
 from twigcast.routing.events import LinkId
 from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.tables.route_table import RouteTable
@@ -110,7 +110,7 @@ def statistics_of(  # noqa: PLR0917 - the parts of a broker, each of which count
     routes: RouteTable,
     forwarding: Forwarder,
     clients: Clients,
-    documents: Documents,
+    documents: BrokerDocuments,
     *,
     refused: int,
     internal_errors: int,

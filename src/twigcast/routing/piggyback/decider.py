@@ -36,7 +36,7 @@ from zlib import crc32
 
 from twigcast.errors import ProtocolError
 from twigcast.language import Document, Pattern
-from twigcast.routing.annotations.annotations import Annotations, Findings, annotate
+from twigcast.routing.annotations.annotations import Annotations, LinkFindings, annotate
 from twigcast.routing.events import Decide, Decided, LinkId, SubscriptionId
 from twigcast.routing.piggyback.agreements import Piggyback
 from twigcast.routing.piggyback.inference import derive, learn
@@ -44,7 +44,7 @@ from twigcast.routing.piggyback.ordered_reading import (
     NO_LESSONS,
     DecisionContext,
     NameChainFindings,
-    Reading,
+    OrderedReading,
 )
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
@@ -154,7 +154,7 @@ class AnnotatedDecider:
             if protocol == "eager":
                 return self._eager_at_once(case)
             return iter((self._lazy(case),))
-        reading = Reading(case, self._routes, self._hopeless_from(case))
+        reading = OrderedReading(case, self._routes, self._hopeless_from(case))
         if protocol == "adaptive":
             protocol = "eager" if reading.first_share <= self._strategy.threshold else "lazy"
         if protocol == "eager":
@@ -188,7 +188,7 @@ class AnnotatedDecider:
 
         return NameChainFindings(seen, lambda _: None, None)
 
-    def _lazy_in_order(self, case: DecisionContext, reading: Reading) -> Decided:
+    def _lazy_in_order(self, case: DecisionContext, reading: OrderedReading) -> Decided:
         account = reading.routes
         answer = self._decided(
             case,
@@ -241,7 +241,7 @@ class AnnotatedDecider:
             self._routes.subscriptions(decision.undecided, case.snapshot),
         )
 
-    def _own_in_order(self, case: DecisionContext, reading: Reading) -> _Own:
+    def _own_in_order(self, case: DecisionContext, reading: OrderedReading) -> _Own:
         return (
             self._routes.subscriptions(reading.own.decided, case.snapshot),
             self._routes.subscriptions(reading.own.undecided, case.snapshot),
@@ -268,7 +268,7 @@ class AnnotatedDecider:
             pattern = asked.routes[place]
             return case.witness.bindings(pattern) if pattern.exact else None
 
-        findings = Findings(
+        findings = LinkFindings(
             matched=frozenset(found),
             is_complete=is_complete,
             bindings=bindings,
@@ -297,7 +297,7 @@ class AnnotatedDecider:
         yield Decided(number, links, final=False, annotations=(None,) * len(links))
         yield Decided(number, (), *self._own(case), skipped=case.skipped, ignored=case.ignored)
 
-    def _eager(self, case: DecisionContext, reading: Reading) -> Iterator[Decided]:
+    def _eager(self, case: DecisionContext, reading: OrderedReading) -> Iterator[Decided]:
         number, counted = case.effect.number, 0
         nothing = NameChainFindings(lambda _: None, lambda _: None, None)
         for moment, link in reading.moments():
@@ -337,7 +337,9 @@ class AnnotatedDecider:
         no_routes, no_locals = self._numbers(told.hopeless, case.snapshot)
         if self._routes.reads_in_order:
             # Rows of names are watched there: only a reading tells of them.
-            reading, misled = (Reading(case, self._routes, skips) for skips in ({}, too_late))
+            reading, misled = (
+                OrderedReading(case, self._routes, skips) for skips in ({}, too_late)
+            )
             answer = self._lazy_in_order(case, reading)
             no_routes |= reading.routes.decided.keys() - misled.routes.decided.keys()
             no_locals |= reading.own.decided.keys() - misled.own.decided.keys()

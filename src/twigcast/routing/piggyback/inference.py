@@ -32,7 +32,7 @@ from twigcast.routing.annotations.annotations import (
     ANNOTATION_LIMITS,
     AnnotationLimits,
     Annotations,
-    Findings,
+    LinkFindings,
     annotate,
 )
 from twigcast.routing.annotations.bit_sets import members
@@ -106,7 +106,7 @@ def derive(  # noqa: PLR0913 - what came, what is known, and what the far broker
     # What was told of a pattern is told on, if it is asked for under the same text.
     bindings = {table.said[place]: bounds for place, bounds in annotations.matched}
     last = {table.hints.rows[row][0]: ends for row, ends in annotations.last}
-    findings = Findings(
+    findings = LinkFindings(
         matched=matched,
         is_complete=len(matched) + len(unmatched) == len(routes),
         unmatched=unmatched,

@@ -1,7 +1,7 @@
 """A document that is being read, and what is known about it so far.
 
-:class:`Reading` is one that was read in order: when each pattern was certain, where rows of names
-occurred last, and what it took to find out. What the papers' brokers spend their time with is
+:class:`OrderedReading` is one that was read in order: when each pattern was certain, where rows of
+names occurred last, and what it took to find out. What the papers' brokers spend their time with is
 comparing patterns with elements, so that is what is counted: for each pattern that is not skipped,
 the elements up to the moment at which it was certain, or needed no more.
 """
@@ -94,7 +94,7 @@ class NameChainFindings:
         return {place: ends for place, ends in found if ends is not None}
 
 
-class Reading:
+class OrderedReading:
     """A document read in order: when each pattern was certain, and what that took."""
 
     def __init__(

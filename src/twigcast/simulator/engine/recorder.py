@@ -29,7 +29,7 @@ from twigcast.simulator.results import (
     Carried,
     DeadDocument,
     LinkDocuments,
-    Refusal,
+    RefusedDocument,
     Results,
     Usage,
     response_times,
@@ -73,7 +73,7 @@ class Record:
         self._followed: dict[str, _Followed] = {}
         self._arrived: list[Arrived] = []
         self._dead: list[DeadDocument] = []
-        self._refusals: list[Refusal] = []
+        self._refusals: list[RefusedDocument] = []
         self._traffic = Traffic()
         self._crossings: Counter[Direction] = Counter()
         self._needless: Counter[Direction] = Counter()
@@ -136,7 +136,7 @@ class Record:
     def refused(self, broker: BrokerId, effect: Refuse, now: float) -> None:
         """A broker refuses an event."""
         kind = type(effect.event).__name__
-        self._refusals.append(Refusal(now, broker, kind, effect.reason))
+        self._refusals.append(RefusedDocument(now, broker, kind, effect.reason))
 
     def results(
         self,

@@ -53,7 +53,7 @@ from twigcast.spark.storage import tables
 from twigcast.spark.storage.batches import literally
 from twigcast.spark.worker import parquet_parts as parts
 from twigcast.spark.worker.hops import hop as hop_worker
-from twigcast.spark.worker.hops.files import Piece, read_visits, shared_out, write_plan
+from twigcast.spark.worker.hops.files import VisitPiece, read_visits, shared_out, write_plan
 from twigcast.spark.worker.hops.hop import HOP_RECEIPTS, HopTaskOutput
 from twigcast.spark.worker.hops.needless import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.worker.hops.tables import HopTables, tables_of, write_tables
@@ -194,9 +194,11 @@ class Hops(LocalTables):
         return rows
 
 
-def _shares(receipts: Iterable[Row], *, tasks_max: int) -> tuple[list[Piece], int]:
+def _shares(receipts: Iterable[Row], *, tasks_max: int) -> tuple[list[VisitPiece], int]:
     """The pieces of visits to come, and how many tasks suit them."""
-    pieces = [Piece(receipt["part"], *piece) for receipt in receipts for piece in receipt["pieces"]]
+    pieces = [
+        VisitPiece(receipt["part"], *piece) for receipt in receipts for piece in receipt["pieces"]
+    ]
     visits = sum(piece.rows for piece in pieces)
     return pieces, max(1, min(tasks_max, visits // TASK_VISITS_MIN))
 
@@ -237,7 +239,7 @@ class _Tasks:
 
         return self._documents.answered(answer, _RECEIPTS).collect()
 
-    def hop(self, spark: SparkSession, runs: Sequence[Sequence[Piece]], hop: int) -> list[Row]:
+    def hop(self, spark: SparkSession, runs: Sequence[Sequence[VisitPiece]], hop: int) -> list[Row]:
         """Have documents visit brokers, so many links from their origins."""
         folder, plan, write = str(self._between), self._plan, self._writing()
         path = f"{folder}/hop-{hop}.arrow"

@@ -82,8 +82,8 @@ from twigcast.spark.storage.tables import TABLES
 from twigcast.spark.stream.checkpoint import damaged_file, gone_files
 from twigcast.spark.stream.sources import arriving
 from twigcast.spark.stream.versions import (
+    BatchSubscriptions,
     Changes,
-    Choice,
     Versions,
     feed_of,
     forget_paths,
@@ -101,7 +101,9 @@ _FEW_FILES = 8 * _FEW_FILES_PER_TASK
 class Stream(Uncopied, instead="it runs, and its tables are in its output folder"):
     """A stream in the background, until it is stopped, fails, or has nothing left to do."""
 
-    def __init__(self, query: StreamingQuery, step: Step, checkpoint: Store | None = None) -> None:
+    def __init__(
+        self, query: StreamingQuery, step: BatchStep, checkpoint: Store | None = None
+    ) -> None:
         self._query = query
         self._step = step
         self._checkpoint = checkpoint
@@ -183,7 +185,7 @@ class Stream(Uncopied, instead="it runs, and its tables are in its output folder
 
 
 @dataclass
-class Step:
+class BatchStep:
     """What is done with each batch; where Spark is only connected to, in a process of its own."""
 
     design: Design
@@ -260,7 +262,7 @@ class Step:
         feed = feed_of(self.changes, store)
         return Versions(store, self.subscriptions, feed, brokers=brokers)
 
-    def _compiled(self, spark: SparkSession, choice: Choice) -> Prepared:
+    def _compiled(self, spark: SparkSession, choice: BatchSubscriptions) -> Prepared:
         """The subscriptions of a batch, compiled anew only if they have changed."""
         given = choice.subscriptions
         if self._prepared is None or self._prepared[0] is not given.subscriptions:
@@ -284,7 +286,7 @@ class Step:
 def start_stream(
     spark: SparkSession,
     publications: Publications | KafkaTopic,
-    step: Step,
+    step: BatchStep,
     *,
     checkpoint: AnyPath,
     trigger: float | None = None,

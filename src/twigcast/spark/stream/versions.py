@@ -107,7 +107,7 @@ class Feed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BatchSubscriptions:
     """The subscriptions of a batch."""
 
     record: VersionRecord
@@ -158,7 +158,7 @@ class Versions:
         """What was set aside of the changes that batches before the first one here took up."""
         self._last: VersionRecord | None = None
 
-    def choose(self, batch: int) -> Choice:
+    def choose(self, batch: int) -> BatchSubscriptions:
         """The subscriptions of a batch: those on record, else those that stand by now."""
         self._go_before(batch)
         found = self.recorded(batch)
@@ -173,13 +173,13 @@ class Versions:
             first=self._digest,
         )
         self._last = record
-        choice = Choice(record, found is not None, SubscriptionFile(()), last)
+        choice = BatchSubscriptions(record, found is not None, SubscriptionFile(()), last)
         if choice.has_other_first:
             aside = (*self._first.rejected, *self._aside, *aside)
         subscriptions = SubscriptionFile(self._standing.subscriptions, aside)
         return replace(choice, subscriptions=subscriptions)
 
-    def settle(self, choice: Choice, matcher_version: str) -> Choice:
+    def settle(self, choice: BatchSubscriptions, matcher_version: str) -> BatchSubscriptions:
         """Write down what a batch is going to be matched with, if that was not done before.
 
         What was begun with other subscriptions is a :class:`UsageError`.

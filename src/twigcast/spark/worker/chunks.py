@@ -28,7 +28,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from twigcast.errors import DocumentError
-from twigcast.files.documents.publications import Entry, Kind
+from twigcast.files.documents.publications import Entry, EntryKind
 from twigcast.files.writing.versioned_files import read_versioned
 
 _FIELDS: Mapping[str, pa.DataType] = {
@@ -93,7 +93,7 @@ def read_chunk(plan: str | bytes, number: int) -> Iterator[Entry]:
     for row in rows:
         refusal = row["refusal"] and DocumentError(row["refusal"], document=row["name"])
         yield Entry(
-            kind=Kind(row["kind"]),
+            kind=EntryKind(row["kind"]),
             name=row["name"],
             path=os.fsdecode(row["path"]),
             member=row["member"],
@@ -109,7 +109,7 @@ def _mapped(path: str) -> pa.Buffer:
 
 
 def _work(entry: Entry) -> int:
-    growth = _TAR_GROWTH if entry.kind is Kind.TAR else 1
+    growth = _TAR_GROWTH if entry.kind is EntryKind.TAR else 1
     return _OPENING_BYTES + growth * entry.size
 
 

@@ -80,7 +80,7 @@ class Round(NamedTuple):
     promises: Promises
 
 
-class _Rows(NamedTuple):
+class _RoundRows(NamedTuple):
     """The rows of a task."""
 
     brokers: Numbers
@@ -141,7 +141,7 @@ def _mapped(path: str) -> pa.Buffer:
     return pa.py_buffer(read_versioned(path))
 
 
-def _read(plan: str, task: int) -> _Rows:
+def _read(plan: str, task: int) -> _RoundRows:
     with pa.ipc.open_file(_mapped(plan)) as reader:
         batch = reader.get_batch(task)
         column = batch.column("pattern")
@@ -154,10 +154,10 @@ def _read(plan: str, task: int) -> _Rows:
             code: (_kept if code in heard else read_pattern)(str(text))
             for code, text in zip(met.tolist(), texts, strict=True)
         }
-        return _Rows(brokers, sources, codes, patterns)
+        return _RoundRows(brokers, sources, codes, patterns)
 
 
-def _taken(turn: Turn, rows: _Rows, told: Round) -> pa.RecordBatch:
+def _taken(turn: Turn, rows: _RoundRows, told: Round) -> pa.RecordBatch:
     """One broker's turn."""
     place = told.brokers.index(turn.broker)
     here = rows.brokers == place

@@ -41,8 +41,8 @@ from twigcast.spark.worker.hops.files import (
     HOP_VISITS,
     SPOOLED,
     NextVisits,
-    Piece,
     RecordPart,
+    VisitPiece,
     ahead_path,
     forget_files,
     read_documents,
@@ -159,7 +159,9 @@ class Stage:
         tables = self.tables()
         first = [self._hop(partial(self._spooled, few)) for few in batches(documents, tasks)]
         receipts, last, number = [*first], first, 0
-        while pieces := [Piece(each["part"], **piece) for each in last for piece in each["pieces"]]:
+        while pieces := [
+            VisitPiece(each["part"], **piece) for each in last for piece in each["pieces"]
+        ]:
             plan = f"{self.folder}/hop-{number}-{uuid4().hex}.arrow"
             runs = shared_out(pieces, tasks)
             write_plan(plan, runs)

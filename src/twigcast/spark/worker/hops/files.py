@@ -87,7 +87,7 @@ _DOCUMENT_WORK = 4096
 """A visit costs about as much as matching this many bytes, whatever the document."""
 
 
-class Piece(NamedTuple):
+class VisitPiece(NamedTuple):
     """Visits to one broker in one record batch."""
 
     part: str
@@ -129,7 +129,7 @@ class NextVisits:
         self._part = part
         self._waiting: list[pa.RecordBatch] = []
         self._bytes = 0
-        self.pieces: list[Piece] = []
+        self.pieces: list[VisitPiece] = []
 
     def add(self, visits: pa.RecordBatch) -> None:
         """Take some visits, to any brokers."""
@@ -162,7 +162,7 @@ class NextVisits:
             piece = whole.slice(start, end - start)
             batch = self._file.write(piece)
             told = (int(brokers[order[start]]), batch, end - start, int(sizes[start:end].sum()))
-            self.pieces.append(Piece(self._part, *told))
+            self.pieces.append(VisitPiece(self._part, *told))
 
 
 def _cuts(brokers: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> Iterator[tuple[int, int]]:
@@ -180,11 +180,11 @@ def _cuts(brokers: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> Iterato
 # Sharing out.
 
 
-def shared_out(pieces: Iterable[Piece], tasks: int) -> list[list[Piece]]:
+def shared_out(pieces: Iterable[VisitPiece], tasks: int) -> list[list[VisitPiece]]:
     """The pieces in at most so many runs of about equal work, by broker, none of them empty."""
     ordered = sorted(pieces, key=lambda piece: (piece.broker, piece.part, piece.batch))
     total, done = sum(piece.work for piece in ordered), 0
-    runs: dict[int, list[Piece]] = {}
+    runs: dict[int, list[VisitPiece]] = {}
     for piece in ordered:
         # A piece goes where its middle falls.
         runs.setdefault((2 * done + piece.work) * tasks // (2 * total), []).append(piece)
@@ -192,7 +192,7 @@ def shared_out(pieces: Iterable[Piece], tasks: int) -> list[list[Piece]]:
     return list(runs.values())
 
 
-def write_plan(path: str, runs: Sequence[Sequence[Piece]]) -> None:
+def write_plan(path: str, runs: Sequence[Sequence[VisitPiece]]) -> None:
     """Write which pieces each task gets; the next hop's tasks find them by their numbers."""
     file = RecordPart(path, "pieces")
     for run in runs:
