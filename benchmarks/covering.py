@@ -8,8 +8,9 @@ here. One process does this::
     every tenth taken out, then put in again from its text      changes per second
     what covers each probe, what each probe covers               each search timed, three passes
 
-The engines: the cover index with its two engines, the factorization tree, and the naive way, a
-linear scan that asks about every pattern of the set (made ready beforehand). Slow ones get a
+The engines: the cover index with its two engines, the factorization tree of XNET, the subscription
+tree of Dissemination, and the naive way, a linear scan that compares with every pattern of the set
+(compiled beforehand). Slow ones get a
 *sample* of the probes; ratios to them are of searches for the same probes.
 """
 
@@ -19,13 +20,13 @@ import time
 from collections.abc import Callable, Sequence
 from random import Random
 from statistics import mean, median
-from typing import TypeAlias
 
 from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, digest, peak_bytes, timed
 from benchmarks.workloads import drawn
-from twigcast.covering import CoverIndex, FactorizationTree
+from twigcast.covering import CoverIndex, FactorizationTree, SubscriptionTree
 from twigcast.covering.containment.covers import CompiledPattern, decide_compiled, ready
+from twigcast.covering.index.engine import CoverSearch
 from twigcast.language import Pattern
 
 PASSES = 3
@@ -34,9 +35,6 @@ CHANGED = 10
 
 DRAWN_SHARE = 1.3
 """Texts drawn for each pattern: some are the same pattern, written in two ways."""
-
-
-Searched: TypeAlias = "CoverIndex | FactorizationTree | LinearScan"
 
 
 class LinearScan:
@@ -54,16 +52,16 @@ class LinearScan:
         """Forget a pattern."""
         del self._ready[id]
 
-    def covering(self, pattern: Pattern) -> list[int]:
+    def covering(self, pattern: Pattern | str) -> list[int]:
         """What covers it."""
-        probe, kept = ready(pattern.condition), self._ready
+        probe, kept = ready(Pattern(pattern).condition), self._ready
         return [
             one for one in sorted(kept) if decide_compiled(wider=kept[one], narrower=probe).covers
         ]
 
-    def covered(self, pattern: Pattern) -> list[int]:
+    def covered(self, pattern: Pattern | str) -> list[int]:
         """What it covers."""
-        probe, kept = ready(pattern.condition), self._ready
+        probe, kept = ready(Pattern(pattern).condition), self._ready
         return [
             one for one in sorted(kept) if decide_compiled(wider=probe, narrower=kept[one]).covers
         ]
@@ -73,10 +71,11 @@ TREE = "factorization tree"
 BY_HOMOMORPHISM = " by homomorphism"
 """Told of what the tree finds: there are a few coverings that it cannot see."""
 
-ENGINES: dict[str, Callable[[], Searched]] = {
+ENGINES: dict[str, Callable[[], CoverSearch]] = {
     "native": lambda: CoverIndex("native"),
     "python": lambda: CoverIndex("python"),
     TREE: FactorizationTree,
+    "subscription tree": SubscriptionTree,
     "linear scan": LinearScan,
 }
 
@@ -122,7 +121,7 @@ def searched(
     return Measurement(engine=engine, counts=counts, digests=digests, figures=figures)
 
 
-def _changes(index: Searched, patterns: Sequence[Pattern]) -> dict[str, float]:
+def _changes(index: CoverSearch, patterns: Sequence[Pattern]) -> dict[str, float]:
     """Take out every tenth pattern, put it in again from its text; how many of each in a second."""
     numbers = range(0, len(patterns), CHANGED)
     texts = [patterns[number].text for number in numbers]

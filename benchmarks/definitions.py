@@ -298,8 +298,11 @@ def _covering(subscriptions: int, expected: Mapping[str, int]) -> Definition:
         seed=1,
         subscriptions=subscriptions,
         documents=1_000,
-        engines=("native", "python", "factorization tree", "linear scan"),
-        sampled={**dict.fromkeys(slow, 200), "linear scan": sample},
+        engines=("native", "python", "factorization tree", "subscription tree", "linear scan"),
+        sampled={
+            **dict.fromkeys(slow, 200),
+            **dict.fromkeys(("subscription tree", "linear scan"), sample),
+        },
         expected=expected,
         bars=tuple(_covering_bars(subscriptions)),
         turns=FEWER_TURNS,

@@ -301,6 +301,8 @@ RECEIVERS: dict[str, tuple[list[Callable[[], Any]], Callable[[Any], object]]] = 
 
 FRAME = wire.encode(Change(1, 1))
 
+SEARCHES = ("CoverIndex", "FactorizationTree", "SubscriptionTree")
+
 NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "Advertisement.of_schema": lambda: {"schema": Schema.parse(DTD)},
     "Advertisement.of_documents": lambda: {"documents": [Document.parse(DOCUMENT)]},
@@ -308,15 +310,11 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "Advertisement.parse": lambda: {"text": Advertisement.of_expressions(["/a/b"]).text},
     "Advertisement.includes": lambda: {"document": Document.parse(DOCUMENT)},
     "Advertisement.departure": lambda: {"document": Document.parse(DOCUMENT)},
-    "CoverIndex.add": lambda: {"id": 7, "pattern": "//b"},
-    "CoverIndex.remove": lambda: {"id": 1},
-    "CoverIndex.covering": lambda: {"pattern": "//b"},
-    "CoverIndex.covered": lambda: {"pattern": "//b"},
     "CoverIndex.pattern": lambda: {"id": 1},
-    "FactorizationTree.add": lambda: {"id": 7, "pattern": "/a/c"},
-    "FactorizationTree.remove": lambda: {"id": 1},
-    "FactorizationTree.covered": lambda: {"pattern": "/a"},
-    "FactorizationTree.covering": lambda: {"pattern": "/a/b"},
+    **{f"{search}.add": lambda: {"id": 7, "pattern": "/a/c"} for search in SEARCHES},
+    **{f"{search}.remove": lambda: {"id": 1} for search in SEARCHES},
+    **{f"{search}.covered": lambda: {"pattern": "/a"} for search in SEARCHES},
+    **{f"{search}.covering": lambda: {"pattern": "/a/b"} for search in SEARCHES},
     "SubscriptionTree.subscribe": lambda: {"id": 7, "pattern": "//b"},
     "SubscriptionTree.unsubscribe": lambda: {"id": 1},
     "MergedSet.__init__": lambda: {"schema": Schema.parse(DTD)},
@@ -324,7 +322,6 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "MergedSet.parts_of": lambda: {"merger": "/a/b"},
     "MergedSet.add": lambda: {"pattern": "/a"},
     "MergedSet.under": lambda: {"schema": Schema.parse(DTD)},
-    "Aggregation.aggregate_of": lambda: {"pattern": Pattern("/a/b")},
     "Degree.within": lambda: {"bound": 0.5},
     "advertisement_covers": lambda: {
         "wider": Advertisement.of_expressions(["/a/b"]),

@@ -4,6 +4,7 @@ In reading order:
 
     containment      whether one pattern covers another
     index            the same for changing sets of patterns
+    bits             sets of small numbers as bits
     delta            how a set of patterns has changed since it was last sent
     paths            label paths: automata of them, from DTDs and from documents
     advertisements   the shapes of documents a publisher keeps to, and what they overlap

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from tests.covering.drawn import drawn_path
 from tests.covering.pairs import drawn_mixed
 from tests.covering.papers.test_subscription_tree import Everything, top_classes
+from twigcast.covering.bits import each_bit
 from twigcast.covering.containment.covers import CompiledPattern, Verdict, ready
 from twigcast.covering.index import cover_index as cover_index_module
 from twigcast.covering.index import native
-from twigcast.covering.index.batch_cover import bits_of, minimal_sets
+from twigcast.covering.index.batch_cover import minimal_sets
 from twigcast.covering.index.incremental_cover import IncrementalCover
 from twigcast.language import Pattern
 
@@ -39,7 +40,7 @@ def test_each_set_has_the_patterns_that_a_link_would_be_sent(rng: Random, engine
     ]
     patterns = drawn_sets(rng, drawn)
     minimal = minimal_sets(patterns, engine)  # type: ignore[arg-type]
-    for bit in bits_of((1 << SETS) - 1):
+    for bit in each_bit((1 << SETS) - 1):
         order: IncrementalCover[str] = IncrementalCover()
         for pattern in in_set(patterns, bit):
             order.add(pattern, None)
@@ -62,7 +63,7 @@ def test_circles_and_coverings_that_are_not_transitive_are_as_defined(rng: Rando
         patch.setattr(cover_index_module, "decide_compiled", decided)
         patch.setattr(cover_index_module, "FeatureIndex", Everything)
         minimal = minimal_sets(patterns, "python")
-    for bit in bits_of((1 << SETS) - 1):
+    for bit in each_bit((1 << SETS) - 1):
         there = dict(enumerate(in_set(patterns, bit)))
         assert in_set(minimal, bit) == {there[top] for top in top_classes(there, edges)}
 

@@ -210,3 +210,43 @@ def test_misuse_is_reported() -> None:
         tree.unsubscribe(2)
     assert 1 in tree
     assert tree.statistics().forwarded == 1
+
+
+@given(randoms)
+def test_each_pattern_stands_once_in_the_tree_below_one_that_covers_it(rng: Random) -> None:
+    tree = SubscriptionTree()
+    for number in range(14):
+        tree.add(number, drawn_mixed(rng))
+    for number in rng.sample(range(14), 5):
+        tree.remove(number)
+    nodes = tree.walk()
+    assert sorted(one for node in nodes for one in node.ids) == sorted(tree._by_id)
+    assert {node.pattern for node in nodes if not node.depth} == set(tree.forwarded())
+    for node in nodes:
+        for child in node.children:
+            assert child.depth == node.depth + 1
+            assert covers(wider=node.pattern, narrower=child.pattern)
+
+
+@given(randoms)
+def test_the_tree_and_super_pointers_have_the_whole_covering_order(rng: Random) -> None:
+    tree, index = SubscriptionTree(), CoverIndex()
+    for number in range(14):
+        pattern = simple(rng)
+        tree.add(number, pattern)
+        index.add(number, pattern)
+    nodes = {node.pattern: node for node in tree.walk()}
+    for pattern, node in nodes.items():
+        below = [*node.subtree()]
+        for pointer in node.super_pointers:
+            below += nodes[pointer].subtree()
+        ids = [one for each in below for one in each.ids]
+        assert sorted(set(ids)) == index.covered(pattern)
+
+
+def test_a_long_chain_can_be_walked() -> None:
+    tree = SubscriptionTree()
+    for length in range(1, 65):
+        tree.add(length, "/a" * length)
+    assert [node.depth for node in tree.walk()] == [*range(64)]
+    assert tree.covered("/a") == [*range(1, 65)]

@@ -28,6 +28,7 @@ from itertools import islice
 from typing import Final
 
 from twigcast.covering.advertisements.advertisement import Advertisement
+from twigcast.covering.bits import mask_of, numbers_of
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.expression import (
     EXPRESSION_NESTING_MAX,
@@ -129,7 +130,7 @@ class _ExpressionSearch:
         self._with_attributes = with_attributes
         self._with_text = with_text
         self._steps_left = SHOWING_STEPS_MAX
-        self._next = [_bits(target for _, target in state.edges) for state in paths.states]
+        self._next = [mask_of(target for _, target in state.edges) for state in paths.states]
         self._before = [0] * len(paths.states)
         for state, _, target in paths.edges():
             self._before[target] |= 1 << state
@@ -295,19 +296,10 @@ def _closure(table: list[int], state: int, allowed: int) -> int:
     found = new = table[state] & allowed
     while new:
         ahead = 0
-        while new:
-            lowest = new & -new
-            ahead |= table[lowest.bit_length() - 1]
-            new ^= lowest
+        for each in numbers_of(new):
+            ahead |= table[each]
         new = ahead & allowed & ~found
         found |= new
-    return found
-
-
-def _bits(numbers: Iterator[int]) -> int:
-    found = 0
-    for number in numbers:
-        found |= 1 << number
     return found
 
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
+from twigcast.covering.bits import numbers_of
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind, Values
 from twigcast.language.condition.model import (
     TRUE,
@@ -197,11 +198,9 @@ class PathOverlap:
         return above
 
     def _direct_parents(self, positions: int) -> int:
-        above, rest, table = 0, positions & ~_DOCUMENT, self._above
-        while rest:
-            lowest = rest & -rest
-            above |= table[lowest.bit_length() - 1]
-            rest ^= lowest
+        above, table = 0, self._above
+        for position in numbers_of(positions & ~_DOCUMENT):
+            above |= table[position]
         return above
 
     def _with_ancestors(self, positions: int) -> int:

@@ -20,9 +20,10 @@ at worst, and a few operations for each node where labels are rare.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
+from twigcast.covering.bits import numbers_of
 from twigcast.covering.containment.twig import Twig
 from twigcast.covering.containment.value_implication import facts_imply, value_facts
 from twigcast.language.condition.model import ANY_ELEMENT, Condition, Kind, Label, Not, ValueTest
@@ -143,7 +144,7 @@ def with_label(narrower: TargetTwig, label: Label | None) -> int:
 def where(narrower: TargetTwig, nodes: int, wanted: Condition, follows: Follows) -> int:
     """Those of the nodes at which the test certainly passes."""
     found = 0
-    for node in bits(nodes):
+    for node in numbers_of(nodes):
         if follows(narrower, node, wanted):
             found |= 1 << node
     return found
@@ -154,12 +155,12 @@ def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
     found = 0
     if not reach:
         masks = narrower.children
-        for node in bits(nodes):
+        for node in numbers_of(nodes):
             if masks[node] & images:
                 found |= 1 << node
         return found
     masks, depths, deep = narrower.below, narrower.depths, narrower.deep
-    for node in bits(nodes):
+    for node in numbers_of(nodes):
         there = masks[node] & images
         if there and reach > 1:
             depth = depths[node] + reach
@@ -167,11 +168,3 @@ def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
         if there:
             found |= 1 << node
     return found
-
-
-def bits(mask: int) -> Iterator[int]:
-    """The numbers of the nodes in a mask, lowest first."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low

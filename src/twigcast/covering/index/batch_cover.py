@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
+from twigcast.covering.bits import each_bit
 from twigcast.covering.containment.covers import COVER_BUDGET, CompiledPattern, ready
 from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.index.maximal_classes import MaximalClasses
@@ -107,7 +108,7 @@ class _MinimalSearch:
         for number, sets in doubts.items():
             self.minimal[number] &= ~sets
         for number, sets in doubts.items():
-            for bit in bits_of(sets):
+            for bit in each_bit(sets):
                 self._resolve(number, bit, whole)
         self.minimal = {number: sets for number, sets in self.minimal.items() if sets}
 
@@ -135,11 +136,3 @@ class _MinimalSearch:
         if number in top:
             least = min(top, key=lambda each: self.all[each].text)
             self.minimal[least] = self.minimal.get(least, 0) | bit
-
-
-def bits_of(mask: int) -> Iterable[int]:
-    """The bits of a mask, lowest first."""
-    while mask:
-        bit = mask & -mask
-        yield bit
-        mask &= ~bit

@@ -1,4 +1,8 @@
-"""The protocol of engines of the cover index: candidates for coverings, found quickly.
+"""Protocols: searches for coverings, and the engines that find candidates for the cover index.
+
+:class:`CoverSearch` is what the cover index, XNET's factorization tree and Dissemination's
+subscription tree have in common; wherever many patterns are compared, one may take the place of
+another.
 
 A cover index (:mod:`~twigcast.covering.index.cover_index`) numbers its distinct patterns and leaves
 it to an engine to find the few that matter. For a pattern, an engine sorts the numbers into three
@@ -18,6 +22,23 @@ from __future__ import annotations
 from typing import Protocol
 
 from twigcast.covering.containment.covers import CompiledPattern
+from twigcast.language import Pattern
+
+
+class CoverSearch(Protocol):
+    """A changing set of patterns, each under an id, searched for coverings."""
+
+    def add(self, id: int, pattern: Pattern | str, /) -> None:
+        """Add a pattern under an id that is not in use."""
+
+    def remove(self, id: int, /) -> None:
+        """Remove the pattern with an id."""
+
+    def covering(self, pattern: Pattern | str, /) -> list[int]:
+        """The ids of the patterns that cover this one, sorted, its own among them."""
+
+    def covered(self, pattern: Pattern | str, /) -> list[int]:
+        """The ids of the patterns that this one covers, sorted, its own among them."""
 
 
 class Candidates(Protocol):

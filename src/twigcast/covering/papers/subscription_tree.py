@@ -1,8 +1,27 @@
 """Dissemination's subscription tree: the covering order, and what to forward after each change.
 
-Dissemination, section 1.5.1: a broker forwards only subscriptions that nothing else covers. When
-one is added, those that it covers are withdrawn; when one is removed, those that it alone was
-covering are forwarded:
+Dissemination, section 1.5.1 and Figure 1.11. Each subscription covers all that is below it in the
+tree. One that several others cover has one *parent* among them; the others reach it by *super
+pointers*, so that the tree and the super pointers together have the whole covering order::
+
+    root ─┬─ //b ┄┄┄┄┄┐          //b covers /a//b, too: a super pointer leads there
+          └─ /a ─┬─ /a//b
+                 └─ /a/c
+
+    >>> tree = SubscriptionTree()
+    >>> for id, text in enumerate(["/a", "/a//b", "//b", "/a/c"]):
+    ...     tree.add(id, text)
+    >>> for node in tree.walk():
+    ...     print("  " * node.depth + node.pattern.text, node.super_pointers)
+    //b (Pattern('/a//b'),)
+    /a ()
+      /a//b ()
+      /a/c ()
+    >>> tree.covered("//b"), tree.covering("/a/b/d")
+    ([1, 2], [0, 1, 2])
+
+A broker forwards the children of the root alone. When a subscription is added, those that it covers
+are withdrawn; when one is removed, those that it alone was covering are forwarded:
 
     >>> tree = SubscriptionTree()
     >>> tree.subscribe(1, "/a/b")
@@ -12,22 +31,29 @@ covering are forwarded:
     >>> tree.unsubscribe(2)
     Difference(added=(Pattern('/a/b'),), removed=(Pattern('/a//b'),))
 
-The tree itself is :class:`~twigcast.covering.index.incremental_cover.IncrementalCover`, which keeps
-it for any number of links; this is the simplest case, with ids for subscriptions and one neighbour.
-The paper searches the tree from its root, in time linear in its size, and keeps *super pointers* to
-find other parents; here an index finds them. The paper does not define the treatment of equivalent
-patterns; if each counted as covered by the other, both would be withdrawn and deliveries lost. The
-forwarded patterns are always those of :meth:`CoverIndex.roots`, and they are patterns, not ids: an
-equal pattern under another id changes nothing.
+**Searches** walk the tree from the root and compare patterns one by one, as the paper does. What
+does not cover a pattern has nothing below it that does, so a search for covering patterns goes
+down only where it finds some. What a pattern covers it covers with the whole subtree, so a search
+for covered patterns stops there. Both are linear in the size of the tree at worst. Where the budget
+of a comparison does not suffice, a search may miss what :class:`CoverIndex` finds.
+
+**The tree** is kept by :class:`~twigcast.covering.index.incremental_cover.IncrementalCover`, for
+any number of links; this is the case of one neighbour, with ids. Super pointers are worked out when
+somebody looks at them, as the paper proposes for large trees. The paper does not define the
+treatment of equivalent patterns; if each counted as covered by the other, both would be withdrawn
+and deliveries lost. The forwarded patterns are always those of :meth:`CoverIndex.roots`, and they
+are patterns, not ids: an equal pattern under another id changes nothing.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from twigcast.copies import Copied, as_kind, attributes
-from twigcast.covering.containment.covers import COVER_BUDGET
+from twigcast.covering.containment.covers import COVER_BUDGET, decide
 from twigcast.covering.delta import Difference
 from twigcast.covering.index.cover_index import CoverEngine
 from twigcast.covering.index.incremental_cover import IncrementalCover
@@ -45,6 +71,72 @@ class SubscriptionTreeStatistics(NamedTuple):
     forwarded: int
 
 
+@dataclass(frozen=True, slots=True)
+class SubscriptionNode:
+    """A node of the tree: a pattern with the ids of its subscriptions, until the tree changes."""
+
+    pattern: Pattern
+    depth: int
+    """Nodes between it and the root."""
+    _tree: _NodeSource
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the subscriptions with this pattern, in the order they came."""
+        return tuple(self._tree.ids[self.pattern])
+
+    @property
+    def children(self) -> list[SubscriptionNode]:
+        """The nodes below it, each of which it covers."""
+        below = self._tree.order.children(self.pattern)
+        return [SubscriptionNode(each, self.depth + 1, self._tree) for each in below]
+
+    @property
+    def super_pointers(self) -> tuple[Pattern, ...]:
+        """The patterns outside its subtree that it covers, without those below one of them."""
+        inside = {node.pattern for node in self.subtree()}
+        covered = {node.pattern: None for node in self._tree.covered(self.pattern)}
+        above = self._tree.order.parent
+        return tuple(each for each in covered if each not in inside and above(each) not in covered)
+
+    def subtree(self) -> Iterator[SubscriptionNode]:
+        """The node, and all nodes below it, each before those below it."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.children)
+
+
+class _NodeSource(NamedTuple):
+    """What nodes are read from."""
+
+    order: IncrementalCover[str]
+    ids: dict[Pattern, dict[int, None]]
+    budget: int
+
+    def tops(self) -> list[SubscriptionNode]:
+        """The children of the root, in the order of texts."""
+        return [SubscriptionNode(each, 0, self) for each in self.order.forwarded(None)]
+
+    def covering(self, narrower: Pattern) -> Iterator[SubscriptionNode]:
+        """The nodes that cover a pattern."""
+        waiting = self.tops()
+        for node in waiting:  # which grows meanwhile
+            if decide(wider=node.pattern, narrower=narrower, budget=self.budget).covers:
+                yield node
+                waiting += node.children
+
+    def covered(self, wider: Pattern) -> Iterator[SubscriptionNode]:
+        """The nodes that a pattern covers."""
+        waiting = self.tops()
+        for node in waiting:
+            if decide(wider=wider, narrower=node.pattern, budget=self.budget).covers:
+                yield from node.subtree()
+            else:
+                waiting += node.children
+
+
 class SubscriptionTree(Copied):
     """Subscriptions in their covering order."""
 
@@ -53,11 +145,11 @@ class SubscriptionTree(Copied):
         self._made_with = engine, budget
         self._order: IncrementalCover[str] = IncrementalCover(engine, budget=budget)
         self._by_id: dict[int, Pattern] = {}
-        self._uses: Counter[Pattern] = Counter()
+        self._tree = _NodeSource(self._order, {}, budget)
 
     @door("adding a pattern")
-    def subscribe(self, id: int, pattern: Pattern | str) -> Difference:
-        """Add a subscription; returns what to forward, and then what to withdraw.
+    def add(self, id: int, pattern: Pattern | str) -> None:
+        """Add a subscription.
 
         Raises UsageError if the id is taken, PatternError for a text that is not a pattern.
         """
@@ -67,26 +159,51 @@ class SubscriptionTree(Copied):
             )
         parsed = Pattern(pattern)
         self._by_id[id] = parsed
-        self._uses[parsed] += 1
+        self._tree.ids.setdefault(parsed, {})[id] = None
         self._order.add(parsed, None)
-        return self._order.change()
 
     @door("removing a pattern")
-    def unsubscribe(self, id: int) -> Difference:
+    def remove(self, id: int) -> None:
         """Remove a subscription; UsageError if it is not there."""
         pattern = self._by_id.pop(id, None)
         if pattern is None:
             raise UsageError(f"no subscription with id {shown(id)}, so nothing to unsubscribe")
-        self._uses[pattern] -= 1
-        if not self._uses[pattern]:
-            del self._uses[pattern]
+        del self._tree.ids[pattern][id]
+        if not self._tree.ids[pattern]:
+            del self._tree.ids[pattern]
             self._order.remove(pattern, None)
+
+    @door("adding a pattern")
+    def subscribe(self, id: int, pattern: Pattern | str) -> Difference:
+        """:meth:`add` a subscription; returns what to forward, and then what to withdraw."""
+        self.add(id, pattern)
+        return self._order.change()
+
+    @door("removing a pattern")
+    def unsubscribe(self, id: int) -> Difference:
+        """:meth:`remove` a subscription; returns what to forward, and then what to withdraw."""
+        self.remove(id)
         return self._order.change()
 
     @door("listing patterns")
     def forwarded(self) -> list[Pattern]:
         """The forwarded patterns, in the order of texts."""
         return list(self._order.forwarded(None))
+
+    @door("listing a tree")
+    def walk(self) -> list[SubscriptionNode]:
+        """All nodes, each before those below it; at the top in the order of texts."""
+        return [node for top in self._tree.tops() for node in top.subtree()]
+
+    @door("looking for covering patterns")
+    def covering(self, pattern: Pattern | str) -> list[int]:
+        """The ids of the patterns that cover this one, sorted, its own among them."""
+        return _sorted_ids(self._tree.covering(Pattern(pattern)))
+
+    @door("looking for covered patterns")
+    def covered(self, pattern: Pattern | str) -> list[int]:
+        """The ids of the patterns that this one covers, sorted, its own among them."""
+        return _sorted_ids(self._tree.covered(Pattern(pattern)))
 
     @door("copying a tree of subscriptions")
     def __reduce__(self) -> tuple[object, ...]:
@@ -119,3 +236,7 @@ def _restored(
     for one, pattern in by_id.items():
         made.subscribe(one, pattern)
     return as_kind(kind, made)
+
+
+def _sorted_ids(nodes: Iterable[SubscriptionNode]) -> list[int]:
+    return sorted(chain.from_iterable(node.ids for node in nodes))

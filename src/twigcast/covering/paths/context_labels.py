@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
+from twigcast.covering.bits import numbers_of
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.linear import LinearPath
 from twigcast.language.condition.model import Kind, Label, Reach
@@ -124,7 +125,7 @@ class ContextLabels:
         inside = self._above.of(ends)
         found: set[tuple[Label, ...]] = set()
         waiting: list[tuple[int, tuple[Label, ...], States]] = [
-            (state, (), 1 << state) for state in _numbers(begin & inside)
+            (state, (), 1 << state) for state in numbers_of(begin & inside)
         ]
         while waiting:
             state, sequence, passed = waiting.pop()
@@ -184,16 +185,9 @@ class _Closure:
             found = fresh = states
             while fresh:
                 near = 0
-                for number in _numbers(fresh):
+                for number in numbers_of(fresh):
                     near |= self._near[number]
                 fresh = near & ~found
                 found |= fresh
             self._known[states] = found
         return found
-
-
-def _numbers(states: States) -> Iterator[int]:
-    while states:
-        lowest = states & -states
-        yield lowest.bit_length() - 1
-        states ^= lowest

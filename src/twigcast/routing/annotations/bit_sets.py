@@ -7,17 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-
-def number_of(members: Iterable[int]) -> int:
-    """The number with these bits.
-
-    >>> number_of([0, 2])
-    5
-    """
-    number = 0
-    for member in members:
-        number |= 1 << member
-    return number
+from twigcast.covering.bits import mask_of
 
 
 def bits_of(members: Iterable[int], count: int) -> bytes:
@@ -26,7 +16,7 @@ def bits_of(members: Iterable[int], count: int) -> bytes:
     >>> bits_of([0, 2, 9], 10).hex()
     '0502'
     """
-    return number_of(members).to_bytes((count + 7) // 8, "little")
+    return mask_of(members).to_bytes((count + 7) // 8, "little")
 
 
 def members(bits: bytes | int) -> list[int]:

@@ -38,9 +38,10 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.covering import Bound, simple_bindings
+from twigcast.covering.bits import mask_of
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
-from twigcast.routing.annotations.bit_sets import members, number_of
+from twigcast.routing.annotations.bit_sets import members
 from twigcast.routing.annotations.kinds import Kinds
 from twigcast.routing.annotations.name_chains import (
     ROW_NAMES_MAX,
@@ -195,10 +196,10 @@ def hint_table(
         patterns=own,
         hints=hints,
         unchanged=frozenset(place for place, pattern in enumerate(places) if pattern in bit_of),
-        covered=tuple(number_of(bits if kinds.ns else ()) for bits in found),
+        covered=tuple(mask_of(bits if kinds.ns else ()) for bits in found),
         simple=simple,
-        needing=tuple(number_of(bit_of[one] for one in needing) for _, needing in rows),
-        placed=tuple(number_of(bit_of[one] for one in some) for some in placed),
+        needing=tuple(mask_of(bit_of[one] for one in needing) for _, needing in rows),
+        placed=tuple(mask_of(bit_of[one] for one in some) for some in placed),
     )
 
 
