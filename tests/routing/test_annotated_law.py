@@ -47,7 +47,8 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
-from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.piggyback.agreements import Agreements
+from twigcast.routing.piggyback.plug_in import Piggybacking
 from twigcast.routing.strategy import Strategy, covering, identity, piggyback, prefix
 
 pytestmark = pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
@@ -217,20 +218,21 @@ class BusyWires(Wires):
     def check_agreements(self) -> None:
         """All is quiet: both ends of a link mean the same, and nothing is left of what is gone."""
         for name, router in self.routers.items():
-            agreed, tables = router._piggyback, router.tables()
-            assert agreed is not None
+            plug_in, tables = router._plug_in, router.tables()
+            assert isinstance(plug_in, Piggybacking)
+            agreed = plug_in.agreed
             own = [pattern for _, pattern in tables.subscriptions]
             every = Counter(own + [each for routes in tables.routes.values() for each in routes])
             assert Counter({each.text: uses for each, uses in agreed._uses.items()}) == every
-            asked = agreed.asked()
+            asked = agreed.requests()
             rows = Counter(row for one in asked.values() for row, _ in one.hints.rows)
             assert agreed._watched == rows
-            assert router._routes._rows.keys() == rows.keys()
+            assert plug_in.routes._rows.keys() == rows.keys()
             assert bool(asked.keys() == tables.routes.keys()) or not agreed.kinds
             for link, one in asked.items():
-                far = self.routers[link]._piggyback
-                assert far is not None
-                said = far._said[BrokerId(name)]
+                far = self.routers[link]._plug_in
+                assert isinstance(far, Piggybacking)
+                said = far.agreed._sent[BrokerId(name)]
                 assert (said.session, said.number) == (one.session, one.number)
                 assert (said.table.said, said.table.hints) == (one.routes, one.hints)
 
@@ -343,10 +345,10 @@ def test_a_broker_that_takes_outdated_annotations_for_new_ones_is_caught(
 ) -> None:
     """A bug planted on purpose: places are looked up in whatever table there is by now."""
 
-    def table_for(self: Piggyback, link: LinkId, _: Annotations) -> SentTable | None:
-        return self._said.get(link)
+    def table_for(self: Agreements, link: LinkId, _: Annotations) -> SentTable | None:
+        return self._sent.get(link)
 
-    monkeypatch.setattr(Piggyback, "table_for", table_for)
+    monkeypatch.setattr(Agreements, "table_for", table_for)
     strategies = _steady("lazy", "+s-sd")
     for seed in range(120):
         rng = Random(f"{seed}, outdated")

@@ -511,6 +511,11 @@ class Matcher(Copied):
         if self._texts is not None:
             self._texts.pop(code, None)
 
+    @property
+    def reads_in_order(self) -> bool:
+        """Whether the engine reads documents in order, which :meth:`follow` and watching need."""
+        return isinstance(self._engine, StreamingEngine)
+
     def _in_order(self) -> StreamingEngine:
         if not isinstance(self._engine, StreamingEngine):
             raise UsageError(

@@ -4,6 +4,7 @@ In reading order:
 
     events        everything that can happen to a broker, and everything it can want done
     strategy      what a broker forwards, as a value
+    plug_in       what a strategy may add to a router
     topology      brokers, links, and the tree that documents travel along
     broker        the router: one function takes an event and returns effects
     tables        routes and local subscriptions, and snapshots of them

@@ -37,7 +37,7 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.forwarding.forwarder import Forwarder
-from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.piggyback.agreements import Agreements
 from twigcast.routing.piggyback.decider import AnnotatedDecider
 from twigcast.routing.strategy import strategy
 from twigcast.routing.tables.in_flight import OpenDocuments
@@ -81,12 +81,12 @@ PLACES: list[tuple[type, str]] = [
     (DocumentDecider, "check_size"),
     (BrokerDocuments, "_apply"),
     (AnnotatedDecider, "answers"),
-    (Piggyback, "add"),
-    (Piggyback, "remove"),
-    (Piggyback, "hear"),
-    (Piggyback, "say"),
-    (Piggyback, "asked"),
-    (Piggyback, "remove_link"),
+    (Agreements, "add"),
+    (Agreements, "remove"),
+    (Agreements, "receive"),
+    (Agreements, "send"),
+    (Agreements, "requests"),
+    (Agreements, "remove_link"),
 ]
 
 
@@ -203,7 +203,7 @@ EVENTS: dict[str, Event] = {
     ),
     "a table": Received(BrokerId("north"), Change(2, 1, (Pattern("//d"), Pattern("//e")))),
 }
-TABLES = [place for place in PLACES if place[0] in {Matcher, RouteTable, Forwarder, Piggyback}]
+TABLES = [place for place in PLACES if place[0] in {Matcher, RouteTable, Forwarder, Agreements}]
 
 
 @pytest.mark.parametrize("chosen", ["covering", "piggyback"])
@@ -232,7 +232,7 @@ def test_an_event_that_fails_is_refused_and_has_changed_nothing(
 
 
 def test_a_link_that_is_lost_is_lost_whatever_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ((Forwarder, "remove_link"), (RouteTable, "collect"), (Piggyback, "remove")):
+    for place in ((Forwarder, "remove_link"), (RouteTable, "collect"), (Agreements, "remove")):
         router, reported = ready("piggyback")
         with monkeypatch.context() as patched:
             Trap(patched, place, 1)
@@ -421,8 +421,8 @@ CAUSES: list[tuple[type, str]] = [
     (Forwarder, "subscribe"),
     (Forwarder, "add_link"),
     (Forwarder, "changes"),
-    (Piggyback, "add"),
-    (Piggyback, "rebuild"),
+    (Agreements, "add"),
+    (Agreements, "rebuild"),
     (Session, "begin"),
 ]
 
@@ -430,7 +430,7 @@ CAUSES: list[tuple[type, str]] = [
 @pytest.mark.parametrize(
     ("place", "chosen"),
     [(place, "piggyback") for place in CAUSES]
-    + [(place, "covering") for place in CAUSES if place[0] is not Piggyback],
+    + [(place, "covering") for place in CAUSES if place[0] is not Agreements],
 )
 def test_a_router_answers_whatever_fails_each_time(
     place: tuple[type, str], chosen: str, monkeypatch: pytest.MonkeyPatch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from twigcast.routing import Topology
-from twigcast.routing.topology.layout import downwards, points, tree_layout
+from twigcast.routing.topology.layout import Point, downwards, points, tree_layout
 
 NETWORK = Topology.of(
     {"links": [["hub", "west"], ["hub", "east"], ["west", "coast"], ["west", "port"]]}
@@ -32,5 +32,5 @@ def test_downwards_is_each_broker_before_those_behind_it() -> None:
 
 def test_columns_and_rows_have_the_room_they_are_given() -> None:
     drawn = points(tree_layout("west", NETWORK), left=10, column=100, top=5, row=20)
-    assert drawn["west"] == (10, 25, None, False)
-    assert drawn["east"] == (210, 5, "hub", True)
+    assert drawn["west"] == Point(10, 25, None, is_leaf=False)
+    assert drawn["east"] == Point(210, 5, "hub", is_leaf=True)

@@ -15,7 +15,7 @@ from twigcast.routing.annotations.hints import Hints, HintTable
 
 @dataclass(frozen=True, slots=True)
 class SentTable:
-    """What we said over a link, as of one change."""
+    """What we sent over a link, as of one change."""
 
     session: int
     number: int
@@ -24,7 +24,7 @@ class SentTable:
 
 @dataclass(frozen=True)
 class AnnotationRequest:
-    """What the broker behind a link would like to be told, as of one change."""
+    """What the broker behind a link would like to know, as of one change."""
 
     session: int
     number: int

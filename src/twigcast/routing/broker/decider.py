@@ -2,9 +2,9 @@
 
 A document is parsed once at most, when the first of those who need its tree asks for it: the engine
 that matches the broker's own subscriptions, the one that matches routes, libxml2 for what these
-leave open, the advertisements that its publisher is held to, annotations.
+leave open, the advertisements that its publisher is held to, the plug-in.
 
-Everything is asked of the tables as they were when the document came (see
+Everything is decided by the tables as they were when the document came (see
 :mod:`~twigcast.routing.tables.route_table`); nothing is changed, so this may run on another thread.
 """
 
@@ -18,10 +18,10 @@ from twigcast.matching.lazy_document import Unread
 from twigcast.routing.broker.checks import Refused
 from twigcast.routing.events import Decide, Decided, LinkId, Publication
 from twigcast.routing.path_unit.path_messages import decide_paths, path_count, path_numbers, pruned
-from twigcast.routing.piggyback.decider import AnnotatedDecider
+from twigcast.routing.plug_in import PlugIn
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
-from twigcast.routing.tables.route_table import RouteTable, Snapshot
+from twigcast.routing.tables.route_table import Snapshot
 
 
 class DocumentDecider:
@@ -30,14 +30,13 @@ class DocumentDecider:
     def __init__(
         self,
         strategy: Strategy,
-        routes: RouteTable,
         limits: DocumentLimits,
-        annotated: AnnotatedDecider | None = None,
+        plug_in: PlugIn,
     ) -> None:
         self._strategy = strategy
-        self._routes = routes
+        self._routes = plug_in.routes
         self._limits = limits
-        self._annotated = annotated
+        self._plug_in = plug_in
 
     def check_size(self, publication: Publication) -> None:
         """Refuse what is too large before anybody looks at it."""
@@ -61,9 +60,10 @@ class DocumentDecider:
             if departure is not None and self._strategy.unadvertised == "refuse":
                 return Decided(effect.number, error=departure)
             flooded = effect.flooded or departure is not None
-            if self._annotated is not None and not flooded:
-                document.to_come = self._annotated.answers(effect, document, read)
-                return next(document.to_come)
+            if not flooded:
+                document.to_come = self._plug_in.answers(effect, document, read)
+                if document.to_come is not None:
+                    return next(document.to_come)
             return self._where(effect, document.snapshot, read, flooded=flooded)
         except DocumentError as error:
             return Decided(effect.number, error=str(error))
@@ -81,9 +81,6 @@ class DocumentDecider:
             links = others
         else:
             links = self._routes.links_for(document, snapshot, effect.came_by)
-        ignored = None
-        if effect.annotations is not None and self._annotated is not None:
-            ignored = "the document goes everywhere whatever they say"
         return Decided(
             effect.number,
             links,
@@ -91,7 +88,7 @@ class DocumentDecider:
             local.undecided,
             flooded=flooded,
             paths=paths,
-            ignored=ignored,
+            ignored=self._plug_in.why_ignored(effect),
         )
 
     def _paths_for(

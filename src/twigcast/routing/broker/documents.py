@@ -18,7 +18,6 @@ from twigcast.covering import Advertisement
 from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
-from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.broker.checks import Refused, check_name
 from twigcast.routing.broker.clients import Clients
@@ -39,10 +38,9 @@ from twigcast.routing.events import (
     Refuse,
     Send,
 )
-from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.plug_in import PlugIn
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument, OpenDocuments
-from twigcast.routing.tables.route_table import RouteTable
 
 # A document passes these once for each of its links, so they are made once.
 _DECIDING: Final = door("deciding a document")
@@ -80,20 +78,19 @@ class BrokerDocuments:
         self,
         name: BrokerId,
         strategy: Strategy,
-        routes: RouteTable,
         clients: Clients,
         decider: DocumentDecider,
-        piggyback: Piggyback | None,
+        plug_in: PlugIn,
         failures: Failures,
     ) -> None:
         self.tally = DocumentTally()
         self._failures = failures
         self._name = name
         self._strategy = strategy
-        self._routes = routes
+        self._routes = plug_in.routes
         self._clients = clients
         self._decider = decider
-        self._piggyback = piggyback
+        self._plug_in = plug_in
         self._open = OpenDocuments()
 
     def turn_to(self, strategy: Strategy, decider: DocumentDecider) -> None:
@@ -146,18 +143,13 @@ class BrokerDocuments:
         annotations: Annotations | None = None,
     ) -> tuple[Effect, ...]:
         self._decider.check_size(publication)
-        asked: dict[LinkId, AnnotationRequest] = {}
-        said: SentTable | None = None
-        if self._piggyback is not None:
-            asked = self._piggyback.asked()
-            if came_by is not None and annotations is not None:
-                said = self._piggyback.table_for(came_by, annotations)
+        agreements = self._plug_in.agreements(came_by, annotations)
         # A snapshot must be closed again, so nothing that could fail stands between this and the
         # document that is open from here on.
         snapshot = self._routes.snapshot()
         number = self._open.next_number
         effect = Decide(number, publication, came_by, snapshot.version, flooded, paths, annotations)
-        self._open.add(OpenDocument(effect, snapshot, held_to, said, asked))
+        self._open.add(OpenDocument(effect, snapshot, held_to, agreements))
         self.tally.documents += 1
         return (effect,)
 

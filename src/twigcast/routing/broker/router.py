@@ -39,9 +39,8 @@ from twigcast.covering import Advertisement
 from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, ProtocolError, UsageError
-from twigcast.language import DocumentLimits, Pattern
+from twigcast.language import DocumentLimits
 from twigcast.language.document.parse import LIBRARY_LIMITS
-from twigcast.routing.annotations.hints import Hints
 from twigcast.routing.broker.checks import (
     Refused,
     check_difference,
@@ -83,11 +82,9 @@ from twigcast.routing.events import (
     Woken,
 )
 from twigcast.routing.forwarding.forwarder import Forwarder
-from twigcast.routing.piggyback.agreements import Piggyback
-from twigcast.routing.piggyback.decider import AnnotatedDecider
+from twigcast.routing.piggyback.plug_in import plug_in_for
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.strategy import strategy as strategy_of
-from twigcast.routing.tables.route_table import RouteTable
 from twigcast.routing.wire.frames import refusal
 from twigcast.routing.wire.texts import pattern_refusal
 
@@ -118,30 +115,17 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self.limits = limits
         self._engine = engine
         self._document_limits = document_limits
-        self._routes = RouteTable(
-            engine,
-            limits=document_limits,
-            by_groups=self.strategy.unit == "path",
-            by_pattern=self.strategy.protocol != "none",
-        )
+        self._plug_in = plug_in_for(self.strategy, engine=engine, limits=document_limits)
+        self._routes = self._plug_in.routes
         self._forwarding = Forwarder(self.strategy)
         self._sessions: dict[LinkId, Session] = {}
         self._last_session = 0
         self._links: dict[LinkId, None] = {}
         """The links that are up, in the order of names."""
         self._clients = Clients()
-        self._piggyback: Piggyback | None = None
-        if self.strategy.protocol != "none":
-            self._piggyback = Piggyback(self.strategy)
-        decider = self._made_decider(self._piggyback, document_limits)
+        decider = DocumentDecider(self.strategy, document_limits, self._plug_in)
         self._documents = BrokerDocuments(
-            self.name,
-            self.strategy,
-            self._routes,
-            self._clients,
-            decider,
-            self._piggyback,
-            self._failures,
+            self.name, self.strategy, self._clients, decider, self._plug_in, self._failures
         )
         self._advertised: dict[LinkId, dict[Advertisement, None]] = {}
         """Of each link the advertisements that came by it."""
@@ -151,7 +135,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         """Whether what is derived from the tables could not be made anew after a failure."""
         self._undo: list[Callable[[], object]] = []
         """How to take back what the event at hand has changed so far; none of these can fail."""
-        self._tell_at: float | None = None
+        self._send_at: float | None = None
         self._merge_at: float | None = None
         self._refused = 0
         self._is_torn = False
@@ -172,12 +156,6 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         made._documents.tally = self._documents.tally
         made._refused = self._refused
         return made
-
-    def _made_decider(self, piggyback: Piggyback | None, limits: DocumentLimits) -> DocumentDecider:
-        annotated = None
-        if piggyback is not None:
-            annotated = AnnotatedDecider(self.strategy, self._routes, piggyback)
-        return DocumentDecider(self.strategy, self._routes, limits, annotated)
 
     @door("handling an event")
     def handle(self, event: Event, *, now: float) -> tuple[Effect, ...]:
@@ -233,19 +211,18 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         match event:
             case LinkDown(link):
                 self._forget_link(link)
-                if self._piggyback is not None:
-                    self._piggyback.ask_again(link, None)
+                self._plug_in.forget_link(link)
             case Woken():
                 self._woken_in_vain += 1
             case _:
                 pass
         is_vain = self._woken_in_vain >= _WOKEN_IN_VAIN_MAX
         if is_vain:
-            self._tell_at = self._merge_at = None
+            self._send_at = self._merge_at = None
         self._rebuild(now)
         self._needs_restart = False
         if is_vain:
-            self._tell_at = None
+            self._send_at = None
 
     def _rebuild(self, now: float) -> None:
         """Make anew what is derived from the tables; neighbours are told all of it once more."""
@@ -267,13 +244,8 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             self._last_session += 1
             self._sessions[link].begin(self._last_session)
         self._forwarding = forwarding
-        if self._piggyback is not None:
-            rows = self._piggyback.rebuild(patterns)
-            for row in set(self._routes.watched).difference(rows):
-                self._routes.unwatch(row)
-            for row in set(rows).difference(self._routes.watched):
-                self._routes.watch(row)
-        self._tell_at, self._merge_at = now, None
+        self._plug_in.rebuild(patterns)
+        self._send_at, self._merge_at = now, None
 
     def _handle(self, event: Event, now: float) -> tuple[Effect, ...]:
         match event:
@@ -309,15 +281,14 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
 
         There may be fewer kinds of annotations than before, not more; UsageError if there are none.
         """
-        if self._piggyback is None:
-            raise UsageError(f"there is nothing to turn from: {self.strategy} has no annotations")
-        turned = self._piggyback.turned_to(strategy)
+        self._plug_in.turn_to(strategy)
         self.strategy = strategy
-        self._documents.turn_to(strategy, self._made_decider(turned, self._document_limits))
+        decider = DocumentDecider(strategy, self._document_limits, self._plug_in)
+        self._documents.turn_to(strategy, decider)
 
     def wake_at(self) -> float | None:
         """When the router next wants to be :class:`Woken`; None if it has nothing to do."""
-        times = [at for at in (self._tell_at, self._merge_at) if at is not None]
+        times = [at for at in (self._send_at, self._merge_at) if at is not None]
         return min(times, default=None)
 
     # Links.
@@ -336,7 +307,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._advertised[link] = {}
         self._routes.add_link(link)
         self._forwarding.add_link(link)
-        return self._tell_later(now)
+        return self._send_later(now)
 
     def _forget_link(self, link: LinkId) -> None:
         """A link and all that came by it are gone from the tables; this cannot fail."""
@@ -348,15 +319,10 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._known(event.link)
         routes = tuple(self._routes.routes(event.link))
         self._forget_link(event.link)
-        if self._piggyback is not None:
-            rows = self._piggyback.remove_link(event.link)
-            for pattern in routes:
-                self._piggyback.remove(pattern)
-            for row in rows:
-                self._routes.unwatch(row)
+        self._plug_in.remove_link(event.link, routes)
         self._forwarding.remove_link(event.link)
-        self._let_go()
-        return self._tell_later(now)
+        self._collect()
+        return self._send_later(now)
 
     # Clients.
 
@@ -374,21 +340,19 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._clients.subscribe(event, self._routes.version)
         self._undo.append(partial(self._clients.unsubscribe, event.subscription))
         self._forwarding.subscribe(event.pattern)
-        if self._piggyback is not None:
-            self._piggyback.add(event.pattern)
-        return self._tell_later(now)
+        self._plug_in.add(event.pattern)
+        return self._send_later(now)
 
     def _unsubscribe(self, event: Unsubscribe, now: float) -> tuple[Effect, ...]:
         if event.subscription not in self._clients.subscriptions:
             raise Refused(f"no subscription {event.subscription}, so nothing to unsubscribe")
         pattern = self._clients.subscriptions[event.subscription].pattern
         self._forwarding.unsubscribe(pattern)
-        if self._piggyback is not None:
-            self._piggyback.remove(pattern)
+        self._plug_in.remove(pattern)
         self._clients.unsubscribe(event.subscription)
         self._routes.discard_subscription(event.subscription)
-        self._let_go()
-        return self._tell_later(now)
+        self._collect()
+        return self._send_later(now)
 
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
         if event.id in self._clients.promises:
@@ -402,7 +366,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._clients.promises[event.id] = event
         self._undo.append(partial(self._clients.promises.pop, event.id))
         self._forwarding.advertise(event.advertisement, None)
-        return self._tell_later(now)
+        return self._send_later(now)
 
     def _unadvertise(self, event: Unadvertise, now: float) -> tuple[Effect, ...]:
         promise = self._clients.promises.get(event.id)
@@ -410,7 +374,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             raise Refused(f"no advertisement {event.id}, so nothing to take back")
         self._forwarding.unadvertise(promise.advertisement, None)
         del self._clients.promises[event.id]
-        return self._tell_later(now)
+        return self._send_later(now)
 
     # Changes from a neighbour.
 
@@ -446,7 +410,10 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         check_table(link, change, len(routes) + len(added) - len(withdrawn), self.limits)
         if new:
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
-        self._check_hints(change, len(routes) + len(added) - len(withdrawn))
+        try:
+            self._plug_in.check(change, len(routes) + len(added) - len(withdrawn))
+        except ProtocolError as error:
+            raise Refused(str(error)) from None
         for pattern in added:
             self._routes.add(pattern, link)
             self._undo.append(partial(self._routes.discard, pattern, link))
@@ -457,7 +424,8 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             self._forwarding.advertise(advertisement, link)
         for advertisement in old:
             self._forwarding.unadvertise(advertisement, link)
-        self._hear(link, change, added, withdrawn)
+        self._undo.append(self._plug_in.undo_of(link))
+        self._plug_in.receive(link, change, added, withdrawn)
         # From here on nothing can fail.
         self._undo.clear()
         session.accept(change)
@@ -467,10 +435,10 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         there.update(dict.fromkeys(new))
         for advertisement in old:
             del there[advertisement]
-        self._let_go()
-        return self._tell_later(now)
+        self._collect()
+        return self._send_later(now)
 
-    def _let_go(self) -> None:
+    def _collect(self) -> None:
         """Remove from the matchers what has left; should it fail, the tables are right already.
 
         So it has a door of its own: the event was taken in, and must not be taken back.
@@ -481,63 +449,32 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         except InternalError as error:
             self._failures.add(error)
 
-    def _hear(
-        self, link: LinkId, change: Change, added: list[Pattern], withdrawn: list[Pattern]
-    ) -> None:
-        """Take in what a neighbour would like to be told with documents."""
-        if self._piggyback is None:
-            return
-        asked = self._piggyback.asked_by(link)
-        self._undo.append(partial(self._piggyback.ask_again, link, asked))
-        for pattern in added:
-            self._piggyback.add(pattern)
-        for pattern in withdrawn:
-            self._piggyback.remove(pattern)
-        gone = set(withdrawn)
-        routes = [each for each in self._routes.routes(link) if each not in gone]
-        watch, unwatch = self._piggyback.hear(link, change, routes)
-        for row in watch:
-            self._routes.watch(row)
-        for row in unwatch:
-            self._routes.unwatch(row)
+    # Changes to the neighbours.
 
-    def _check_hints(self, change: Change, routes: int) -> None:
-        if self._piggyback is not None:
-            try:
-                self._piggyback.check(change, routes)
-            except ProtocolError as error:
-                raise Refused(str(error)) from None
-
-    # Telling the neighbours.
-
-    def _tell_later(self, now: float) -> tuple[Effect, ...]:
-        if self._tell_at is None:
-            self._tell_at = now + self.limits.batch_delay
+    def _send_later(self, now: float) -> tuple[Effect, ...]:
+        if self._send_at is None:
+            self._send_at = now + self.limits.batch_delay
         return ()
 
     def _woken(self, now: float) -> tuple[Effect, ...]:
         if self._merge_at is not None and now >= self._merge_at:
             self._forwarding.merge()
-            self._merge_at, self._tell_at = None, now
-        if self._tell_at is None or now < self._tell_at:
+            self._merge_at, self._send_at = None, now
+        if self._send_at is None or now < self._send_at:
             return ()
-        self._tell_at = None
+        self._send_at = None
         effects: list[Effect] = []
         for link, told in self._forwarding.changes().items():
             session = self._sessions[link]
             if any(told) or not session.sent:
                 number = session.number()
-                hints = self._hints(link, session.ours, number)
+                forwarded = partial(self._forwarding.forwarded, link)
+                hints = self._plug_in.hints(link, forwarded, session.ours, number)
                 effects.append(Send(link, Change(session.ours, number, *told, hints)))
         if self._merge_at is None and self._forwarding.wants_merge:
             self._merge_at = now + self.strategy.merge_every
         self._woken_in_vain = 0
         return tuple(effects)
-
-    def _hints(self, link: LinkId, session: int, number: int) -> Hints | None:
-        if self._piggyback is None or not self._piggyback.kinds:
-            return None
-        return self._piggyback.say(link, self._forwarding.forwarded(link), session, number)
 
     @door("deciding a document")
     def decide(self, effect: Decide) -> Decided:

@@ -2,16 +2,15 @@
 
 Over a link, two things are remembered (Piggyback, sections 4 and 5):
 
-- *what we said*, with the table that makes sense of what is told to us
-  (:class:`~twigcast.routing.annotations.hints.HintTable`), and the number of the change that said
-  it last;
-- *what we were asked*: the hints of the far broker, with its routes in the order of their places,
-  and the number of the change that they came with.
+- *what we sent*, with the table that makes sense of the annotations we receive
+  (:class:`~twigcast.routing.annotations.hints.HintTable`), and the number of the last change;
+- *what was requested of us*: the hints of the far broker, with its routes in the order of their
+  places, and the number of the change that they came with.
 
 Annotations name the change they were made for. Only those for the newest change count: places and
 bits mean something else in any other. A table that has grown old otherwise (patterns have come that
 it does not know) is still right, since whatever it says of a pattern holds whatever else there is.
-So tables are made anew only when something is said, and cost nothing in between.
+So tables are made anew only when something is sent, and cost nothing in between.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from twigcast.routing.events import Change, LinkId
 from twigcast.routing.strategy import Strategy
 
 
-class Piggyback:
+class Agreements:
     """The agreements of a broker with its neighbours."""
 
     def __init__(self, strategy: Strategy) -> None:
@@ -40,15 +39,14 @@ class Piggyback:
         self._patterns: dict[int, Pattern] = {}
         self._uses: Counter[Pattern] = Counter()
         self._next = 0
-        self._said: dict[LinkId, SentTable] = {}
-        self._asked: dict[LinkId, AnnotationRequest] = {}
+        self._sent: dict[LinkId, SentTable] = {}
+        self._requests: dict[LinkId, AnnotationRequest] = {}
         self._watched: Counter[Pattern] = Counter()
 
-    def turned_to(self, strategy: Strategy) -> Piggyback:
-        """The same agreements, under which less is told from now on."""
+    def turn_to(self, strategy: Strategy) -> None:
+        """Keep what was agreed on, and annotate less from now on."""
         self.kinds = Kinds.parse(strategy.annotations)
         self.limits = AnnotationLimits(bytes_max=strategy.annotation_bytes_max)
-        return self
 
     # The broker's own patterns.
 
@@ -73,44 +71,44 @@ class Piggyback:
     def rebuild(self, patterns: Iterable[Pattern]) -> Collection[Pattern]:
         """Begin anew with the broker's own patterns; the rows of names that are to be watched.
 
-        What neighbours would like to be told stays. What was said to them does not count any more.
+        What neighbours would like to know stays. What was sent to them does not count any more.
         """
         self._index = CoverIndex()
         self._numbers, self._patterns, self._uses = {}, {}, Counter()
-        self._said = {}
+        self._sent = {}
         for pattern in patterns:
             self.add(pattern)
         self._watched = Counter(
-            row for link in self._asked for row in dict.fromkeys(self._rows(link))
+            row for link in self._requests for row in dict.fromkeys(self._rows(link))
         )
         return self._watched.keys()
 
-    def asked_by(self, link: LinkId) -> AnnotationRequest | None:
-        """What a neighbour would like to be told, if it has said so."""
-        return self._asked.get(link)
+    def request_of(self, link: LinkId) -> AnnotationRequest | None:
+        """What a neighbour would like to know, if it has requested anything."""
+        return self._requests.get(link)
 
-    def ask_again(self, link: LinkId, asked: AnnotationRequest | None) -> None:
-        """A neighbour would like to be told what it was told before; :meth:`rebuild` follows."""
-        self._asked.pop(link, None)
-        if asked is not None:
-            self._asked[link] = asked
+    def restore_request(self, link: LinkId, request: AnnotationRequest | None) -> None:
+        """Go back to an earlier request of a neighbour; :meth:`rebuild` follows."""
+        self._requests.pop(link, None)
+        if request is not None:
+            self._requests[link] = request
 
     def _covered(self, pattern: Pattern) -> Iterable[Pattern]:
         return map(self._patterns.__getitem__, self._index.covered(pattern))
 
     # Agreements.
 
-    def say(self, link: LinkId, said: Iterable[Pattern], session: int, number: int) -> Hints:
-        """Something is said over a link: the hints that go with it."""
-        table = hint_table(said, self._numbers.keys(), self._covered, self.kinds)
-        self.said_so(link, SentTable(session, number, table))
+    def send(self, link: LinkId, sent: Iterable[Pattern], session: int, number: int) -> Hints:
+        """The hints that go with a change, after which these patterns are sent over a link."""
+        table = hint_table(sent, self._numbers.keys(), self._covered, self.kinds)
+        self.record_sent(link, SentTable(session, number, table))
         return table.hints
 
-    def said_so(self, link: LinkId, said: SentTable) -> None:
-        """Something has been said over a link, whose table is there already."""
-        self._said[link] = said
+    def record_sent(self, link: LinkId, sent: SentTable) -> None:
+        """A table was sent over a link."""
+        self._sent[link] = sent
 
-    def hear(
+    def receive(
         self, link: LinkId, change: Change, routes: Iterable[Pattern]
     ) -> tuple[list[Pattern], list[Pattern]]:
         """A change came, after which these are the link's routes; rows to watch, and no longer to.
@@ -121,9 +119,9 @@ class Piggyback:
         before = self._rows(link)
         hints = change.hints
         if hints is None or len(hints.covered) != len(places):
-            self._asked.pop(link, None)
+            self._requests.pop(link, None)
         else:
-            self._asked[link] = AnnotationRequest(change.session, change.number, places, hints)
+            self._requests[link] = AnnotationRequest(change.session, change.number, places, hints)
         return self._rewatch(before, self._rows(link))
 
     def check(self, change: Change, routes: int) -> None:
@@ -134,13 +132,13 @@ class Piggyback:
     def remove_link(self, link: LinkId) -> list[Pattern]:
         """A link goes; the rows that need not be watched any more."""
         before = self._rows(link)
-        self._said.pop(link, None)
-        self._asked.pop(link, None)
+        self._sent.pop(link, None)
+        self._requests.pop(link, None)
         return self._rewatch(before, ())[1]
 
     def _rows(self, link: LinkId) -> tuple[Pattern, ...]:
-        asked = self._asked.get(link)
-        return tuple(row for row, _ in asked.hints.rows) if asked else ()
+        request = self._requests.get(link)
+        return tuple(row for row, _ in request.hints.rows) if request else ()
 
     def _rewatch(
         self, before: Iterable[Pattern], after: Iterable[Pattern]
@@ -162,13 +160,13 @@ class Piggyback:
 
     # Documents.
 
-    def asked(self) -> dict[LinkId, AnnotationRequest]:
-        """What every neighbour would like to be told, as it is now."""
-        return dict(self._asked)
+    def requests(self) -> dict[LinkId, AnnotationRequest]:
+        """What every neighbour would like to know, as it is now."""
+        return dict(self._requests)
 
     def table_for(self, link: LinkId, annotations: Annotations) -> SentTable | None:
         """What makes sense of annotations; None if they were made for something else."""
-        said = self._said.get(link)
-        if said is None or (said.session, said.number) != (annotations.session, annotations.number):
+        sent = self._sent.get(link)
+        if sent is None or (sent.session, sent.number) != (annotations.session, annotations.number):
             return None
-        return said
+        return sent

@@ -38,7 +38,8 @@ from twigcast.errors import ProtocolError
 from twigcast.language import Document, Pattern
 from twigcast.routing.annotations.annotations import Annotations, LinkFindings, annotate
 from twigcast.routing.events import Decide, Decided, LinkId, SubscriptionId
-from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.piggyback.agreements import Agreements
+from twigcast.routing.piggyback.annotated_table import AnnotatedRouteTable
 from twigcast.routing.piggyback.inference import derive, learn
 from twigcast.routing.piggyback.ordered_reading import (
     NO_LESSONS,
@@ -48,7 +49,7 @@ from twigcast.routing.piggyback.ordered_reading import (
 )
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
-from twigcast.routing.tables.route_table import RouteTable, Snapshot
+from twigcast.routing.tables.route_table import Snapshot
 
 _Own: TypeAlias = tuple[tuple[SubscriptionId, ...], tuple[SubscriptionId, ...]]
 """Local subscriptions that match, and those in doubt."""
@@ -60,20 +61,21 @@ class AnnotatedDecider:
     def __init__(
         self,
         strategy: Strategy,
-        routes: RouteTable,
-        piggyback: Piggyback,
+        routes: AnnotatedRouteTable,
+        agreements: Agreements,
     ) -> None:
         self._strategy = strategy
         self._routes = routes
-        self._piggyback = piggyback
-        self._kinds = piggyback.kinds
+        self._kinds = agreements.kinds
+        self._limits = agreements.limits
 
     def answers(self, effect: Decide, document: OpenDocument, read: Document) -> Iterator[Decided]:
         """The answers to a question, in order; the last is final.
 
         Raises DocumentError if the document has to be read and cannot be.
         """
-        case = DecisionContext(effect, read, document.snapshot, document.asked, document.said)
+        assert document.agreements is not None
+        case = DecisionContext(effect, read, document.snapshot, document.agreements)
         self._learn(case)
         if case.lessons is not NO_LESSONS and self._is_audited(effect):
             yield self._audited(case)
@@ -91,11 +93,11 @@ class AnnotatedDecider:
         annotations = case.effect.annotations
         if annotations is None:
             return
-        if case.said is None:
+        if case.agreements.sent is None:
             case.ignored = "they were made for another table"
             return
         try:
-            case.lessons = learn(annotations, case.said.table)
+            case.lessons = learn(annotations, case.agreements.sent.table)
         except ProtocolError as error:
             case.ignored = str(error)
 
@@ -131,18 +133,18 @@ class AnnotatedDecider:
         return set(self._routes.routes_of(routes, of)), set(self._routes.locals_of(own, of))
 
     def _derived(self, case: DecisionContext, link: LinkId) -> Annotations | None:
-        asked, came = case.asked.get(link), case.effect.annotations
-        if asked is None or came is None or case.said is None:
+        asked, came = case.agreements.requests.get(link), case.effect.annotations
+        if asked is None or came is None or case.agreements.sent is None:
             return None
         return derive(
             came,
-            case.said.table,
+            case.agreements.sent.table,
             kinds=self._kinds,
             routes=asked.routes,
             hints=asked.hints,
             session=asked.session,
             number=asked.number,
-            limits=self._piggyback.limits,
+            limits=self._limits,
             lessons=case.lessons,
         )
 
@@ -257,7 +259,7 @@ class AnnotatedDecider:
         is_complete: bool,
     ) -> Annotations | None:
         """What the broker behind a link is told."""
-        asked = case.asked.get(link)
+        asked = case.agreements.requests.get(link)
         if asked is None:
             return None
         places = asked.places
@@ -282,7 +284,7 @@ class AnnotatedDecider:
             findings,
             session=asked.session,
             number=asked.number,
-            limits=self._piggyback.limits,
+            limits=self._limits,
         )
 
     # Eager.

@@ -8,7 +8,7 @@ the elements up to the moment at which it was certain, or needed no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
@@ -18,10 +18,12 @@ from lxml import etree
 from twigcast.language import Document, Pattern
 from twigcast.matching.bindings import BindingFinder
 from twigcast.matching.streaming.positions import Position, PositionedResult
-from twigcast.routing.annotations.agreement import AnnotationRequest, SentTable
+from twigcast.routing.annotations.agreement import AnnotationRequest
 from twigcast.routing.events import Decide, LinkId
+from twigcast.routing.piggyback.annotated_table import AnnotatedRouteTable
 from twigcast.routing.piggyback.inference import Lessons
-from twigcast.routing.tables.route_table import RouteTable, Snapshot
+from twigcast.routing.tables.in_flight import DocumentAgreements
+from twigcast.routing.tables.route_table import Snapshot
 
 NO_LESSONS: Final = Lessons()
 
@@ -33,8 +35,7 @@ class DecisionContext:
     effect: Decide
     document: Document
     snapshot: Snapshot
-    asked: Mapping[LinkId, AnnotationRequest]
-    said: SentTable | None
+    agreements: DocumentAgreements
     lessons: Lessons = NO_LESSONS
     ignored: str | None = None
     skip_routes: set[int] = field(default_factory=set)
@@ -100,7 +101,7 @@ class OrderedReading:
     def __init__(
         self,
         case: DecisionContext,
-        routes: RouteTable,
+        routes: AnnotatedRouteTable,
         skip_from: dict[int, tuple[set[int], set[int]]],
     ) -> None:
         self._case = case

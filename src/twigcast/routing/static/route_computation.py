@@ -53,7 +53,7 @@ from twigcast.routing.forwarding.outgoing_link import OutgoingLink
 from twigcast.routing.forwarding.prefix_suppression import PrefixSuppression
 from twigcast.routing.forwarding.suppression import Suppression
 from twigcast.routing.path_unit.linear_parts import linear_parts
-from twigcast.routing.piggyback.agreements import Piggyback
+from twigcast.routing.piggyback.agreements import Agreements
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
 
@@ -284,15 +284,15 @@ def _hints(
     own: Mapping[str, Collection[Pattern]],
     said: Mapping[tuple[str, str], tuple[Pattern, ...]],
 ) -> dict[tuple[str, str], Hints]:
-    if strategy.protocol == "none" or not Piggyback(strategy).kinds:
+    if strategy.protocol == "none" or not Agreements(strategy).kinds:
         return {}
     hints = {}
     for broker in tree.brokers:
-        piggyback, links = Piggyback(strategy), tree.neighbours(broker)
+        agreements, links = Agreements(strategy), tree.neighbours(broker)
         for pattern in chain(own.get(broker, ()), *(said[broker, link] for link in links)):
-            piggyback.add(pattern)
+            agreements.add(pattern)
         for link in links:
-            hints[link, broker] = piggyback.say(LinkId(link), said[link, broker], 1, 1)
+            hints[link, broker] = agreements.send(LinkId(link), said[link, broker], 1, 1)
     return hints
 
 

@@ -51,11 +51,9 @@ from twigcast.routing.events import (
     Publication,
     SubscriptionId,
 )
-from twigcast.routing.piggyback.agreements import Piggyback
-from twigcast.routing.piggyback.decider import AnnotatedDecider
+from twigcast.routing.piggyback.plug_in import Piggybacking
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
-from twigcast.routing.tables.route_table import RouteTable
 
 _SESSION: Final = 1
 """Nothing changes, so all that was ever said was said at once: in change 1 of session 1."""
@@ -180,25 +178,25 @@ class AnnotatingBroker:
         engine: str = "auto",
         limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> None:
-        self._routes = RouteTable(engine, limits=limits, by_pattern=True)
-        self._piggyback = Piggyback(strategy)
+        self._plug_in = Piggybacking(strategy, engine=engine, limits=limits)
+        self._routes = self._plug_in.routes
         for link, patterns in tables.routes.items():
             self._routes.add_link(link)
             for pattern in patterns:
                 self._routes.add(pattern, link)
         for number, pattern in tables.own.items():
             self._routes.subscribe(SubscriptionId(number), pattern)
-        if self._piggyback.kinds:
+        if self._plug_in.agreed.kinds:
             self._agree(tables)
-        annotated = AnnotatedDecider(strategy, self._routes, self._piggyback)
-        self._decider = DocumentDecider(strategy, self._routes, limits, annotated)
+        self._decider = DocumentDecider(strategy, limits, self._plug_in)
 
     def _agree(self, tables: StandingTables) -> None:
+        agreed = self._plug_in.agreed
         for link, routes in tables.routes.items():
-            table = _hint_table(tables, link, self._piggyback.kinds)
-            self._piggyback.said_so(link, SentTable(_SESSION, 1, table))
-            said = Change(_SESSION, 1, hints=tables.hints.get(link))
-            watched, _ = self._piggyback.hear(link, said, routes)
+            table = _hint_table(tables, link, agreed.kinds)
+            agreed.record_sent(link, SentTable(_SESSION, 1, table))
+            change = Change(_SESSION, 1, hints=tables.hints.get(link))
+            watched, _ = agreed.receive(link, change, routes)
             for row in watched:
                 self._routes.watch(row)
 
@@ -219,9 +217,8 @@ class AnnotatingBroker:
         effect = Decide(
             0, publication, came_by, snapshot.version, flooded=flooded, annotations=annotations
         )
-        document = OpenDocument(effect, snapshot, asked=self._piggyback.asked())
-        if came_by is not None and annotations is not None:
-            document.said = self._piggyback.table_for(came_by, annotations)
+        agreements = self._plug_in.agreements(came_by, annotations)
+        document = OpenDocument(effect, snapshot, agreements=agreements)
         try:
             return _together(self._answers(effect, document))
         finally:

@@ -17,6 +17,16 @@ from twigcast.routing.events import BrokerId, Decide, Decided, LinkId, Subscript
 from twigcast.routing.tables.route_table import Snapshot
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentAgreements:
+    """What brokers had agreed on about annotations when a document came."""
+
+    sent: SentTable | None
+    """What makes sense of the annotations it came with, if they were made for that."""
+    requests: Mapping[LinkId, AnnotationRequest]
+    """What neighbours would like to know about it."""
+
+
 @dataclass(slots=True)
 class OpenDocument:
     """A document that is being decided."""
@@ -25,10 +35,8 @@ class OpenDocument:
     snapshot: Snapshot
     held_to: tuple[Advertisement, ...] = ()
     """What its publisher has advertised, if it is held to that."""
-    said: SentTable | None = None
-    """What makes sense of the annotations it came with, if they were made for that."""
-    asked: Mapping[LinkId, AnnotationRequest] = field(default_factory=dict)
-    """What neighbours would like to be told about it."""
+    agreements: DocumentAgreements | None = None
+    """None where documents have no annotations."""
     to_come: Iterator[Decided] | None = None
     """The answers that are still to be found, once somebody has begun."""
     answers: deque[Decided] = field(default_factory=deque)

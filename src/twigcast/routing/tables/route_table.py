@@ -2,12 +2,9 @@
 
 Two matchers stand here: one of the routes, which answers *which links*, and one of the broker's own
 subscriptions, which answers *who*. A document is decided by the tables as they were when it came,
-even if the answer takes its time on another thread and the tables change meanwhile. Copying
-matchers for that would cost too much, so a :class:`Snapshot` is a version number and a promise:
-
-- numbers in the matchers are never used twice, so whatever was added later has a higher number;
-- what is removed stays in its matcher, marked with the version it left in, until no document is
-  open that began before.
+even if the answer takes its time on another thread and the tables change meanwhile. So a
+:class:`Snapshot` is a version number, by which
+:class:`~twigcast.routing.tables.versioned_matcher.VersionedMatcher` knows what was there::
 
     version 7     routes 1 2 3     document comes: snapshot of version 7
     version 8     routes 1   3 4   2 has left, and stays until the document is decided
@@ -20,16 +17,16 @@ have not changed for a while. Until then all matches are found, and their links 
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from twigcast.language import Document, DocumentLimits, Pattern
 from twigcast.language.document.parse import LIBRARY_LIMITS
 from twigcast.matching import Matcher
 from twigcast.matching.interface.groups import Groups
 from twigcast.routing.events import LinkId, SubscriptionId
+from twigcast.routing.tables.versioned_matcher import VersionedMatcher
 
 ROUTES_A_DOCUMENT: Final = 1_000
 """Making so many routes ready for groups takes about as long as groups save on one document."""
@@ -66,66 +63,10 @@ class Snapshot:
     """The routes of all links but one, made ready for the matcher when they are first needed."""
 
 
-class VersionedMatcher:
-    """A matcher whose patterns leave only when no snapshot needs them any more."""
-
-    def __init__(self, engine: str, limits: DocumentLimits) -> None:
-        self.matcher = Matcher(engine=engine, limits=limits)
-        self.reads_in_order = self.matcher.statistics().engine == "streaming"
-        self.next_number = 0
-        self.left: dict[int, int] = {}
-        """Of each number that has left but is still there, the version it left in."""
-        self._waiting: deque[int] = deque()
-
-    def add(self, pattern: Pattern) -> int:
-        """Add a pattern; its number, which no other ever has."""
-        number, self.next_number = self.next_number, self.next_number + 1
-        self.matcher.add(number, pattern)
-        return number
-
-    def remove(self, number: int, version: int) -> None:
-        """A pattern leaves in a version, and stays until :meth:`collect`."""
-        self.left[number] = version
-        self._waiting.append(number)
-
-    def watch(self, row: Pattern) -> int:
-        """A row of names; an engine that reads in order also tells where it occurred last."""
-        if not self.reads_in_order:
-            return self.add(row)
-        number, self.next_number = self.next_number, self.next_number + 1
-        self.matcher.watch(number, row)
-        return number
-
-    def unwatch(self, number: int, version: int) -> None:
-        """The row leaves likewise."""
-        if self.reads_in_order:
-            self.matcher.unwatch(number)
-        else:
-            self.remove(number, version)
-
-    def of(self, numbers: Iterable[int], end: int, version: int) -> Iterator[int]:
-        """Those of some numbers that were there in a version, in which ``end`` was the next.
-
-        Of what left before, some may be let go meanwhile by another thread; whoever looks a number
-        up finds nothing then, since that is forgotten first.
-        """
-        left, later = self.left, version + 1
-        return (each for each in numbers if each < end and left.get(each, later) > version)
-
-    def collect(self, oldest: int, forget: Callable[[int], None]) -> None:
-        """Remove what no snapshot of version ``oldest`` or later needs."""
-        while self._waiting and self.left[self._waiting[0]] <= oldest:
-            number = self._waiting.popleft()
-            forget(number)
-            del self.left[number]
-            self.matcher.remove(number)
-
-
 class RouteTable:
-    """Routes by link, the broker's own subscriptions, and what they say of a document.
+    """Routes by link, the broker's own subscriptions, and which of them a document satisfies.
 
-    With ``by_groups``, :meth:`groups` can be asked for every snapshot. With ``by_pattern``, numbers
-    are found by pattern and patterns by number, which only annotations need.
+    With ``by_groups``, there are :meth:`groups` of every snapshot.
     """
 
     def __init__(
@@ -134,24 +75,15 @@ class RouteTable:
         *,
         limits: DocumentLimits = LIBRARY_LIMITS,
         by_groups: bool = False,
-        by_pattern: bool = False,
     ) -> None:
         self._by_groups = by_groups
-        self._by_pattern = by_pattern
         self._routes = VersionedMatcher(engine, limits)
         self._locals = VersionedMatcher(engine, limits)
         self._links: dict[LinkId, dict[Pattern, int]] = {}
         """Of each link its routes, with their numbers in the matcher."""
         self._link_of: dict[int, LinkId] = {}
-        self._route_of: dict[int, Pattern] = {}
         self._local_numbers: dict[SubscriptionId, int] = {}
         self._local_ids: dict[int, SubscriptionId] = {}
-        self._patterns: dict[int, Pattern] = {}
-        """Of each local subscription's number its pattern."""
-        self._asked: dict[Pattern, dict[int, None]] = {}
-        """And of each pattern the numbers."""
-        self._rows: dict[Pattern, int] = {}
-        """Of each row of names that is watched its number."""
         self._version = 0
         self._snapshot: Snapshot | None = None
         self._open: dict[int, int] = {}
@@ -169,14 +101,13 @@ class RouteTable:
         self.discard_link(link)
         self.collect()
 
-    def add(self, pattern: Pattern, link: LinkId) -> None:
-        """A route leads to a link; it is not there yet."""
+    def add(self, pattern: Pattern, link: LinkId) -> int:
+        """Add a route to a link, which is not there yet; its number."""
         self._changed()
         number = self._routes.add(pattern)
         self._links[link][pattern] = number
         self._link_of[number] = link
-        if self._by_pattern:
-            self._route_of[number] = pattern
+        return number
 
     def remove(self, pattern: Pattern, link: LinkId) -> None:
         """A route leads to a link no more."""
@@ -195,47 +126,25 @@ class RouteTable:
         self._changed()
         self._links.pop(link, None)
 
-    def subscribe(self, subscription: SubscriptionId, pattern: Pattern) -> None:
-        """A local subscription comes; its id is free."""
+    def subscribe(self, subscription: SubscriptionId, pattern: Pattern) -> int:
+        """Add a local subscription, whose id is free; its number."""
         self._changed()
         number = self._locals.add(pattern)
         self._local_numbers[subscription] = number
         self._local_ids[number] = subscription
-        if self._by_pattern:
-            self._patterns[number] = pattern
-            self._asked.setdefault(pattern, {})[number] = None
+        return number
 
     def unsubscribe(self, subscription: SubscriptionId) -> None:
         """A local subscription goes."""
         self.discard_subscription(subscription)
         self.collect()
 
-    def discard_subscription(self, subscription: SubscriptionId) -> None:
+    def discard_subscription(self, subscription: SubscriptionId) -> int:
         """The same, but nothing leaves the matcher before :meth:`collect`: this cannot fail."""
         self._changed()
         number = self._local_numbers.pop(subscription)
         self._locals.remove(number, self._version)
-        if self._by_pattern:
-            pattern = self._patterns.pop(number)
-            del self._asked[pattern][number]
-            if not self._asked[pattern]:
-                del self._asked[pattern]
-
-    def watch(self, row: Pattern) -> None:
-        """From now on tell whether a row of names occurs in documents."""
-        self._changed()
-        self._rows[row] = self._routes.watch(row)
-
-    def unwatch(self, row: Pattern) -> None:
-        """No longer watch a row."""
-        self._changed()
-        self._routes.unwatch(self._rows.pop(row), self._version)
-        self.collect()
-
-    @property
-    def watched(self) -> Collection[Pattern]:
-        """The rows of names that are watched."""
-        return self._rows.keys()
+        return number
 
     def _changed(self) -> None:
         self._version += 1
@@ -308,7 +217,6 @@ class RouteTable:
 
     def _forget_route(self, number: int) -> None:
         self._link_of.pop(number, None)
-        self._route_of.pop(number, None)
 
     def _forget_local(self, number: int) -> None:
         del self._local_ids[number]
@@ -346,35 +254,9 @@ class RouteTable:
             groups = snapshot.ready[came_by] = self._routes.matcher.groups(others)
         return groups
 
-    def numbers_of(self, patterns: Iterable[Pattern]) -> tuple[set[int], set[int]]:
-        """The numbers of some patterns: as routes, and as local subscriptions."""
-        # Each table is asked once for each, since another thread may take a pattern out meanwhile;
-        # and in one go, since there are thousands for each document.
-        asked = tuple(patterns)
-        routes: set[int | None] = set()
-        for table in tuple(self._links.values()):
-            routes.update(map(table.get, asked))
-        routes.discard(None)
-        own: set[int] = set()
-        for numbers in filter(None, map(self._asked.get, asked)):
-            own.update(tuple(numbers))
-        return cast("set[int]", routes), own
-
     def link_of(self, number: int) -> LinkId | None:
-        """The link that a route leads to; None for a row of names."""
+        """The link that a route leads to; None for what is no route."""
         return self._link_of.get(number)
-
-    def route_of(self, number: int) -> Pattern | None:
-        """The pattern of a route, if it has not been let go."""
-        return self._route_of.get(number)
-
-    def route_numbers(self, link: LinkId, snapshot: Snapshot) -> list[int]:
-        """The numbers of a link's routes that a snapshot is about."""
-        return list(self.routes_of(tuple(self._links.get(link, {}).values()), snapshot))
-
-    def local_numbers(self, snapshot: Snapshot) -> list[int]:
-        """The numbers of the local subscriptions that a snapshot is about."""
-        return list(self.locals_of(tuple(self._local_ids), snapshot))
 
     def routes_of(self, numbers: Iterable[int], snapshot: Snapshot) -> Iterator[int]:
         """Those of some routes that a snapshot is about."""
@@ -384,28 +266,11 @@ class RouteTable:
         """Those of some local subscriptions that a snapshot is about."""
         return self._locals.of(numbers, snapshot.locals_end, snapshot.version)
 
-    def patterns_of(self, routes: Iterable[int], own: Iterable[int]) -> list[Pattern]:
-        """The patterns of some routes, and of some local subscriptions."""
-        found = [
-            *map(self._route_of.get, sorted(routes)),
-            *map(self._patterns.get, sorted(own)),
-        ]
-        return [pattern for pattern in found if pattern is not None]
-
-    def row_number(self, row: Pattern) -> int | None:
-        """The number of a row of names, if it is watched."""
-        return self._rows.get(row)
-
     def subscriptions(
         self, numbers: Iterable[int], snapshot: Snapshot
     ) -> tuple[SubscriptionId, ...]:
         """The local subscriptions of a snapshot with some numbers, in the order they came."""
         return self._of_snapshot(sorted(numbers), snapshot)
-
-    @property
-    def reads_in_order(self) -> bool:
-        """Whether the engine tells when something was certain, and where rows occurred last."""
-        return self._routes.reads_in_order
 
     @property
     def local_matcher(self) -> Matcher:
@@ -414,7 +279,7 @@ class RouteTable:
 
     @property
     def route_matcher(self) -> Matcher:
-        """The matcher whose ids :meth:`groups` speaks of."""
+        """The matcher of routes, whose ids are those in :meth:`groups`."""
         return self._routes.matcher
 
     def locals_for(self, document: bytes | Document, snapshot: Snapshot) -> LocalAnswer:
