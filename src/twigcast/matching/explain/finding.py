@@ -55,7 +55,7 @@ from twigcast.language.xpath.syntax import (
     type_of,
 )
 from twigcast.matching.interface.ids import AnyId
-from twigcast.matching.residual.cost import expression_cost
+from twigcast.matching.residual.cost import expression_cost, expression_of
 from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import Residuals
 
@@ -290,7 +290,8 @@ class Finder:
     def holds(self, expression: Expression) -> bool | None:
         """Whether a rooted expression is true; None if it would cost too much to decide."""
         pattern = Pattern(document_meaning(expression))
-        cost = expression_cost(expression, sizes_of(self._document))
+        # Of the expression as libxml2 is given it, which can be dearer than as it was written.
+        cost = expression_cost(expression_of(pattern), sizes_of(self._document))
         # What is over the bound may still be decided by walking, for no more than the bound.
         needed = ceil(min(cost, self._cost_max))
         if needed > self._left:
