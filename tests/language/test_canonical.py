@@ -180,6 +180,10 @@ def test_two_meanings_are_two_patterns(one: str, other: str) -> None:
         ("//a[@*:x]/@*", "//a/@*:x"),
         ("id('x')/a[1]", "id('x')/a[1]"),
         ("(//a | //b)[3]", "(//a | //b)[3]"),
+        ("id('x y')[1]/a", "id('x y')[1]/a"),
+        ("((id('x y')))[1]/a", "(id('x y'))[1]/a"),
+        ("(id('x y')[b][2])[1]/a", "(id('x y')[b][2])[1]/a"),
+        ("(id('x y'))[b]/a", "id('x y')[b]/a"),
     ],
 )
 def test_canonical_text_reads_like_xpath(xpath: str, text: str) -> None:

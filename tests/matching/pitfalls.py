@@ -40,11 +40,21 @@ _LANGUAGES: Final = ("en", "EN-us", "de", "", "en-GB-x", "e")
 def aimed_document(rng: Random) -> bytes:
     """A small document that has some of everything: kinds of nodes, namespaces, odd values."""
     numbers = iter(range(1, 1_000))
-    before = rng.choice(("", "", "<!--x-->", "<?t 5?>", "<!DOCTYPE a [<!--c--><?i i?>]>"))
+    before = rng.choice(
+        ("", "", "<!--x-->", "<?t 5?>", "<!DOCTYPE a [<!--c--><?i i?>]>", _declared(rng))
+    )
     inside = "".join(_content(rng, numbers, 3) for _ in range(3))
+    if "ENTITY" in before:
+        inside = rng.choice((f"&e;{inside}", f"{inside}&e;", f"&e;{inside}<b>&e;</b>", inside))
     after = rng.choice(("", "", "<!--y-->", "<?a?>"))
     names = "xmlns:p='urn:p' xmlns:q='urn:q'"
     return f"{before}<a {names} {_attributes(rng, numbers)}>{inside}</a>{after}".encode()
+
+
+def _declared(rng: Random) -> str:
+    """An internal subset with an entity for content."""
+    value = rng.choice(("x", "", "5", "<b>x</b>", "x<a n='7'/>y", "<!--x-->"))
+    return f'<!DOCTYPE a [<!ENTITY e "{value}">]>'
 
 
 def _attributes(rng: Random, numbers: Iterator[int]) -> str:
@@ -302,12 +312,107 @@ def _nested(draw: _Drawing) -> str:
     )
 
 
+def _rewritten(draw: _Drawing) -> str:
+    """What is kept in another form than it was written in."""
+    path, other, inner = draw.path(0), draw.path(0), draw.boolean(1)
+    step, number = draw.step(), draw.choice(("0", "1", "0.5", "-1", "2", "1.5", "-0"))
+    compared = draw.choice(("=", "!=", "<", "<=", ">", ">="))
+    counted = draw.choice((f"count({path})", f"count({step})", f"string-length({path})"))
+    one = draw.choice(("[1]", "[last()]", "[1][last()]", "[position() = 1]", "[last()][1]"))
+    again = draw.choice(("[1]", "[last()]", "", f"[{step}]"))
+    return draw.choice(
+        (
+            f"({path} | {other})[{inner}]", f"({path} | {other})[{inner}]/{step}",
+            f"({path} | {other})//{step.removeprefix('child::')}",
+            f"{path}[{step}]{one}{again}", f"({path})[{inner}]{one}", f"({path}){one}/{step}",
+            f"//*[{step}{one}]", f"//*[{step}[{inner}]{one}]",
+            f"{counted} {compared} {number}", f"{number} {compared} {counted}",
+            f"//*[{counted} {compared} {number}]", f"//*[{number} {compared} {counted}]",
+            f"//*[not({counted})]", f"//*[boolean({counted})][{counted} {compared} {number}]",
+            f"{draw.start().rstrip('/')}//{draw.choice(_TESTS)}[{draw.predicate(1)}]",
+            f"//self::node()/{step}", f"/descendant-or-self::node()[{inner}]/{step}",
+            f"//./{step}", f"//*[./{step}]/.", f"//*/.[{inner}]/{step}",
+            f"{path} {compared} {draw.literal()}", f"{path} {compared} {number}",
+            f"{path} {compared} {other}", f"//*[{step} {compared} {draw.step()}]",
+            f"//*[not(not({inner}))]", f"//*[not({inner} or {step})]", f"//*[{step} and {inner}]",
+            f"//*[({step} | {draw.step()})[{inner}]]",
+            f"//*[contains(concat(' ', normalize-space(@class), ' '), ' {draw.choice('xy5')} ')]",
+            f"//*[contains(concat(' ', @class, ' '), ' {draw.choice('xy5')} ')]",
+            f"//*[normalize-space({step}) = {draw.literal()}]",
+            f"//*[contains(normalize-space({step}), {draw.literal()})]",
+            f"//*[name({draw.choice(('', '.', '@*', '..', step))}) = 'p:a']",
+            f"//*[local-name({draw.choice(('', '.', '@*', '..', step))}) = 'a']",
+        )
+    )  # fmt: skip
+
+
+def _upward(draw: _Drawing) -> str:
+    """Conditions that look up, and to the side."""
+    up = draw.choice(("parent", "ancestor", "ancestor-or-self", "preceding-sibling", "preceding"))
+    step = f"{up}::{draw.choice(_TESTS)}"
+    test = draw.choice((*_NAMES, "*", "text()", "node()", "@*"))
+    inner = draw.choice((f"[{draw.boolean(0)}]", f"[{draw.step()}]", "", "[1]", "[last()]"))
+    return draw.choice(
+        (
+            f"//{test}[{step}{inner}]", f"//{test}[not({step}{inner})]", f"//{test}/{step}{inner}",
+            f"//{test}[../{draw.step()}]", f"//{test}[not(../{draw.step()})]",
+            f"//{test}[{step}{inner}/{draw.step()}]", f"//{test}/../{draw.step()}{inner}",
+            f"//{test}[{step} and not({draw.step(draw.choice(_AXES))})]",
+            f"//{test}[../.. or {step}{inner}]", f"//{test}[../../{draw.step()}]",
+            f"//{test}/{step}{inner}/{draw.step()}", f"//{test}[{step} = {draw.literal()}]",
+            f"//{test}[contains(.., {draw.literal()})]", f"//{test}[{step}][{draw.step()}]",
+        )
+    )  # fmt: skip
+
+
+def _missing(draw: _Drawing) -> str:
+    """What asks for nodes that the document lacks, or has few of."""
+    none = draw.choice(("zz", "@zz", "zz/a", "a[zz]", "q:zz", ".//zz", "ancestor::zz", "//zz"))
+    value = draw.choice((f"{draw.relative()}", draw.literal(), draw.number(0), draw.boolean(0)))
+    compared = draw.choice(("=", "!=", "<", "<=", ">", ">="))
+    inner = draw.choice(
+        (
+            none, f"not({none})", f"{none} {compared} {value}", f"{value} {compared} {none}",
+            f"contains({none}, {draw.literal()})", f"starts-with({draw.literal()}, {none})",
+            f"string({none}) {compared} {value}", f"number({none}) {compared} {value}",
+            f"count({none}) {compared} {draw.choice('012')}", f"sum({none}) {compared} {value}",
+            f"string-length({none}) {compared} {value}", f"-{none} {compared} {value}",
+            f"{none} + 1 {compared} {value}", f"concat({none}, {draw.literal()}) = {value}",
+            f"normalize-space({none}) {compared} {value}", f"name({none}) {compared} {value}",
+            f"translate({none}, 'x', 'y') {compared} {value}", f"({none} | {draw.step()})[1]",
+            f"boolean({none}) {compared} {value}", f"string(boolean({none})) {compared} {value}",
+            f"{none} or {draw.step()}", f"{none} and {draw.step()}", f"id({none})",
+            f"substring({none}, 1) {compared} {value}", f"floor({none}) {compared} {value}",
+            f"substring-before({none}, 'x') {compared} {value}",
+            f"substring-after({draw.literal()}, {none}) {compared} {value}",
+        )
+    )  # fmt: skip
+    return draw.choice(
+        (f"{draw.start().rstrip('/')}/{draw.step()}[{inner}]", f"//*[{inner}]", f"//*[{inner}][1]",
+         f"//a[{inner}] | //b[not({inner})]", f"not(//*[{inner}])")
+    )  # fmt: skip
+
+
+def _namespaces(draw: _Drawing) -> str:
+    """Whether there are namespaces: every element has one."""
+    axis = draw.choice(("namespace::*", "namespace::node()"))
+    start = draw.start().rstrip("/")
+    return draw.choice(
+        (f"boolean({start}/{axis})", f"{start}/{draw.step()}[{axis}]", f"//node()[not({axis})]",
+         f"boolean({start}/{draw.step()}/{axis})", f"//*[{axis} and {draw.step()}]")
+    )  # fmt: skip
+
+
 AIMS: Final[Mapping[str, Callable[[_Drawing], str]]] = {
     "axes": _axes,
     "positions": _positions,
     "identifiers": _identifiers,
     "contexts": _contexts,
     "nested": _nested,
+    "rewritten": _rewritten,
+    "upward": _upward,
+    "missing": _missing,
+    "namespaces": _namespaces,
     "nodes": lambda draw: draw.nodes(1),
     "strings": lambda draw: draw.string(1),
     "numbers": lambda draw: draw.number(1),

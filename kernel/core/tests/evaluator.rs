@@ -157,6 +157,26 @@ fn functions_say_what_libxml2_says() {
 }
 
 #[test]
+fn identifiers_are_counted_as_they_stand_but_in_parentheses() {
+    let texts = [
+        "id('i h')[1][self::b]",
+        "id('h i')[1][self::a]",
+        "id('i h')[. = '5'][1][self::b]",
+        "(id('i h'))[1][self::a]",
+        "((id('i h')))[1][self::a]",
+        "(id('i h')/.)[1][self::a]",
+        "(id('i h')[position() < 3])[1][self::a]",
+        "(id('i h')[1])[1][self::b]",
+        "(id('i h') | id('i'))[1][self::a]",
+    ];
+    let document = "<a xml:id='h'><b xml:id='i'>5</b></a>";
+    for text in texts {
+        let found = verdicts(&[text], document, Costs::default(), 4);
+        assert_eq!(found, [Verdict::Known(true)], "{text}");
+    }
+}
+
+#[test]
 fn sets_are_compared_by_what_is_in_them() {
     check(&[
         "//@x = 2",

@@ -456,7 +456,12 @@ impl Builder<'_> {
                     From::Nodes(base) => self.nodes(base),
                 };
                 let steps = direct(steps);
-                steps.iter().fold(base, |base, step| self.step(base, step))
+                let set = steps.iter().fold(base, |base, step| self.step(base, step));
+                match self.graph.expr(set) {
+                    // Of a path nodes are counted in document order.
+                    Expr::Identified(_) => self.make(Expr::Union([set].into())),
+                    _ => set,
+                }
             }
             Syntax::Union(parts) => {
                 let parts = parts.iter().map(|it| self.nodes(it)).collect();

@@ -42,6 +42,8 @@ from twigcast.language.xpath.syntax import (
     Type,
     Union,
     filtered,
+    in_document_order,
+    is_positional,
     tidy,
     type_of,
 )
@@ -247,12 +249,16 @@ class _Parser:
     def _filter_path(self) -> Expression:
         column = self._peek().column
         longest, self._longest_row = self._longest_row, self._row
+        in_parentheses = self._looking_at("(")
         expression = self._primary()
         self._row = self._longest_row  # What follows is asked of the nodes that are found here.
         self._longest_row = max(longest, self._longest_row)
         if self._looking_at("["):
             self._must_be_nodes(expression, column, "'['")
-            expression = filtered(expression, self._predicate_list())
+            predicates = self._predicate_list()
+            if in_parentheses and any(map(is_positional, predicates)):
+                expression = in_document_order(expression)
+            expression = filtered(expression, predicates)
         if self._looking_at("/") or self._looking_at("//"):
             self._must_be_nodes(expression, column, "'/'")
             double = self._advance().text == "//"

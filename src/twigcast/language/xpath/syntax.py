@@ -161,6 +161,25 @@ def filtered(base: Expression, predicates: tuple[Expression, ...]) -> Filter:
     return Filter(base, predicates)
 
 
+def in_document_order(base: Expression) -> Expression:
+    """What stands in parentheses, as the nodes that a position in a predicate counts.
+
+    Those of ``id`` are counted in the order of their identifiers, but in document order within
+    parentheses: ``id('b a')[1]`` is the element ``b``, ``(id('b a'))[1]`` whichever comes first.
+    """
+    return Union((base,)) if _is_in_order_of_identifiers(base) else base
+
+
+def _is_in_order_of_identifiers(expression: Expression) -> bool:
+    match expression:
+        case Call("id"):
+            return True
+        case Filter(base):
+            return _is_in_order_of_identifiers(base)
+        case _:
+            return False
+
+
 def tidy(steps: Iterable[Step]) -> tuple[Step, ...]:
     """The steps without redundant ones: ``self::node()``, and ``//`` right after ``//``.
 

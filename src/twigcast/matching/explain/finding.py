@@ -52,6 +52,7 @@ from twigcast.language.xpath.syntax import (
     Step,
     Type,
     Union,
+    in_document_order,
     type_of,
 )
 from twigcast.matching.interface.ids import AnyId
@@ -415,7 +416,7 @@ class _Look:
                 yield self.at(side, self._written(side))
 
     def _nodes(self, expression: Expression, written: str) -> Finding:
-        found = self._finder.evaluated(Filter(expression, (_FIRST_NODES,)))
+        found = self._finder.evaluated(Filter(in_document_order(expression), (_FIRST_NODES,)))
         if found is None:
             return Finding(written, "costly")
         nodes: list[FoundNode] = []

@@ -143,8 +143,13 @@ impl<'a> Parser<'a> {
 
     /// A primary expression with predicates and steps behind it.
     fn filtered(&mut self) -> Option<Syntax> {
+        let in_parentheses = self.looking_at("(");
         let mut base = self.primary()?;
         if self.looking_at("[") {
+            if in_parentheses && matches!(base, Syntax::Call(..) | Syntax::Filtered(..)) {
+                // Elements with identifiers are counted as these stand, but not in parentheses.
+                base = Syntax::Union(vec![nodes(base)?]);
+            }
             base = Syntax::Filtered(Box::new(nodes(base)?), self.predicates()?);
         }
         let before = if self.take("//") {
