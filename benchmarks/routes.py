@@ -139,7 +139,7 @@ def _by_sweeps(tree: Tree, texts: Sequence[str]) -> Said:
         broker: list(map(Pattern.parse, texts[place::count]))
         for place, broker in enumerate(tree.brokers)
     }
-    return _texts(spread(tree, covering(), patterns).said.items())
+    return _texts(spread(tree, covering(), patterns).forwarded.items())
 
 
 def _by_routers(tree: Tree, texts: Sequence[str]) -> Said:

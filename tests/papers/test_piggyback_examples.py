@@ -25,14 +25,14 @@ DOCUMENT = b"<b><a><x><c/></x><y><c/></y></a><c><e><d/></e></c></b>"
 
 def told(table: HintTable, content: bytes, kinds: str) -> Annotations:
     """What a broker tells that has read all of a document."""
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     found = annotate(Kinds.parse(kinds), table.hints, findings, session=1, number=1)
     assert found is not None
     return found
 
 
 def places(table: HintTable, *patterns: Pattern) -> list[int]:
-    return [table.said.index(pattern) for pattern in patterns]
+    return [table.sent.index(pattern) for pattern in patterns]
 
 
 def row_places(table: HintTable, *texts: str) -> list[int]:

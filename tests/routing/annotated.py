@@ -42,12 +42,12 @@ def covered_among(patterns: Iterable[Pattern]) -> Callable[[Pattern], list[Patte
 
 
 def table_of(
-    said: Iterable[Pattern],
+    sent: Iterable[Pattern],
     patterns: Sequence[Pattern],
     kinds: Kinds = ALL,
     limits: HintLimits = EAGER_TO_ASK,
 ) -> HintTable:
-    return hint_table(said, patterns, covered_among(patterns), kinds, limits=limits)
+    return hint_table(sent, patterns, covered_among(patterns), kinds, limits=limits)
 
 
 def roots(patterns: Iterable[Pattern]) -> list[Pattern]:
@@ -60,10 +60,10 @@ def roots(patterns: Iterable[Pattern]) -> list[Pattern]:
     return kept
 
 
-def findings_of(said: Sequence[Pattern], hints: Hints, content: bytes) -> LinkFindings:
+def findings_of(sent: Sequence[Pattern], hints: Hints, content: bytes) -> LinkFindings:
     """What a broker finds out that reads all of a document."""
     matcher = Matcher(engine="streaming")
-    for place, pattern in enumerate(said):
+    for place, pattern in enumerate(sent):
         matcher.add(place, pattern)
     for row, (pattern, _) in enumerate(hints.rows):
         matcher.watch(row, pattern)
@@ -71,7 +71,7 @@ def findings_of(said: Sequence[Pattern], hints: Hints, content: bytes) -> LinkFi
     assert not account.undecided
 
     def bindings(place: int) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
-        return matcher.bindings(content, [place])[place] if said[place].exact else None
+        return matcher.bindings(content, [place])[place] if sent[place].exact else None
 
     return LinkFindings(
         matched=frozenset(account.decided),

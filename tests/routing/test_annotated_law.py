@@ -232,9 +232,9 @@ class BusyWires(Wires):
             for link, one in asked.items():
                 far = self.routers[link]._plug_in
                 assert isinstance(far, Piggybacking)
-                said = far.agreed._sent[BrokerId(name)]
-                assert (said.session, said.number) == (one.session, one.number)
-                assert (said.table.said, said.table.hints) == (one.routes, one.hints)
+                sent = far.agreed._sent[BrokerId(name)]
+                assert (sent.session, sent.number) == (one.session, one.number)
+                assert (sent.table.sent, sent.table.hints) == (one.routes, one.hints)
 
 
 GENTLE = [each for each in EVERY_WAY if each.unadvertised == "flood"]

@@ -92,7 +92,7 @@ class Change:
     advertisements: tuple[Advertisement, ...] = ()
     unadvertised: tuple[Advertisement, ...] = ()
     hints: Hints | None = None
-    """What the sender would like to be told with documents, as of this change on."""
+    """What the sender would like to know with documents, as of this change on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class Garbled:
 class Decided:
     """The answer to a :class:`Decide`, or a part of it: where the document has to go.
 
-    There may be several answers to one: each tells what was not told before, and the last is
+    There may be several answers to one: each has what those before had not, and the last is
     ``final``. ``position`` is how many elements had begun when it was certain, 0 where nobody
     counted. ``paths`` has, for each of the links, the paths to be sent over it where traffic is
     counted in paths.
@@ -282,7 +282,7 @@ class Decide:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """An event was refused and has changed nothing; whoever caused it should be told why.
+    """An event was refused and has changed nothing; whoever caused it should learn why.
 
     ``link`` is where it came from, None for a client of this broker.
     """
@@ -303,7 +303,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Accuse:
-    """The broker behind a link has told something untrue about a document."""
+    """The broker behind a link has sent something untrue about a document."""
 
     link: LinkId
     publication: str

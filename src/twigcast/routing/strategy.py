@@ -136,12 +136,12 @@ class Strategy:
         if self.name not in STRATEGIES:
             return one_line(self.name)
         usual = _usual(self)
-        told = [
+        options = [
             f"{option}={_written(value)}"
             for option, value in _options(self).items()
             if value != usual[option]
         ]
-        return f"{self.name}({', '.join(told)})" if told else self.name
+        return f"{self.name}({', '.join(options)})" if options else self.name
 
 
 @door("making a strategy")
@@ -236,7 +236,7 @@ def piggyback(
     ``annotations`` are kinds as the paper writes them: by default ``+s-sd``, its best, or ``+s`` if
     documents are forwarded eagerly, that is before anything is known not to occur. What the other
     strategy says is aggregated to a share of its steps, ``space``, every ``merge_every`` seconds;
-    with None it is said as it is, which is usual for strategies that merge already or hold nothing
+    with None it is sent as it is, which is usual for strategies that merge already or hold nothing
     back. Annotations take at most ``bytes_max`` bytes for each document and link.
     """
     base = strategy(on)
@@ -382,7 +382,7 @@ def _options(of: Strategy) -> dict[str, Any]:
 
 
 def _usual(of: Strategy) -> dict[str, Any]:
-    """The same options with the values they have if nothing is said about them."""
+    """The same options with the values they have if none are given."""
     usual = _options(STRATEGIES[of.name]())
     if of.protocol != "none":
         # What is usual for the others depends on these two.

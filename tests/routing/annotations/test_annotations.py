@@ -97,11 +97,11 @@ def test_what_is_learnt_is_true(
     limits: AnnotationLimits,
 ) -> None:
     table = table_of(data.draw(said_for(patterns)), patterns, kinds)
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     assert_true(told(kinds, table, findings, limits), content)
     # A broker that sends the document on in the middle knows less.
     some = frozenset(place for place in findings.matched if data.draw(st.booleans()))
-    others = frozenset(range(len(table.said))) - findings.matched
+    others = frozenset(range(len(table.sent))) - findings.matched
     part = LinkFindings(
         matched=some,
         unmatched=frozenset(place for place in others if data.draw(st.booleans())),
@@ -120,9 +120,9 @@ def test_what_is_learnt_from_derived_annotations_is_true(
     limits: AnnotationLimits,
 ) -> None:
     beyond = table_of(data.draw(said_for(far)), far, kinds)
-    patterns = [*beyond.said, *own]
+    patterns = [*beyond.sent, *own]
     table = table_of(data.draw(said_for(patterns)), patterns, kinds)
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     came = annotate(kinds, table.hints, findings, session=1, number=1)
     if came is None:
         return
@@ -141,7 +141,7 @@ def derived(
     limits: AnnotationLimits | None = None,
 ) -> Annotations | None:
     return derive(
-        came, table, kinds=kinds, routes=beyond.said, hints=beyond.hints, session=5, number=2,
+        came, table, kinds=kinds, routes=beyond.sent, hints=beyond.hints, session=5, number=2,
         limits=limits or AnnotationLimits(),
     )  # fmt: skip
 
@@ -161,7 +161,7 @@ def test_bindings_prove_just_such_parts_as_match(
         some = data.draw(st.lists(st.sampled_from(bindings), min_size=1, unique=True, max_size=3))
         parts.append(substituted(whole, [altered(one, rng) for one in some]))
     table = table_of([whole], parts, Kinds.parse("+s"))
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     lessons = told(Kinds.parse("+s"), table, findings, AnnotationLimits())
     assert_true(lessons, content)
     needed = {part: simple_bindings(aggregate=whole, part=part) for part in parts}
@@ -185,29 +185,29 @@ def test_where_nothing_is_aggregated_away_no_broker_reads_a_document_twice(
 ) -> None:
     kinds = Kinds.parse("-s")
     beyond = table_of(far, far, kinds)
-    patterns = [*beyond.said, *own]
+    patterns = [*beyond.sent, *own]
     table = table_of(patterns, patterns, kinds)
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     came = annotate(kinds, table.hints, findings, session=1, number=1)
     assert came is not None
     for each, listener in (came, table), (derived(came, table, beyond, kinds), beyond):
         assert each is not None
         assert each.is_complete
         lessons = learn(each, listener)
-        assert lessons.matched | lessons.hopeless == frozenset(listener.said)
-        assert lessons.matched == {one for one in listener.said if matches(one, content)}
+        assert lessons.matched | lessons.hopeless == frozenset(listener.sent)
+        assert lessons.matched == {one for one in listener.sent if matches(one, content)}
 
 
 def test_what_is_derived_is_complete_only_if_all_is_known() -> None:
     beyond = table_of(parsed("//a/b", "//c"), parsed("//a/b", "//c"))
-    table = table_of(parsed("//a/*", "//c"), [*beyond.said, *parsed("//a/d")])
+    table = table_of(parsed("//a/*", "//c"), [*beyond.sent, *parsed("//a/d")])
     for content, matched, hopeless, is_complete in (
         (b"<a><d/></a>", [], ["//c"], False),
         (b"<a><b/><d/></a>", ["//a/b"], ["//c"], True),
         (b"<c/>", ["//c"], ["//a/b"], True),
         (b"<a><d/><c/></a>", ["//c"], [], False),
     ):
-        findings = findings_of(table.said, table.hints, content)
+        findings = findings_of(table.sent, table.hints, content)
         came = annotate(Kinds.parse("+s-s"), table.hints, findings, session=0, number=0)
         assert came is not None
         annotations = derived(came, table, beyond, Kinds.parse("+s-s"))
@@ -241,7 +241,7 @@ LETTER = b"<a><b><c/></b><d><e/></d><x/></a>"
 def lessons_of(text: str, content: bytes = LETTER) -> tuple[list[str], list[str]]:
     kinds = Kinds.parse(text)
     table = table_of(SAID, PATTERNS, kinds)
-    found = told(kinds, table, findings_of(table.said, table.hints, content), AnnotationLimits())
+    found = told(kinds, table, findings_of(table.sent, table.hints, content), AnnotationLimits())
     return texts(found.matched), texts(found.hopeless)
 
 
@@ -268,7 +268,7 @@ def test_a_pattern_said_as_it_is_is_known_to_match_by_its_bit() -> None:
 
 def test_bits_take_the_place_of_matches_that_need_no_bindings() -> None:
     table = table_of(SAID, PATTERNS)
-    findings = findings_of(table.said, table.hints, b"<g><h/><d><f/></d></g>")
+    findings = findings_of(table.sent, table.hints, b"<g><h/><d><f/></d></g>")
     both = annotate(Kinds.parse("+s-s"), table.hints, findings, session=0, number=0)
     alone = annotate(Kinds.parse("+s"), table.hints, findings, session=0, number=0)
     bound = (0, (Bound(2, ("f",)),))
@@ -281,7 +281,7 @@ def test_bits_take_the_place_of_matches_that_need_no_bindings() -> None:
 def test_nothing_to_say_is_not_said() -> None:
     table = table_of(SAID, PATTERNS)
     assert annotate(ALL, table.hints, LinkFindings(), session=0, number=0) is None
-    findings = findings_of(table.said, table.hints, LETTER)
+    findings = findings_of(table.sent, table.hints, LETTER)
     assert annotate(Kinds(), table.hints, findings, session=0, number=0) is None
     matched = LinkFindings(matched=frozenset([1]), is_complete=True)
     assert annotate(ALL, Hints(covered=(0, 0, 0)), matched, session=0, number=0) is None
@@ -291,7 +291,7 @@ def test_positions_at_the_end_of_the_document_are_of_no_use() -> None:
     patterns = parsed("/a/b/c", "//b/c")
     table = table_of(patterns, patterns, Kinds.parse("+d"))
     content = b"<a><b><c/></b><d/></a>"
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     annotations = annotate(Kinds.parse("+d"), table.hints, findings, session=0, number=0)
     assert annotations is not None
     assert [(table.hints.rows[row][0].text, ends) for row, ends in annotations.last] == [
@@ -304,7 +304,7 @@ def test_a_position_says_nothing_of_patterns_that_ask_for_more_elsewhere() -> No
     alone, beside = parsed("//a/b", "//a/b and //test")
     table = table_of([alone, beside], [alone, beside], Kinds.parse("+d"))
     content = b"<r><a><b/></a><test/></r>"
-    findings = findings_of(table.said, table.hints, content)
+    findings = findings_of(table.sent, table.hints, content)
     lessons = told(Kinds.parse("+d"), table, findings, AnnotationLimits())
     assert lessons.hopeless_from == {2: frozenset([alone])}
     assert_true(lessons, content)

@@ -42,8 +42,8 @@ def written(rows: frozenset[Row]) -> set[str]:
     return {row_pattern(row).text.removeprefix("//") for row in rows}
 
 
-def read(said: Said) -> Pattern:
-    return Pattern.parse(said.text, NAMESPACES)
+def read(sent: Said) -> Pattern:
+    return Pattern.parse(sent.text, NAMESPACES)
 
 
 # What patterns need.
@@ -205,7 +205,7 @@ def test_only_names_joined_by_a_slash_are_rows(text: str) -> None:
 def test_a_table_has_what_each_pattern_said_stands_for() -> None:
     one, other, third, cut = parsed("//a/b/c", "//a/x/c", "//d/e", "/a/b/c/f")
     table = table_of(parsed("//d/e", "//a/*/c"), [one, other, third, cut])
-    assert [pattern.text for pattern in table.said] == ["//a/*/c", "//d/e"]
+    assert [pattern.text for pattern in table.sent] == ["//a/*/c", "//d/e"]
     assert [set(table.those(bits)) for bits in table.covered] == [{one, other, cut}, {third}]
     assert table.simple == (
         {(2,): {(Bound(2, ("b",)),): one, (Bound(2, ("x",)),): other}},
@@ -246,7 +246,7 @@ def test_no_more_is_asked_for_than_the_limits_allow() -> None:
     table = table_of(parsed("//a/*", "//d/*", "//h/i"), patterns, limits=limits)
     assert table.hints.simple == (SimpleHint(1, 3, (2,)),)
     assert [pattern.text for pattern, _ in table.hints.rows] == ["//d", "//a"]
-    check_hints(table.hints, said=3, limits=limits)
+    check_hints(table.hints, sent=3, limits=limits)
 
 
 def test_bits_are_in_the_order_of_what_they_rule_out() -> None:
@@ -255,11 +255,11 @@ def test_bits_are_in_the_order_of_what_they_rule_out() -> None:
 
 @given(pattern_sets(), pattern_sets(), st.sampled_from(["", "+s", "+d-s", "+sd-sd"]))
 def test_hints_of_a_table_are_accepted(
-    said: list[Pattern], patterns: list[Pattern], kinds: str
+    sent: list[Pattern], patterns: list[Pattern], kinds: str
 ) -> None:
-    table = table_of(said, patterns, Kinds.parse(kinds))
-    check_hints(table.hints, said=len(set(said)))
-    again = table_of(reversed(said), patterns[::-1], Kinds.parse(kinds))
+    table = table_of(sent, patterns, Kinds.parse(kinds))
+    check_hints(table.hints, sent=len(set(sent)))
+    again = table_of(reversed(sent), patterns[::-1], Kinds.parse(kinds))
     assert again == table
 
 
@@ -285,11 +285,11 @@ GOOD = table_of(parsed("//a/*", "//d/e"), parsed("//a/b", "//a/c", "//d/e")).hin
     ],
 )
 def test_hints_that_cannot_be_meant_are_refused(wrong: Hints, where: str) -> None:
-    check_hints(GOOD, said=2)
+    check_hints(GOOD, sent=2)
     with pytest.raises(ProtocolError, match=where):
-        check_hints(wrong, said=2)
+        check_hints(wrong, sent=2)
 
 
 def test_more_hints_than_the_limits_allow_are_refused() -> None:
     with pytest.raises(ProtocolError, match="more is asked for"):
-        check_hints(GOOD, said=2, limits=HintLimits(rows_max=1))
+        check_hints(GOOD, sent=2, limits=HintLimits(rows_max=1))

@@ -201,12 +201,12 @@ def test_what_is_directed_is_said_or_covered(strategy: Strategy, given_doings: l
     watched = Watched(strategy)
     for doing in given_doings:
         watched.do(doing)
-        said = watched.link.whole()
+        forwarded = watched.link.whole()
         for pattern in watched.directed():
-            assert any(covers(wider=one, narrower=pattern) for one in said)
+            assert any(covers(wider=one, narrower=pattern) for one in forwarded)
             for document in (each for some in DOCUMENTS.values() for each in some):
                 if matches(pattern, document):
-                    assert any(matches(one, document) for one in said)
+                    assert any(matches(one, document) for one in forwarded)
 
 
 @given(st.sampled_from(STRATEGIES), doings)
@@ -269,9 +269,9 @@ def test_after_a_merge_tick_nothing_said_covers_another(
     for doing in given_doings:
         watched.do(doing)
     watched.link.merge()
-    said = watched.link.whole()
-    assert [one.pattern for one in reduced(said).kept] == list(said)
-    for one, other in permutations(said, 2):
+    forwarded = watched.link.whole()
+    assert [one.pattern for one in reduced(forwarded).kept] == list(forwarded)
+    for one, other in permutations(forwarded, 2):
         assert not covers(wider=one, narrower=other)
 
 
@@ -304,11 +304,11 @@ def test_after_a_merge_tick_aggregates_fit_their_space(
     for doing in given_doings:
         watched.do(doing)
     watched.link.merge()
-    said, there = watched.link.whole(), watched.directed()
-    assert bool(said) == bool(there)
+    forwarded, there = watched.link.whole(), watched.directed()
+    assert bool(forwarded) == bool(there)
     assert strategy.space is not None
     if there:
-        assert sum(map(steps_of, said)) <= space_budget(there, 100 * strategy.space)
+        assert sum(map(steps_of, forwarded)) <= space_budget(there, 100 * strategy.space)
 
 
 # Directing.
@@ -340,10 +340,10 @@ def test_towards_producers_everything_goes_where_one_advertisement_came_from() -
 
 @given(doings)
 def test_no_question_of_overlap_is_asked_twice(given_doings: list[Doing]) -> None:
-    asked: Counter[tuple[Pattern, Advertisement]] = Counter()
+    comparisons: Counter[tuple[Pattern, Advertisement]] = Counter()
 
     def counted(advertisement: Advertisement, pattern: Pattern) -> bool:
-        asked[pattern, advertisement] += 1
+        comparisons[pattern, advertisement] += 1
         return overlaps(advertisement, pattern)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -353,22 +353,24 @@ def test_no_question_of_overlap_is_asked_twice(given_doings: list[Doing]) -> Non
             there = {(p, a) for p in watched.possible for a in watched.advertisements}
             watched.do(doing)
             still = {(p, a) for p in watched.possible for a in watched.advertisements} & there
-            asked = Counter({pair: number for pair, number in asked.items() if pair in still})
-            assert max(asked.values(), default=0) <= 1
+            comparisons = Counter(
+                {pair: number for pair, number in comparisons.items() if pair in still}
+            )
+            assert max(comparisons.values(), default=0) <= 1
 
 
 def test_an_advertisement_is_asked_about_those_only_that_it_could_change() -> None:
     link = said_of(advertised(), PATTERNS, [ADVERTISEMENTS["a"]])
     before = link.statistics()
-    overlapping = before.said
+    overlapping = before.forwarded
     link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
     added = link.statistics()
-    assert added.asked - before.asked == len(PATTERNS) - overlapping
+    assert added.comparisons - before.comparisons == len(PATTERNS) - overlapping
     link.advertised((ADVERTISEMENTS["a"],))
-    assert link.statistics().asked == added.asked
+    assert link.statistics().comparisons == added.comparisons
     link.advertised((ADVERTISEMENTS["g"],))
     # Those that overlapped the other were not asked about this one before.
-    assert link.statistics().asked == added.asked + len(PATTERNS)
+    assert link.statistics().comparisons == added.comparisons + len(PATTERNS)
 
 
 # Merging.
@@ -463,7 +465,7 @@ def test_aggregating_needs_no_advertisements() -> None:
     link.merge()
     assert link.flush() == Difference(added=parsed("/a/*/d", "/news"))
     told = link.statistics()
-    assert (told.possible, told.directed, told.said, told.merges) == (3, 3, 2, 1)
+    assert (told.possible, told.directed, told.forwarded, told.merges) == (3, 3, 2, 1)
 
 
 def test_advertisements_tell_where_to_begin_aggregating() -> None:
@@ -525,10 +527,10 @@ def test_statistics_tell_what_became_of_the_patterns() -> None:
     )
     link.merge()
     told = link.statistics()
-    assert (told.possible, told.directed, told.said, told.advertisements) == (3, 2, 1, 1)
+    assert (told.possible, told.directed, told.forwarded, told.advertisements) == (3, 2, 1, 1)
     assert (told.merges, told.unions_refused, told.within_budget) == (1, 0, True)
     plain = said_of(identity(), parsed("/a/b", "/news"), [ADVERTISEMENTS["a"]]).statistics()
-    assert (plain.possible, plain.directed, plain.said, plain.advertisements) == (2, 2, 2, 0)
+    assert (plain.possible, plain.directed, plain.forwarded, plain.advertisements) == (2, 2, 2, 0)
 
 
 @pytest.mark.parametrize("name", ["auction", "parts"])

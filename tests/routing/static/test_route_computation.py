@@ -18,7 +18,7 @@ from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.routing import Topology
 from twigcast.routing.events import BrokerId
-from twigcast.routing.static.route_computation import Routes, rounds, speak, spread
+from twigcast.routing.static.route_computation import Routes, forwarded_by, rounds, spread
 from twigcast.routing.static.static_broker import StandingTables, agreements
 from twigcast.routing.strategy import (
     Strategy,
@@ -64,7 +64,9 @@ def routers(
 def check(topology: dict[str, object], strategy: Strategy, own: Own, promises: Promises) -> None:
     spanning = Topology.of(topology).tree()
     found = spread(spanning, strategy, own, promises)
-    texts = {link: tuple(each.text for each in said) for link, said in found.said.items()}
+    texts = {
+        link: tuple(each.text for each in forwarded) for link, forwarded in found.forwarded.items()
+    }
     assert texts == routers(topology, strategy, own, promises)
     if strategy.protocol != "none":
         check_hints(spanning, strategy, own, found)
@@ -74,14 +76,14 @@ def check_hints(spanning: Topology, strategy: Strategy, own: Own, found: Routes)
     tables = {
         BrokerId(broker): StandingTables(
             dict(enumerate(own.get(broker, ()))),
-            {BrokerId(link): found.said[broker, link] for link in spanning.neighbours(broker)},
+            {BrokerId(link): found.forwarded[broker, link] for link in spanning.neighbours(broker)},
         )
         for broker in spanning.brokers
     }
     asked = agreements(strategy, tables)
     for (broker, link), hints in found.hints.items():
         assert hints == asked[BrokerId(broker)].hints[BrokerId(link)]
-    assert bool(found.hints) == bool(strategy.annotations and found.said)
+    assert bool(found.hints) == bool(strategy.annotations and found.forwarded)
 
 
 def drawn(rng: Random, theme: Theme) -> tuple[dict[str, object], Own, Promises]:
@@ -132,8 +134,8 @@ def test_the_routes_are_those_of_routers_whatever_is_asked_for(
     topology = tree(parents)
     brokers = topology["brokers"]
     own: dict[str, list[Pattern]] = {}
-    for number, said in asked:
-        pattern = p(said.text, NAMESPACES)  # type: ignore[attr-defined]
+    for number, forwarded in asked:
+        pattern = p(forwarded.text, NAMESPACES)  # type: ignore[attr-defined]
         own.setdefault(brokers[number % len(brokers)], []).append(pattern)
     check(topology, strategy, own, {})
 
@@ -166,7 +168,7 @@ def test_a_broker_alone_says_nothing() -> None:
 
 def test_nothing_is_said_where_everything_is_flooded() -> None:
     found = spread(Topology.of(line(2)).tree(), flooding(), {"B1": [p("/a")]})
-    assert found.said == {("B1", "B2"): (), ("B2", "B1"): ()}
+    assert found.forwarded == {("B1", "B2"): (), ("B2", "B1"): ()}
 
 
 def test_a_broker_that_is_not_there_is_an_error() -> None:
@@ -177,8 +179,10 @@ def test_a_broker_that_is_not_there_is_an_error() -> None:
 
 
 def test_nobody_is_told_what_only_they_have_said() -> None:
-    told = speak(covering(), [p("/b")], {"west": [p("/a")], "east": [p("/a/c")]}, ("west", "east"))
-    assert {link: set(said) for link, said in told.items()} == {
+    told = forwarded_by(
+        covering(), [p("/b")], {"west": [p("/a")], "east": [p("/a/c")]}, ("west", "east")
+    )
+    assert {link: set(forwarded) for link, forwarded in told.items()} == {
         "west": {p("/b"), p("/a/c")},
         "east": {p("/b"), p("/a")},
     }

@@ -43,7 +43,7 @@ from twigcast.routing.annotations.hints import HINT_LIMITS, Hints, SimpleHint
 from twigcast.routing.events import Arrive, BrokerId, Change, Decide, Decided, Publication
 from twigcast.routing.wire.annotations import (
     HINT_WILDCARDS_MAX,
-    SAID_PATTERNS_MAX,
+    SENT_PATTERNS_MAX,
     annotation_bytes,
     read_annotations,
 )
@@ -75,9 +75,9 @@ def test_what_brokers_tell_each_other_is_read_as_it_was_written(
     patterns: list[Pattern], content: bytes, kinds: Kinds, data: st.DataObject
 ) -> None:
     table = table_of(data.draw(said_for(patterns)), patterns, kinds)
-    change = Change(3, 7, table.said, hints=table.hints)
+    change = Change(3, 7, table.sent, hints=table.hints)
     assert decode(encode(change)) == change
-    found = findings_of(table.said, table.hints, content)
+    found = findings_of(table.sent, table.hints, content)
     limits = AnnotationLimits(bytes_max=data.draw(st.sampled_from([20, 60, 1_024])))
     told = annotate(kinds, table.hints, found, session=3, number=7, limits=limits)
     arrive = Arrive(DOCUMENT, annotations=told)
@@ -146,7 +146,7 @@ def test_hints_with_a_part_that_is_not_the_last_are_refused() -> None:
 
 
 TOO_MANY = {
-    "covered": Hints(covered=(0,) * (SAID_PATTERNS_MAX + 1)),
+    "covered": Hints(covered=(0,) * (SENT_PATTERNS_MAX + 1)),
     "simple": Hints(simple=(SimpleHint(0, 1, ()),) * (HINT_LIMITS.simple_max + 1)),
     "wildcards": Hints(simple=(SimpleHint(0, 1, (1,) * (HINT_WILDCARDS_MAX + 1)),)),
     "rows": Hints(rows=((Pattern.parse("//a"), 1),) * (HINT_LIMITS.rows_max + 1)),
@@ -170,7 +170,7 @@ def test_hints_that_cannot_cross_are_refused_to_their_author_and_left_out_when_s
 def test_as_many_hints_as_may_cross_do() -> None:
     row = Pattern.parse("//a/b")
     most = Hints(
-        covered=(2**32,) * SAID_PATTERNS_MAX,
+        covered=(2**32,) * SENT_PATTERNS_MAX,
         simple=(SimpleHint(0, 1, (1,) * HINT_WILDCARDS_MAX),) * HINT_LIMITS.simple_max,
         rows=((row, 1),) * HINT_LIMITS.rows_max,
         placed=(0,) * HINT_LIMITS.rows_max,

@@ -75,7 +75,7 @@ def expected(tree: Topology, strategy: Strategy, own: list[tuple[str, Pattern]])
     by_broker: dict[str, list[Pattern]] = {}
     for broker, pattern in own:
         by_broker.setdefault(broker, []).append(pattern)
-    said = spread(tree.tree(), strategy, by_broker, promised(tree.brokers)).said
+    said = spread(tree.tree(), strategy, by_broker, promised(tree.brokers)).forwarded
     place = tree.brokers.index
     return [
         (broker, neighbour, pattern.text)

@@ -4,19 +4,19 @@ A broker that has read a document knows which of the patterns asked for over a l
 how; where rows of names occurred last, and which do not occur. Of that it sends along what the far
 broker's :class:`~twigcast.routing.annotations.hints.Hints` ask for (Piggyback, sections 3.1 and 4):
 
-    PS   matched     (place, bindings)      the pattern said at this place is matched like this
+    PS   matched     (place, bindings)      the pattern sent at this place is matched like this
     PD   last        (row, end tag)         the row's last occurrence ended there
-    NS   unmatched   bits                   the pattern said does not match
+    NS   unmatched   bits                   the pattern sent does not match
     ND   absent      bits                   the row does not occur
 
 A bit that is set says "no". One that is not set says nothing, unless the annotations are
-*complete*: then every pattern said whose bit is not set does match. So where nothing was
+*complete*: then every pattern sent whose bit is not set does match. So where nothing was
 aggregated away, the far broker need not read the document at all.
 
 **Bits** are numbered from the lowest of the first byte. Those of NS follow the order of
 :attr:`Hints.order <twigcast.routing.annotations.hints.Hints.order>`, those of ND that of the rows;
-in both the best come first, so a string that is too long is cut at its end, and nothing is said of
-the rest.
+in both the best come first, so a string that is too long is cut at its end, and the rest is
+left out.
 
 **What is chosen.** All of it takes at most ``bytes_max`` bytes. Bits come first: for a bit, a far
 broker skips all patterns behind it, and no other annotation costs so little. NS takes at most half
@@ -75,7 +75,7 @@ _Last: TypeAlias = tuple[int, int]
 _T = TypeVar("_T")
 
 ANNOTATION_BYTES_MAX: Final = 65_536
-"""Bytes of the annotations of one document: 64 times what brokers send unless told otherwise."""
+"""Bytes of the annotations of one document: 64 times what brokers send by default."""
 
 _COUNT_BYTES_MAX: Final = 2
 """Bytes by which the count of a long list or string is longer than that of a short one."""
@@ -83,19 +83,19 @@ _COUNT_BYTES_MAX: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """What a broker tells about a document; made for what the far broker had said by then."""
+    """What a broker knows about a document; made for what the far broker had sent by then."""
 
     session: int
     """Of the far broker's last change that was known."""
     number: int
     matched: tuple[_Matched, ...] = ()
-    """Patterns said that match, with the bindings asked for; places and wildcards ascending."""
+    """Sent patterns that match, with the bindings asked for; places and wildcards ascending."""
     last: tuple[_Last, ...] = ()
     """Rows, ascending, with the end tag behind which no occurrence is open any more."""
     unmatched: bytes | None = None
     absent: bytes | None = None
     is_complete: bool = False
-    """Whether all patterns said that are not ``unmatched`` match."""
+    """Whether all patterns sent that are not ``unmatched`` match."""
 
     @property
     def size(self) -> int:
@@ -120,7 +120,7 @@ class LinkFindings:
     """What a broker found out about a document that goes over one link."""
 
     matched: frozenset[int] = frozenset()
-    """Places of patterns said over the link that match."""
+    """Places of patterns sent over the link that match."""
     is_complete: bool = False
     """Whether all the others do not."""
     unmatched: frozenset[int] = frozenset()
@@ -155,7 +155,7 @@ def annotate(
     room -= len(absent)
     matched: list[_Matched] = []
     if kinds.ps:
-        matched, room = _within(room, _matched(hints, findings, is_told=is_complete, limits=limits))
+        matched, room = _within(room, _matched(hints, findings, is_sent=is_complete, limits=limits))
     last: list[_Last] = []
     if kinds.pd:
         last, room = _within(room, _last(hints, findings))
@@ -189,16 +189,16 @@ def _unmatched(hints: Hints, findings: LinkFindings, room: int) -> tuple[bytes |
 
 
 def _matched(
-    hints: Hints, findings: LinkFindings, *, is_told: bool, limits: AnnotationLimits
+    hints: Hints, findings: LinkFindings, *, is_sent: bool, limits: AnnotationLimits
 ) -> Sequence[_Matched]:
-    """What can be said of matched patterns, best first; not what the bits tell anyway."""
+    """What is known of matched patterns, best first; not what the bits show anyway."""
     asked = [hints.asked[place] for place in sorted(findings.matched) if place in hints.asked]
     bound = sorted((hint for hint in asked if hint.wildcards), key=lambda hint: -hint.parts)
     plain = [hint for hint in asked if not hint.wildcards]
     benefits: dict[_Matched, float] = {}
     for hint in (*bound[: limits.bindings_max], *plain):
         bounds = _asked_for(hint, findings)
-        if bounds or not is_told:
+        if bounds or not is_sent:
             matched = (hint.place, bounds)
             benefits[matched] = hint.parts / len(msgpack.encode(bounds)) if bounds else inf
     return sorted(benefits, key=lambda matched: (-benefits[matched], matched))

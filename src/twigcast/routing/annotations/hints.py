@@ -1,27 +1,27 @@
 """What a broker says about itself so that documents can come to it with useful annotations.
 
-A broker asks a neighbour for few patterns that stand for many (what it *said*). Beside them it
+A broker asks a neighbour for few patterns that stand for many (what it *sent*). Beside them it
 tells, each time they change, what would be of use to it: its *hints* (the derived information of
 Piggyback's offline steps, 4.1 to 4.4). It keeps for itself what makes sense of the answers, the
 *hint table*::
 
-    its patterns          said            hints                      kept in the table
+    its patterns          sent            hints                      kept in the table
     //a/b/c, //a/x/c      //a/*/c         2 covered                  T_agg: both
                                           bind wildcard 2 of it      T_sagg: b → //a/b/c,
                                                                              x → //a/x/c
     //d/e/f, //d/e/g      //d/e           2 covered                  T_agg: both
                                           row //d/e, 2 need it       T_pat: both
 
-Both ends of a link count the patterns said by their place in the order of canonical texts, from 0,
+Both ends of a link count the patterns sent by their place in the order of canonical texts, from 0,
 and rows of names (:mod:`~twigcast.routing.annotations.name_chains`) by their place in the hints.
 
-**T_agg**: whatever a pattern covers cannot match if it does not. **T_sagg**: a pattern said turns
+**T_agg**: whatever a pattern covers cannot match if it does not. **T_sagg**: a pattern sent turns
 into a narrower one when some of its wildcards are replaced by names
 (:mod:`~twigcast.covering.merging.substitution`). All else in the two is equal; so where the pattern
-said is matched with just these names, the very same nodes of the document match the narrower one:
+sent is matched with just these names, the very same nodes of the document match the narrower one:
 the names fill the places of the wildcards, and whatever hangs at any node is asked of the same
-node as before. Wildcards that stay wildcards are free on both sides, and need not be told. A
-pattern that is said as it is needs no binding at all. **T_pat**: who needs a row cannot match
+node as before. Wildcards that stay wildcards are free on both sides, and need not be sent. A
+pattern that is sent as it is needs no binding at all. **T_pat**: who needs a row cannot match
 without it.
 
 Coverings must hold for every document, so those that are right only under a schema have no place
@@ -62,7 +62,7 @@ class HintLimits:
     row_patterns_min: int = 2
     """Patterns that a row must be needed by; one alone is as well asked for itself."""
     simple_max: int = 4_096
-    """Patterns said whose bindings are asked for, those for most patterns first."""
+    """Patterns sent whose bindings are asked for, those for most patterns first."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -75,7 +75,7 @@ class SimpleHint(NamedTuple):
     """Bindings that are asked for: ``(s, |S'|, l)`` of Piggyback 4.1."""
 
     place: int
-    """Of the pattern said."""
+    """Of the pattern sent."""
     parts: int
     """How many patterns it is a simple aggregate of."""
     wildcards: tuple[int, ...]
@@ -84,10 +84,10 @@ class SimpleHint(NamedTuple):
 
 @dataclass(frozen=True)
 class Hints:
-    """What a broker would like to be told with documents, as the far broker sees it."""
+    """What a broker would like to know with documents, as the far broker sees it."""
 
     covered: tuple[int, ...] = ()
-    """Of each pattern said, how many patterns it stands for; 0 where nobody wants to know."""
+    """Of each pattern sent, how many patterns it stands for; 0 where nobody wants to know."""
     simple: tuple[SimpleHint, ...] = ()
     """Places ascending."""
     rows: tuple[tuple[Pattern, int], ...] = ()
@@ -97,7 +97,7 @@ class Hints:
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The places of the patterns said, those first that stand for most.
+        """The places of the patterns sent, those first that stand for most.
 
         This is the order of the bits in an NS annotation. If it has to be cut, the best is left.
         """
@@ -118,20 +118,20 @@ What bindings make of a pattern is one pattern, so there is one part for each.
 
 @dataclass(frozen=True, slots=True)
 class HintTable:
-    """What a broker knows about the patterns it said over one link, by place.
+    """What a broker knows about the patterns it sent over one link, by place.
 
     Sets of its own patterns are numbers, a bit for each pattern, the lowest for the first. To unite
     hundreds of them for each document then costs next to nothing (A_not of Piggyback, section 5, is
     such a number).
     """
 
-    said: tuple[Pattern, ...]
+    sent: tuple[Pattern, ...]
     """In the order of canonical texts."""
     patterns: tuple[Pattern, ...]
     """The broker's own, in the same order."""
     hints: Hints
     unchanged: frozenset[int]
-    """The places of patterns that were said as they are."""
+    """The places of patterns that were sent as they are."""
     covered: tuple[int, ...]
     """T_agg: the patterns that each covers; none without NS annotations."""
     simple: tuple[SimpleParts, ...]
@@ -147,7 +147,7 @@ class HintTable:
 
 
 def hint_table(
-    said: Iterable[Pattern],
+    sent: Iterable[Pattern],
     patterns: Collection[Pattern],
     covered: Callable[[Pattern], Iterable[Pattern]],
     kinds: Kinds,
@@ -167,7 +167,7 @@ def hint_table(
     >>> table.hints.covered, table.hints.simple[0]
     ((2, 1), SimpleHint(place=0, parts=2, wildcards=(2,)))
     """
-    places, own = _in_order(said), _in_order(patterns)
+    places, own = _in_order(sent), _in_order(patterns)
     bit_of = {pattern: bit for bit, pattern in enumerate(own)}
     found = [
         _covered(pattern, bit_of, covered) if kinds.ps or kinds.ns else [] for pattern in places
@@ -192,7 +192,7 @@ def hint_table(
         placed=tuple(map(len, placed)) if any(placed) else (),
     )
     return HintTable(
-        said=places,
+        sent=places,
         patterns=own,
         hints=hints,
         unchanged=frozenset(place for place, pattern in enumerate(places) if pattern in bit_of),
@@ -203,11 +203,11 @@ def hint_table(
     )
 
 
-def check_hints(hints: Hints, *, said: int, limits: HintLimits = HINT_LIMITS) -> None:
-    """Raise ProtocolError for hints that no broker that said so many patterns can mean."""
-    if len(hints.covered) != said or any(number < 0 for number in hints.covered):
+def check_hints(hints: Hints, *, sent: int, limits: HintLimits = HINT_LIMITS) -> None:
+    """Raise ProtocolError for hints that no broker that sent so many patterns can mean."""
+    if len(hints.covered) != sent or any(number < 0 for number in hints.covered):
         raise ProtocolError("a number for each pattern is expected", place="covered")
-    if not is_ascending([hint.place for hint in hints.simple], said):
+    if not is_ascending([hint.place for hint in hints.simple], sent):
         raise ProtocolError("places are out of order or out of range", place="simple")
     for _, parts, wildcards in hints.simple:
         if parts < 1 or not is_ascending(wildcards) or 0 in wildcards:

@@ -76,6 +76,6 @@ def check_difference(
         raise Refused(f"a {what} is withdrawn that is not there; begin a new session")
 
 
-def once(said: Iterable[_T]) -> list[_T]:
-    """What is said, each thing once, in the order in which it is said first."""
-    return list(dict.fromkeys(said))
+def once(values: Iterable[_T]) -> list[_T]:
+    """Each value once, in the order in which they come first."""
+    return list(dict.fromkeys(values))

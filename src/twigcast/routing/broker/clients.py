@@ -1,4 +1,4 @@
-"""Who is at a broker: the subscriptions and the promises of its own clients."""
+"""Who is at a broker: the subscriptions and the advertisements of its own clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Clients:
 
     def __init__(self) -> None:
         self.subscriptions: dict[SubscriptionId, Subscribe] = {}
-        self.promises: dict[AdvertisementId, Advertise] = {}
+        self.advertisements: dict[AdvertisementId, Advertise] = {}
         self._born: dict[SubscriptionId, int] = {}
         """Of each subscription the version of the tables that it came with."""
 
@@ -35,10 +35,10 @@ class Clients:
             return None
         return self.subscriptions[subscription].subscriber
 
-    def promises_of(self, publisher: str) -> tuple[Advertisement, ...]:
+    def advertised_by(self, publisher: str) -> tuple[Advertisement, ...]:
         """What a publisher has advertised."""
         return tuple(
-            promise.advertisement
-            for promise in self.promises.values()
-            if promise.publisher == publisher
+            event.advertisement
+            for event in self.advertisements.values()
+            if event.publisher == publisher
         )

@@ -111,7 +111,7 @@ class DocumentDecider:
         """How the document departs from all that its publisher has advertised, if it does."""
         if not document.held_to:
             return None
-        departures = [promise.departure(read) for promise in document.held_to]
+        departures = [advertisement.departure(read) for advertisement in document.held_to]
         if None in departures:
             return None
         return (

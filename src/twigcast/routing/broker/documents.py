@@ -113,7 +113,7 @@ class BrokerDocuments:
         flooded = self._strategy.floods
         held_to: tuple[Advertisement, ...] = ()
         if self._strategy.towards != "all":
-            held_to = self._clients.promises_of(publication.publisher)
+            held_to = self._clients.advertised_by(publication.publisher)
             flooded = not held_to
         if self._strategy.towards != "advertisers":
             held_to = ()
@@ -209,7 +209,7 @@ class BrokerDocuments:
         along = zip(
             answer.links, answer.paths or nothing, answer.annotations or nothing, strict=True
         )
-        for link, kept, told in along:
+        for link, kept, annotated in along:
             if link in links and link != came_by:
                 try:
                     with _CUTTING:
@@ -220,8 +220,8 @@ class BrokerDocuments:
                     self.tally.dead_letters += 1
                     effects.append(DeadLetter(publication, None, str(error)))
                     continue
-                effects.append(Send(link, Arrive(sent, answer.flooded, kept, told)))
-                self.tally.sent(told, is_unread=answer.is_unread)
+                effects.append(Send(link, Arrive(sent, answer.flooded, kept, annotated)))
+                self.tally.sent(annotated, is_unread=answer.is_unread)
         self.tally.decided(answer)
         if answer.lie is not None and came_by is not None:
             effects.append(Accuse(came_by, publication.id, answer.lie))

@@ -32,7 +32,7 @@ class RouterLimits:
     """The same with those that came over links. A driver holds back long before; beyond, documents
     are refused here, and lost."""
     batch_delay: float = 0.0
-    """Seconds that a change of the tables may wait for company before neighbours are told."""
+    """Seconds that a change of the tables may wait for company before neighbours are sent it."""
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -12,13 +12,13 @@ The tables (Dissemination, 1.2.1): advertisements by the link they came over (SR
 link they lead to (PRT), and the subscriptions of the broker's own clients. A change of the tables
 takes effect at once; what the neighbours have to know of it goes out in one
 :class:`~twigcast.routing.events.Change` a link at the next :class:`Woken`, so that a burst of
-subscriptions costs one message. What is said is up to the strategy
+subscriptions costs one message. What is forwarded is up to the strategy
 (:mod:`~twigcast.routing.forwarding.forwarder`).
 
 A fault of somebody else never raises: the event comes back as :class:`Refuse` with a reason, and
 nothing has changed. So does an event on which something fails that nobody foresaw: what it had
 changed so far is taken back, what is derived from the tables is made anew, and each neighbour is
-told the whole table in a new session. A document on which something fails is refused, or a dead
+sent the whole table in a new session. A document on which something fails is refused, or a dead
 letter; it holds up no other. Both are counted, and reported to the driver. Should making anew
 fail as well, it is tried again with each event that concerns the tables, which is refused until it
 succeeds; documents go on by the tables as they are, and ``statistics().needs_restart`` tells.
@@ -91,8 +91,8 @@ from twigcast.routing.wire.texts import pattern_refusal
 __all__ = ["ROUTER_LIMITS", "Router", "RouterLimits"]
 
 _WOKEN_IN_VAIN_MAX: Final = 3
-"""After so many failures in a row neighbours are told at the next change of the tables, not at once
-again: what fails each time would keep the driver busy for ever."""
+"""After so many failures in a row, neighbours wait for the next change of the tables: what fails
+each time would keep the driver busy for ever."""
 
 
 class Router(Uncopied, instead="make another, and hand it what this one was handed"):
@@ -130,7 +130,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._advertised: dict[LinkId, dict[Advertisement, None]] = {}
         """Of each link the advertisements that came by it."""
         self._woken_in_vain = 0
-        """How often in a row something failed when neighbours were to be told."""
+        """How often in a row something failed when neighbours were to be sent changes."""
         self._needs_restart = False
         """Whether what is derived from the tables could not be made anew after a failure."""
         self._undo: list[Callable[[], object]] = []
@@ -225,15 +225,15 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             self._send_at = None
 
     def _rebuild(self, now: float) -> None:
-        """Make anew what is derived from the tables; neighbours are told all of it once more."""
+        """Make anew what is derived from the tables; neighbours are sent all of it once more."""
         forwarding = Forwarder(self.strategy)
         for link in self._links:
             forwarding.add_link(link)
         patterns = [each.pattern for each in self._clients.subscriptions.values()]
         for pattern in patterns:
             forwarding.subscribe(pattern)
-        for promise in self._clients.promises.values():
-            forwarding.advertise(promise.advertisement, None)
+        for each in self._clients.advertisements.values():
+            forwarding.advertise(each.advertisement, None)
         for link in self._links:
             routes = self._routes.routes(link)
             patterns += routes
@@ -277,7 +277,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
 
     @door("changing the strategy")
     def turn_to(self, strategy: Strategy) -> None:
-        """Forward documents by another protocol from now on; what neighbours were told stays.
+        """Forward documents by another protocol from now on; what neighbours were sent stays.
 
         There may be fewer kinds of annotations than before, not more; UsageError if there are none.
         """
@@ -331,9 +331,9 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             raise Refused(f"subscription {event.subscription} is there already; take another id")
         self._check(len(self._clients.subscriptions), "subscriptions", "subscriptions_max")
         check_pattern(event.pattern, self.limits.pattern_characters_max)
-        told = pattern_refusal(event.pattern)
-        if told is not None:
-            raise Refused(f"other brokers could not read the pattern: {told}")
+        reason = pattern_refusal(event.pattern)
+        if reason is not None:
+            raise Refused(f"other brokers could not read the pattern: {reason}")
         check_name(event.subscriber, what="a name of a subscriber")
         self._routes.subscribe(event.subscription, event.pattern)
         self._undo.append(partial(self._routes.discard_subscription, event.subscription))
@@ -355,25 +355,25 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         return self._send_later(now)
 
     def _advertise(self, event: Advertise, now: float) -> tuple[Effect, ...]:
-        if event.id in self._clients.promises:
+        if event.id in self._clients.advertisements:
             raise Refused(f"advertisement {event.id} is there already; take another id")
         self._check_advertisements(
-            max(self._forwarding.advertisements, len(self._clients.promises))
+            max(self._forwarding.advertisements, len(self._clients.advertisements))
         )
-        told = refusal(event)
-        if told is not None:
-            raise Refused(f"other brokers could not read the advertisement: {told}")
-        self._clients.promises[event.id] = event
-        self._undo.append(partial(self._clients.promises.pop, event.id))
+        reason = refusal(event)
+        if reason is not None:
+            raise Refused(f"other brokers could not read the advertisement: {reason}")
+        self._clients.advertisements[event.id] = event
+        self._undo.append(partial(self._clients.advertisements.pop, event.id))
         self._forwarding.advertise(event.advertisement, None)
         return self._send_later(now)
 
     def _unadvertise(self, event: Unadvertise, now: float) -> tuple[Effect, ...]:
-        promise = self._clients.promises.get(event.id)
-        if promise is None:
+        advertised = self._clients.advertisements.get(event.id)
+        if advertised is None:
             raise Refused(f"no advertisement {event.id}, so nothing to take back")
-        self._forwarding.unadvertise(promise.advertisement, None)
-        del self._clients.promises[event.id]
+        self._forwarding.unadvertise(advertised.advertisement, None)
+        del self._clients.advertisements[event.id]
         return self._send_later(now)
 
     # Changes from a neighbour.
@@ -395,18 +395,18 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         if fault is not None:
             raise Refused(fault)
         routes = self._routes.routes(link)
-        promises = dict.fromkeys(self._forwarding.advertised_by(link))
+        advertisements = dict.fromkeys(self._forwarding.advertised_by(link))
         if change.number == 1:
             # The whole table takes the place of whatever was there.
             added = once(each for each in change.routes if each not in routes)
             withdrawn = sorted(set(routes).difference(change.routes), key=lambda each: each.text)
-            new = once(each for each in change.advertisements if each not in promises)
-            old = [each for each in promises if each not in change.advertisements]
+            new = once(each for each in change.advertisements if each not in advertisements)
+            old = [each for each in advertisements if each not in change.advertisements]
         else:
             added, withdrawn = once(change.routes), once(change.withdrawn)
             new, old = once(change.advertisements), once(change.unadvertised)
             check_difference("route", added, withdrawn, routes)
-            check_difference("advertisement", new, old, promises)
+            check_difference("advertisement", new, old, advertisements)
         check_table(link, change, len(routes) + len(added) - len(withdrawn), self.limits)
         if new:
             self._check_advertisements(self._forwarding.advertisements + len(new) - len(old) - 1)
@@ -464,13 +464,13 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             return ()
         self._send_at = None
         effects: list[Effect] = []
-        for link, told in self._forwarding.changes().items():
+        for link, update in self._forwarding.changes().items():
             session = self._sessions[link]
-            if any(told) or not session.sent:
+            if any(update) or not session.sent:
                 number = session.number()
                 forwarded = partial(self._forwarding.forwarded, link)
                 hints = self._plug_in.hints(link, forwarded, session.ours, number)
-                effects.append(Send(link, Change(session.ours, number, *told, hints)))
+                effects.append(Send(link, Change(session.ours, number, *update, hints)))
         if self._merge_at is None and self._forwarding.wants_merge:
             self._merge_at = now + self.strategy.merge_every
         self._woken_in_vain = 0

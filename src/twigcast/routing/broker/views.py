@@ -55,7 +55,7 @@ class RouterStatistics(NamedTuple):
     """Over all links."""
     distinct_routes: int
     forwarded: int
-    """Patterns said to neighbours, over all links."""
+    """Patterns sent to neighbours, over all links."""
     advertisements: int
     """That came by links."""
     open_documents: int
@@ -142,6 +142,6 @@ def statistics_of(  # noqa: PLR0917 - the parts of a broker, each of which count
     )
 
 
-def _texts(said: Iterable[Pattern | Advertisement]) -> tuple[str, ...]:
+def _texts(values: Iterable[Pattern | Advertisement]) -> tuple[str, ...]:
     """The canonical texts of patterns or advertisements, in order."""
-    return tuple(sorted(each.text for each in said))
+    return tuple(sorted(each.text for each in values))

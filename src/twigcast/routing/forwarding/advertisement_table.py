@@ -1,4 +1,4 @@
-"""Who promised what, and what is passed on of it (the SRT of Dissemination, section 1.4).
+"""Who advertised what, and what is passed on of it (the SRT of Dissemination, section 1.4).
 
 A broker hears advertisements from its own publishers and over its links, and passes them on, so
 that every broker knows in which directions a subscription can be satisfied at all. Over a link go
@@ -9,7 +9,7 @@ narrower overlaps the wider too, so the far broker learns nothing from it.
     by link west          /a(b)+, /c      over link west   /a/b
 
 Which they are depends on the set of those that came from elsewhere and on nothing else. Think of an
-arrow from each to every one that it covers. Where arrows lead in a circle, all on it promise the
+arrow from each to every one that it covers. Where arrows lead in a circle, all on it admit the
 same, and the least text stands for them; passed on is what then has no arrow to it.
 
 Advertisements are few, some for each publisher, so what goes over a link is worked out anew after a
@@ -75,8 +75,8 @@ class _Known:
 class AdvertisementTable:
     """Advertisements by source, and what is passed on over each link.
 
-    A source says a thing once: whoever keeps several equal promises of one source takes them back
-    here with the last of them.
+    A source advertises a thing once: whoever keeps several equal advertisements of one source takes
+    them back here with the last of them.
     """
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class AdvertisementTable:
         """By text, which is quicker to compare than the advertisements themselves."""
         self._former: dict[str, None] = {}
         """Those without a source, in the order in which they lost it."""
-        self._told: dict[LinkId, dict[str, Advertisement]] = {}
+        self._last_passed: dict[LinkId, dict[str, Advertisement]] = {}
         self._changed = False
 
     def __len__(self) -> int:
@@ -92,7 +92,7 @@ class AdvertisementTable:
         return len(self._known) - len(self._former)
 
     def __contains__(self, advertisement: Advertisement) -> bool:
-        """Whether some source has said it."""
+        """Whether some source advertises it."""
         text = advertisement.text
         return text in self._known and text not in self._former
 
@@ -102,13 +102,13 @@ class AdvertisementTable:
         return len(self._known)
 
     def add_link(self, link: LinkId) -> None:
-        """From now on say what is passed on over a link, too: its first change is all of it."""
-        self._told.setdefault(link, {})
+        """From now on report what is passed on over a link, too: its first change is all of it."""
+        self._last_passed.setdefault(link, {})
         self._changed = True
 
     def remove_link(self, link: LinkId) -> None:
         """Forget a link, and all that came from it."""
-        self._told.pop(link, None)
+        self._last_passed.pop(link, None)
         for text in [text for text, known in self._known.items() if link in known.sources]:
             self._take(text, link)
 
@@ -128,7 +128,7 @@ class AdvertisementTable:
             self._take(text, source)
 
     def changes(self) -> dict[LinkId, AdvertisementDifference]:
-        """What is passed on anew and what no more over each link, since this was asked last.
+        """What is passed on anew and what no more over each link, since the last call.
 
         Only links with a change are there, in the order of their names.
         """
@@ -136,10 +136,10 @@ class AdvertisementTable:
             return {}
         self._changed = False
         found = {}
-        for link in sorted(self._told):
-            before, after = self._told[link], self._passed_on(link)
+        for link in sorted(self._last_passed):
+            before, after = self._last_passed[link], self._passed_on(link)
             if before.keys() != after.keys():
-                self._told[link] = after
+                self._last_passed[link] = after
                 found[link] = AdvertisementDifference(
                     tuple(one for text, one in after.items() if text not in before),
                     tuple(one for text, one in before.items() if text not in after),

@@ -46,7 +46,7 @@ class Direction:
         """Of each advertisement its number, ascending."""
         self._held: dict[Pattern, int | None] = {}
         self._under: dict[int | None, set[Pattern]] = {None: set()}
-        self.asked = 0
+        self.comparisons = 0
         """How often it was asked whether a pattern overlaps an advertisement."""
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class Direction:
         """Whether a link by which the advertisement came is worth the pattern."""
         if self._towards == "producers":
             return True
-        self.asked += 1
+        self.comparisons += 1
         return overlaps(advertisement, pattern)
 
 

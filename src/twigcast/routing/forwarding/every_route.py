@@ -19,7 +19,7 @@ class EveryRoute:
         self._links: dict[LinkId, DeltaSet] = {}
 
     def add_link(self, link: LinkId) -> None:
-        """From now on say what is forwarded over a link, too."""
+        """From now on report what is forwarded over a link, too."""
         self._links[link] = DeltaSet()
         for pattern in self._sources:
             self._links[link].add(pattern)
@@ -35,9 +35,9 @@ class EveryRoute:
         sources = self._sources.setdefault(pattern, set())
         if source in sources:
             return
-        for link, said in self._links.items():
+        for link, patterns in self._links.items():
             if link != source and sources <= {link}:
-                said.add(pattern)
+                patterns.add(pattern)
         sources.add(source)
 
     def remove(self, pattern: Pattern, source: LinkId | None) -> None:
@@ -46,16 +46,16 @@ class EveryRoute:
         if sources is None or source not in sources:
             return
         sources.discard(source)
-        for link, said in self._links.items():
+        for link, patterns in self._links.items():
             if link != source and sources <= {link}:
-                said.remove(pattern)
+                patterns.remove(pattern)
         if not sources:
             del self._sources[pattern]
 
     def changes(self) -> dict[LinkId, Difference]:
-        """What is forwarded anew and what no more over each link, since this was asked last."""
-        told = {link: self._links[link].difference() for link in sorted(self._links)}
-        return {link: difference for link, difference in told.items() if any(difference)}
+        """What is forwarded anew and what no more over each link, since the last call."""
+        changes = {link: self._links[link].difference() for link in sorted(self._links)}
+        return {link: difference for link, difference in changes.items() if any(difference)}
 
     def forwarded(self, link: LinkId) -> tuple[Pattern, ...]:
         """All that is forwarded over a link, in the order of texts."""

@@ -1,4 +1,4 @@
-"""What is said over each link: the four steps of a strategy, one after the other.
+"""What is forwarded over each link: the four steps of a strategy, one after the other.
 
     put(pattern, source)  →  widen, hold back  →  direct, merge  →  changes()
                              Forwarded            Outgoing, one a link
@@ -27,7 +27,7 @@ from twigcast.routing.strategy import Strategy
 
 
 class LinkUpdate(NamedTuple):
-    """What one neighbour has to be told: first what is new, then what is no more."""
+    """What one neighbour has to be sent: first what is new, then what is no more."""
 
     routes: tuple[Pattern, ...]
     withdrawn: tuple[Pattern, ...]
@@ -43,11 +43,11 @@ class Forwarder:
         self._forwarded = _holding_back(strategy)
         self._outgoing: dict[LinkId, OutgoingLink] = {}
         self._advertisements = AdvertisementTable()
-        self._asked: Counter[Pattern] = Counter()
+        self._wanted: Counter[Pattern] = Counter()
         """How many of the broker's own subscriptions need each pattern to be forwarded."""
-        self._promised: Counter[Advertisement] = Counter()
+        self._advertised: Counter[Advertisement] = Counter()
         self._redirected: set[LinkId] = set()
-        """Links by which advertisements have come or gone since the neighbours were told."""
+        """Links by which advertisements have come or gone since the neighbours were informed."""
 
     # Links.
 
@@ -71,16 +71,16 @@ class Forwarder:
     def subscribe(self, pattern: Pattern) -> None:
         """A client of the broker asks for a pattern."""
         for part in self._parts(pattern):
-            self._asked[part] += 1
-            if self._asked[part] == 1:
+            self._wanted[part] += 1
+            if self._wanted[part] == 1:
                 self.add(part, None)
 
     def unsubscribe(self, pattern: Pattern) -> None:
         """A client of the broker no longer asks."""
         for part in self._parts(pattern):
-            self._asked[part] -= 1
-            if not self._asked[part]:
-                del self._asked[part]
+            self._wanted[part] -= 1
+            if not self._wanted[part]:
+                del self._wanted[part]
                 self.remove(part, None)
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
@@ -88,7 +88,7 @@ class Forwarder:
         return linear_parts(pattern) if self._strategy.unit == "path" else (pattern,)
 
     def add(self, pattern: Pattern, source: LinkId | None) -> None:
-        """A pattern came from a source that has not said it yet."""
+        """A pattern came from a source that has not sent it yet."""
         if self._forwarded is not None:
             self._forwarded.add(pattern, source)
 
@@ -102,8 +102,8 @@ class Forwarder:
     def advertise(self, advertisement: Advertisement, source: LinkId | None) -> None:
         """An advertisement came from a source; the broker's own publishers may share one."""
         if source is None:
-            self._promised[advertisement] += 1
-            if self._promised[advertisement] > 1:
+            self._advertised[advertisement] += 1
+            if self._advertised[advertisement] > 1:
                 return
         else:
             self._redirected.add(source)
@@ -112,38 +112,38 @@ class Forwarder:
     def unadvertise(self, advertisement: Advertisement, source: LinkId | None) -> None:
         """A source takes an advertisement back."""
         if source is None:
-            self._promised[advertisement] -= 1
-            if self._promised[advertisement]:
+            self._advertised[advertisement] -= 1
+            if self._advertised[advertisement]:
                 return
-            del self._promised[advertisement]
+            del self._advertised[advertisement]
         else:
             self._redirected.add(source)
         self._advertisements.remove(advertisement, source)
 
-    # What is said.
+    # What is forwarded.
 
     def changes(self) -> dict[LinkId, LinkUpdate]:
-        """What each neighbour has to be told since this was asked last, in the order of links."""
+        """What each neighbour has to be sent since the last call, in the order of links."""
         if self._forwarded is not None:
             for link, difference in self._forwarded.changes().items():
                 self._outgoing[link].add(difference)
         for link in sorted(self._redirected):
             self._outgoing[link].advertised(self._advertisements.from_link(link))
         self._redirected.clear()
-        promises = self._advertisements.changes()
-        told = {}
+        advertised = self._advertisements.changes()
+        updates = {}
         for link in sorted(self._outgoing):
-            new, old = promises.get(link, ((), ()))
+            new, old = advertised.get(link, ((), ()))
             if self._strategy.towards == "all":
                 new, old = (), ()
             outgoing = self._outgoing[link]
             if not self._strategy.merge_every and outgoing.wants_merge:
-                outgoing.merge()  # Without a delay nothing need be said unmerged first.
-            told[link] = LinkUpdate(*outgoing.flush(), new, old)
-        return told
+                outgoing.merge()  # Without a delay nothing need be sent unmerged first.
+            updates[link] = LinkUpdate(*outgoing.flush(), new, old)
+        return updates
 
     def merge(self) -> None:
-        """A merge tick: merge anew what is said over each link."""
+        """A merge tick: merge anew what is forwarded over each link."""
         for link in sorted(self._outgoing):
             self._outgoing[link].merge()
 
@@ -153,11 +153,11 @@ class Forwarder:
         return any(outgoing.wants_merge for outgoing in self._outgoing.values())
 
     def forwarded(self, link: LinkId) -> tuple[Pattern, ...]:
-        """All patterns that are said over a link."""
+        """All patterns that are forwarded over a link."""
         return self._outgoing[link].whole()
 
     def sizes(self) -> dict[LinkId, int]:
-        """How many patterns are said over each link."""
+        """How many patterns are forwarded over each link."""
         return {link: len(self._outgoing[link]) for link in sorted(self._outgoing)}
 
     @property

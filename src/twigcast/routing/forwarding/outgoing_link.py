@@ -1,9 +1,9 @@
 """What a broker says over one link, made of what could be forwarded over it.
 
 The first two steps of a strategy, to widen and to hold back, are done for all links together. An
-:class:`OutgoingLink` does the rest for one link, and keeps what has been said over it:
+:class:`OutgoingLink` does the rest for one link, and keeps what has been sent over it:
 
-    could be forwarded ──▶ direct ──▶ merge, now and then ──▶ said
+    could be forwarded ──▶ direct ──▶ merge, now and then ──▶ sent
                              ▲             ▲
           advertisements that came by the link
 
@@ -26,7 +26,7 @@ The first two steps of a strategy, to widen and to hold back, are done for all l
 mergers are measured by the union of these, which has the documents of each: perfect under the union
 is perfect for all that can come. (Flooded documents keep to nothing, and go everywhere anyway.)
 Between two merge ticks a :class:`~twigcast.covering.merging.merged_set.MergedSet` sees to it that
-no merger adds too much: what comes joins a merger or is said as it is, and a merger that has become
+no merger adds too much: what comes joins a merger or is sent as it is, and a merger that has become
 too wide, because a part has gone or an advertisement come, is dissolved at once. A merger covers
 its parts under any advertisement; only what it adds depends on them.
 
@@ -37,8 +37,8 @@ no aggregate is dissolved that still stands for something.
 
 *Unique.* Directing depends on the patterns and the advertisements alone. Merging begins anew from
 what is directed, in the order of texts; if covered patterns are held back, mergers that cover
-others hold these back, too. So after a tick, what is said is a function of what could be forwarded
-and the advertisements, whatever went before.
+others hold these back, too. So after a tick, what is forwarded is a function of what could be
+forwarded and the advertisements, whatever went before.
 
 *Limits.* A union of advertisements that is too large for an automaton is no fault of anyone: then
 nothing is merged on this link, or aggregated as without advertisements, and
@@ -65,17 +65,17 @@ some links can spare a minute. What is perfect without counting is merged before
 
 
 class OutgoingStatistics(NamedTuple):
-    """How much is said over a link, and how it came to that."""
+    """How much is forwarded over a link, and how it came to that."""
 
     possible: int
     """Patterns that could be forwarded."""
     directed: int
     """Those of them that are worth saying over this link."""
-    said: int
-    """Patterns that are said: the directed ones, or mergers or aggregates of them."""
+    forwarded: int
+    """Patterns that are sent: the directed ones, or mergers or aggregates of them."""
     advertisements: int
     """Different ones that came by the link; 0 where nobody looks at them."""
-    asked: int
+    comparisons: int
     """Questions whether a pattern overlaps an advertisement, so far."""
     merges: int
     """Merge ticks so far."""
@@ -86,7 +86,7 @@ class OutgoingStatistics(NamedTuple):
 
 
 class OutgoingLink:
-    """What is said over one link, kept up to date."""
+    """What is forwarded over one link, kept up to date."""
 
     def __init__(
         self,
@@ -98,11 +98,11 @@ class OutgoingLink:
         self._limits = limits
         self._directed = None if strategy.towards == "all" else Direction(strategy.towards)
         self._merged = _merging(strategy, steps_max)
-        self._said = DeltaSet()
+        self._sent = DeltaSet()
         self._changed = False
         """Whether something has changed since the last merge tick."""
         self._measured_anew = False
-        """Whether the merged set has yet to be told of other advertisements."""
+        """Whether the merged set has yet to be measured by other advertisements."""
         self._merges = 0
         self._unions_refused = 0
 
@@ -125,7 +125,7 @@ class OutgoingLink:
 
     @property
     def wants_merge(self) -> bool:
-        """Whether a merge tick could change what is said."""
+        """Whether a merge tick could change what is forwarded."""
         merged = self._merged
         return self._changed and merged is not None and len(merged) >= merged.least
 
@@ -135,32 +135,32 @@ class OutgoingLink:
             return
         if self._measured_anew:
             self._measure_anew(self._merged)
-        self._say(self._merged.merge())
+        self._send(self._merged.merge())
         self._merges += 1
         self._changed = False
 
     def flush(self) -> Difference:
-        """What is to be said anew, and then to be withdrawn, since this was asked last."""
-        return self._said.difference()
+        """What is to be forwarded anew, and then to be withdrawn, since the last call."""
+        return self._sent.difference()
 
     def whole(self) -> tuple[Pattern, ...]:
-        """All that is said, in the order of texts."""
-        return self._said.patterns()
+        """All that is forwarded, in the order of texts."""
+        return self._sent.patterns()
 
     def __len__(self) -> int:
-        """How much is said."""
-        return len(self._said)
+        """How much is forwarded."""
+        return len(self._sent)
 
     def statistics(self) -> OutgoingStatistics:
-        """How much is said, and why not more or less."""
+        """How much is forwarded, and why not more or less."""
         directed, merged = self._directed, self._merged
-        to_say = len(self._said) if merged is None else len(merged)
+        to_send = len(self._sent) if merged is None else len(merged)
         return OutgoingStatistics(
-            possible=to_say if directed is None else len(directed),
-            directed=to_say,
-            said=len(self._said),
+            possible=to_send if directed is None else len(directed),
+            directed=to_send,
+            forwarded=len(self._sent),
             advertisements=0 if directed is None else len(directed.advertisements),
-            asked=0 if directed is None else directed.asked,
+            comparisons=0 if directed is None else directed.comparisons,
             merges=self._merges,
             unions_refused=self._unions_refused,
             within_budget=merged is None or merged.within_budget,
@@ -169,17 +169,17 @@ class OutgoingLink:
     def _follow(self, change: Difference) -> None:
         """What is directed over this link changes: say so, or have it merged."""
         if self._merged is None:
-            self._say(change)
+            self._send(change)
             return
         for pattern in change.added:
-            self._say(self._merged.add(pattern))
-        self._say(self._merged.remove(*change.removed))
+            self._send(self._merged.add(pattern))
+        self._send(self._merged.remove(*change.removed))
         self._changed = self._changed or change != Difference()
 
     def _measure_anew(self, merged: MergedSet) -> None:
         """Have mergers measured by the advertisements there are, and those too wide dissolved."""
         self._measured_anew = False
-        self._say(merged.under(self._union()))
+        self._send(merged.under(self._union()))
 
     def _union(self) -> SchemaPaths | None:
         """The label paths of all advertisements; None if there is none, or if it is too large."""
@@ -193,11 +193,11 @@ class OutgoingLink:
             self._unions_refused += 1
             return None
 
-    def _say(self, change: Difference) -> None:
+    def _send(self, change: Difference) -> None:
         for pattern in change.added:
-            self._said.add(pattern)
+            self._sent.add(pattern)
         for pattern in change.removed:
-            self._said.remove(pattern)
+            self._sent.remove(pattern)
 
 
 def _merging(strategy: Strategy, steps_max: int) -> MergedSet | None:

@@ -8,7 +8,7 @@ a prefix ends there. Here /a came from the broker's own clients (None), /a/b fro
 
     (everything)
       └ /a  {None}              forwarded over east and west
-          ├ /b  {east}          held back: over west /a is forwarded, and east said it itself
+          ├ /b  {east}          held back: over west /a is forwarded, and east sent it itself
           │   └ /c  {west}      held back over east by /a
           └ /d  {west}          held back over east by /a
 
@@ -105,11 +105,11 @@ class PrefixSuppression:
         self._links: dict[LinkId, DeltaSet] = {}
 
     def add_link(self, link: LinkId) -> None:
-        """From now on say what is forwarded over a link, too: its first change is all of it."""
-        said = self._links[link] = DeltaSet()
+        """From now on report what is forwarded over a link, too: its first change is all of it."""
+        sent = self._links[link] = DeltaSet()
         first = [self._root] if self._root.concerns(link) else self._root.next_for(link)
         for node in first:
-            said.add(node.pattern)
+            sent.add(node.pattern)
 
     def remove_link(self, link: LinkId) -> None:
         """Forget a link, and all that came from it."""
@@ -141,9 +141,9 @@ class PrefixSuppression:
             del self._came[source]
 
     def changes(self) -> dict[LinkId, Difference]:
-        """What is forwarded anew and what no more over each link, since this was asked last."""
-        told = {link: self._links[link].difference() for link in sorted(self._links)}
-        return {link: difference for link, difference in told.items() if any(difference)}
+        """What is forwarded anew and what no more over each link, since the last call."""
+        differences = {link: self._links[link].difference() for link in sorted(self._links)}
+        return {link: difference for link, difference in differences.items() if any(difference)}
 
     def forwarded(self, link: LinkId) -> tuple[Pattern, ...]:
         """All that is forwarded over a link, in the order of texts."""
@@ -163,10 +163,10 @@ class PrefixSuppression:
     def _begin(self, node: _Node, source: _Source) -> None:
         """A source had no pattern with this prefix, and now has one."""
         for link in self._deciding(node, source):
-            said = self._links[link]
+            sent = self._links[link]
             for longer in node.next_for(link):
-                said.remove(longer.pattern)
-            said.add(node.pattern)
+                sent.remove(longer.pattern)
+            sent.add(node.pattern)
         node.ending[source] = 1
         for each in node.upwards():
             each.below[source] = each.below.get(source, 0) + 1
@@ -179,10 +179,10 @@ class PrefixSuppression:
             if not each.below[source]:
                 del each.below[source]
         for link in self._deciding(node, source):
-            said = self._links[link]
-            said.remove(node.pattern)
+            sent = self._links[link]
+            sent.remove(node.pattern)
             for longer in node.next_for(link):
-                said.add(longer.pattern)
+                sent.add(longer.pattern)
         self._prune(node)
 
     def _deciding(self, node: _Node, source: _Source) -> list[LinkId]:
@@ -194,7 +194,7 @@ class PrefixSuppression:
         for each in node.upwards():
             if not links:
                 break
-            # Of the links, at most the one that said it is left.
+            # Of the links, at most the one that sent it is left.
             if each.ending:
                 links = [link for link in links if not each.concerns(link)]
         return links

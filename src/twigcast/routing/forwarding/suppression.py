@@ -2,17 +2,18 @@
 
 A broker's *routes* are patterns, each with the sources it came from: links, and None for the
 broker's own clients. Over a link, whatever came from elsewhere concerns the far broker. Which of
-that need not be said, because something else says it already, is what the implementations differ
+that need not be sent, because something else stands for it, is what the implementations differ
 in:
 
-- :class:`~twigcast.routing.forwarding.every_route.EveryRoute` says everything (``identity``);
+- :class:`~twigcast.routing.forwarding.every_route.EveryRoute` sends everything (``identity``);
 - :class:`~twigcast.routing.forwarding.prefix_suppression.PrefixSuppression` structure prefixes
   alone (``prefix``);
 - :class:`~twigcast.covering.index.incremental_cover.IncrementalCover` the minimal covering set
   (``covering``).
 
-What is said over a link is a function of the set of patterns that came from elsewhere, whatever
-the order in which they came, so that a network that has seen much is no different from a fresh one.
+What is forwarded over a link is a function of the set of patterns that came from elsewhere,
+whatever the order in which they came, so that a network that has seen much is no different from a
+fresh one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Suppression(Protocol):
     """The patterns to be forwarded over each link, kept up to date."""
 
     def add_link(self, link: LinkId) -> None:
-        """From now on say what is forwarded over a link, too: its first change is all of it."""
+        """From now on report what is forwarded over a link, too: its first change is all of it."""
 
     def remove_link(self, link: LinkId) -> None:
         """Forget a link, and all that came from it."""
@@ -40,7 +41,7 @@ class Suppression(Protocol):
         """A source takes a pattern back; nothing happens if it did not come from there."""
 
     def changes(self) -> dict[LinkId, Difference]:
-        """What is forwarded anew and what no more over each link, since this was asked last.
+        """What is forwarded anew and what no more over each link, since the last call.
 
         Only links with a change are there, in the order of their names.
         """

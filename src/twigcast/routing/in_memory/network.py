@@ -17,8 +17,8 @@ parts.
 
 A call that does not come to its end (Ctrl-C), or in which something fails at a broker that nobody
 foresaw (memory runs out), may leave routers and messages in any state. So the network keeps books
-of its own, of who asks for what, who promised what, and which links there are; each changes in one
-step. Whatever is called next has all routers made anew from them first. The call that was
+of its own, of who subscribes to what, who advertised what, and which links there are; each changes
+in one step. Whatever is called next has all routers made anew from them first. The call that was
 interrupted then has either happened or not.
 """
 
@@ -92,7 +92,7 @@ class Network(Copied):
         limits: RouterLimits = ROUTER_LIMITS,
     ) -> None:
         whole = Topology.of(topology)
-        whole.tree()  # a network that begins in two parts is a mistake, and is told here
+        whole.tree()  # a network that begins in two parts is a mistake, and is reported here
         self._begin(whole, strategy_of(strategy), engine, limits)
 
     def _begin(
@@ -121,10 +121,10 @@ class Network(Copied):
         self._joined: set[tuple[str, str]] = set()
         self._subscriptions: dict[SubscriptionId, tuple[str, Subscribe]] = {}
         """Every subscription, with its broker."""
-        self._promises: dict[AdvertisementId, tuple[str, Advertise]] = {}
+        self._advertisements: dict[AdvertisementId, tuple[str, Advertise]] = {}
         """Every advertisement, with its broker."""
         self._warned_of: set[tuple[str, str]] = set()
-        """Publishers whose documents are flooded, which was told."""
+        """Publishers whose documents are flooded, which was reported."""
         self._next_id = 1
         self._published = 0
         self._batches = 0
@@ -167,7 +167,7 @@ class Network(Copied):
             counted(len(self.brokers), "broker"),
             counted(len(self.topology.links), "link"),
             counted(len(self._subscriptions), "subscription"),
-            counted(len(self._promises), "advertisement"),
+            counted(len(self._advertisements), "advertisement"),
             f"strategy {self.strategy.name}",
         )
         return f"<Network: {', '.join(parts)}>"
@@ -192,7 +192,7 @@ class Network(Copied):
         pattern = xpath if isinstance(xpath, Pattern) else Pattern.parse(xpath, namespaces)
         self._check(broker)
         subscription = SubscriptionId(self._new_id())
-        self._wholly(partial(self._say, broker, Subscribe(subscription, subscriber, pattern)))
+        self._wholly(partial(self._enter, broker, Subscribe(subscription, subscriber, pattern)))
         return subscription
 
     @door("unsubscribing")
@@ -201,7 +201,7 @@ class Network(Copied):
         if id not in self._subscriptions:
             raise UsageError(f"no subscription with id {shown(id)}, so nothing to unsubscribe")
         broker, _ = self._subscriptions[id]
-        self._wholly(partial(self._say, broker, Unsubscribe(id)))
+        self._wholly(partial(self._enter, broker, Unsubscribe(id)))
 
     @door("advertising")
     def advertise(
@@ -224,18 +224,18 @@ class Network(Copied):
                 "a publisher advertises a Schema, an Advertisement or the bytes of a DTD, not "
                 f"{type(schema).__name__}"
             )
-        promise = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
+        shapes = schema if isinstance(schema, Advertisement) else Advertisement.of_schema(schema)
         made = AdvertisementId(self._new_id())
-        self._wholly(partial(self._say, broker, Advertise(made, publisher or "", promise)))
+        self._wholly(partial(self._enter, broker, Advertise(made, publisher or "", shapes)))
         return made
 
     @door("taking an advertisement back")
     def unadvertise(self, id: AdvertisementId) -> None:
         """Take an advertisement back. Raises UsageError if there is none with that id."""
-        if id not in self._promises:
+        if id not in self._advertisements:
             raise UsageError(f"no advertisement with id {shown(id)}, so nothing to take back")
-        broker, _ = self._promises[id]
-        self._wholly(partial(self._say, broker, Unadvertise(id)))
+        broker, _ = self._advertisements[id]
+        self._wholly(partial(self._enter, broker, Unadvertise(id)))
 
     @door("publishing a document")
     def publish(
@@ -272,8 +272,8 @@ class Network(Copied):
         """Tell, once for each publisher, that its documents go everywhere."""
         if not self.strategy.needs_advertisements or not self._joined:
             return
-        promised = ((place, each.publisher) for place, each in self._promises.values())
-        if (broker, publisher) in self._warned_of or (broker, publisher) in promised:
+        advertisers = ((place, each.publisher) for place, each in self._advertisements.values())
+        if (broker, publisher) in self._warned_of or (broker, publisher) in advertisers:
             return
         self._warned_of.add((broker, publisher))
         named = f", publisher={publisher!r}" if publisher else ""
@@ -371,7 +371,7 @@ class Network(Copied):
 
     @door("letting the network settle")
     def settle(self) -> None:
-        """Let every message arrive, and every neighbour be told what it has to know."""
+        """Let every message arrive, and every neighbour receive what it has to know."""
         self._wholly(self._run)
 
     @door("merging")
@@ -413,7 +413,7 @@ class Network(Copied):
             self._mail.extend((name, Woken()) for name in due)
 
     def _is_set_aside(self, broker: str, event: Event) -> bool:
-        """Whether something else is done about a message that failed than what its broker said."""
+        """Whether something else is done about a message that failed than what its broker did."""
         match self._remedies.after_failure(broker, event):
             case Remedy.DEAD_LETTER:
                 self._happened.append((broker, dead_letter(event)))
@@ -505,15 +505,15 @@ class Network(Copied):
             return
         self._routers = {name: router.anew() for name, router in self._routers.items()}
         self._mail, self._wishes, self._remedies = deque(), {}, Remedies()
-        for broker, asked in self._subscriptions.values():
-            self._hand_in(broker, asked)
-        for broker, promised in self._promises.values():
-            self._hand_in(broker, promised)
+        for broker, event in self._subscriptions.values():
+            self._hand_in(broker, event)
+        for broker, advertised in self._advertisements.values():
+            self._hand_in(broker, advertised)
         self._joined = set()
         self._join_by(self.topology)
         self._is_torn = False
 
-    def _say(self, broker: str, event: Subscribe | Unsubscribe | Advertise | Unadvertise) -> None:
+    def _enter(self, broker: str, event: Subscribe | Unsubscribe | Advertise | Unadvertise) -> None:
         """Hand a client's event to a broker, and note it; UsageError if it is refused."""
         self._happened = []
         self._hand_in(broker, event)
@@ -524,9 +524,9 @@ class Network(Copied):
             case Unsubscribe():
                 del self._subscriptions[event.subscription]
             case Advertise():
-                self._promises[event.id] = broker, event
+                self._advertisements[event.id] = broker, event
             case Unadvertise():
-                del self._promises[event.id]
+                del self._advertisements[event.id]
             case _:
                 assert_never(event)
 

@@ -25,7 +25,7 @@ from twigcast.routing.annotations.hints import Hints
 from twigcast.routing.events import Arrive, Change, Message
 
 KINDS: Final = ("subscribe", "unsubscribe", "advertise", "unadvertise", "publish")
-"""Of messages: a pattern said or withdrawn, an advertisement, a document or one of its paths."""
+"""Of messages: a pattern sent or withdrawn, an advertisement, a document or one of its paths."""
 
 Direction: TypeAlias = tuple[str, str]
 """A link in one direction: from this broker, to that one."""
@@ -113,11 +113,11 @@ def message_bytes(message: Message) -> int:
     match message:
         case Change():
             patterns: tuple[Pattern, ...] = message.routes + message.withdrawn
-            promises = message.advertisements + message.unadvertised
+            advertisements = message.advertisements + message.unadvertised
             texts = sum(len(each.text) for each in patterns) + sum(
-                len(each.text) for each in promises
+                len(each.text) for each in advertisements
             )
-            size = _ENVELOPE_BYTES + texts + 4 * (len(patterns) + len(promises))
+            size = _ENVELOPE_BYTES + texts + 4 * (len(patterns) + len(advertisements))
             return size + (_hint_bytes(message.hints) if message.hints else 0)
         case Arrive():
             size = _ENVELOPE_BYTES + len(message.publication.content) + 2 * len(message.paths or ())
@@ -128,6 +128,6 @@ def message_bytes(message: Message) -> int:
 
 def _hint_bytes(hints: Hints) -> int:
     rows = sum(len(row.text) for row, _ in hints.rows)
-    asked = sum(len(hint.wildcards) for hint in hints.simple)
-    numbers = len(hints.covered) + 3 * len(hints.rows) + 3 * len(hints.simple) + asked
+    bound = sum(len(hint.wildcards) for hint in hints.simple)
+    numbers = len(hints.covered) + 3 * len(hints.rows) + 3 * len(hints.simple) + bound
     return rows + 2 * numbers

@@ -32,7 +32,7 @@ absolute path                        π, and the parts of the path from the docu
 residual                             every path
 ===================================  =========================================================
 
-A leaf is an element without elements inside, and where texts go is told in
+A leaf is an element without elements inside, and where texts go is described in
 :mod:`twigcast.routing.path_unit.path_messages`.
 """
 

@@ -127,7 +127,7 @@ class Agreements:
     def check(self, change: Change, routes: int) -> None:
         """Raise ProtocolError for a change with hints that cannot be meant by so many routes."""
         if change.hints is not None:
-            check_hints(change.hints, said=routes)
+            check_hints(change.hints, sent=routes)
 
     def remove_link(self, link: LinkId) -> list[Pattern]:
         """A link goes; the rows that need not be watched any more."""

@@ -6,7 +6,7 @@ skipped. If nothing is left, the document is not read here at all. Else:
 
 *eager* (ES, 3.2.1)
     a link is sent the document as soon as it has its first match, and its other patterns are
-    skipped from there on. What can be said to the next broker is what was found by then.
+    skipped from there on. What can be sent to the next broker is what was found by then.
 *lazy* (L, 3.2.2)
     every pattern is decided, and then the document goes over all links that match, with everything
     that is known about it.
@@ -133,17 +133,17 @@ class AnnotatedDecider:
         return set(self._routes.routes_of(routes, of)), set(self._routes.locals_of(own, of))
 
     def _derived(self, case: DecisionContext, link: LinkId) -> Annotations | None:
-        asked, came = case.agreements.requests.get(link), case.effect.annotations
-        if asked is None or came is None or case.agreements.sent is None:
+        request, came = case.agreements.requests.get(link), case.effect.annotations
+        if request is None or came is None or case.agreements.sent is None:
             return None
         return derive(
             came,
             case.agreements.sent.table,
             kinds=self._kinds,
-            routes=asked.routes,
-            hints=asked.hints,
-            session=asked.session,
-            number=asked.number,
+            routes=request.routes,
+            hints=request.hints,
+            session=request.session,
+            number=request.number,
             limits=self._limits,
             lessons=case.lessons,
         )
@@ -191,11 +191,11 @@ class AnnotatedDecider:
         return NameChainFindings(seen, lambda _: None, None)
 
     def _lazy_in_order(self, case: DecisionContext, reading: OrderedReading) -> Decided:
-        account = reading.routes
+        found_routes = reading.routes
         answer = self._decided(
             case,
-            set(account.decided),
-            account.undecided,
+            set(found_routes.decided),
+            found_routes.undecided,
             own=self._own_in_order(case, reading),
             rows=reading.rows,
         )
@@ -234,7 +234,7 @@ class AnnotatedDecider:
         )
 
     def _own(self, case: DecisionContext) -> _Own:
-        """Local subscriptions that match and have not been told yet, and those in doubt."""
+        """Local subscriptions that match and have not been named yet, and those in doubt."""
         if case.snapshot.own == len(case.skip_locals) and case.effect.came_by is not None:
             return (), ()  # Its origin reads every document, since nobody else has.
         decision = self._routes.local_matcher.decide(case.document, case.skip_locals)
@@ -258,32 +258,32 @@ class AnnotatedDecider:
         *,
         is_complete: bool,
     ) -> Annotations | None:
-        """What the broker behind a link is told."""
-        asked = case.agreements.requests.get(link)
-        if asked is None:
+        """What goes to the broker behind a link."""
+        request = case.agreements.requests.get(link)
+        if request is None:
             return None
-        places = asked.places
+        places = request.places
         known = {*map(self._routes.route_of, matched), *case.lessons.matched}
         found = {places[one] for one in known if one in places}
 
         def bindings(place: int) -> tuple[tuple[int, tuple[str, ...]], ...] | None:
-            pattern = asked.routes[place]
-            return case.witness.bindings(pattern) if pattern.exact else None
+            pattern = request.routes[place]
+            return case.binding_finder.bindings(pattern) if pattern.exact else None
 
         findings = LinkFindings(
             matched=frozenset(found),
             is_complete=is_complete,
             bindings=bindings,
-            last=rows.last(asked),
-            absent=rows.absent(asked),
+            last=rows.last(request),
+            absent=rows.absent(request),
             ends=rows.ends,
         )
         return annotate(
             self._kinds,
-            asked.hints,
+            request.hints,
             findings,
-            session=asked.session,
-            number=asked.number,
+            session=request.session,
+            number=request.number,
             limits=self._limits,
         )
 
@@ -302,15 +302,15 @@ class AnnotatedDecider:
     def _eager(self, case: DecisionContext, reading: OrderedReading) -> Iterator[Decided]:
         number, counted = case.effect.number, 0
         nothing = NameChainFindings(lambda _: None, lambda _: None, None)
-        for moment, link in reading.moments():
-            found = reading.matched_by(link, moment)
+        for position, link in reading.first_matches():
+            found = reading.matched_by(link, position)
             annotations = self._annotated(case, link, found, nothing, is_complete=False)
-            checks = reading.checks_eager(moment.element)
+            checks = reading.checks_eager(position.element)
             yield Decided(
                 number,
                 (link,),
                 annotations=(annotations,),
-                position=moment.element,
+                position=position.element,
                 checks=checks - counted,
                 final=False,
             )
@@ -332,11 +332,11 @@ class AnnotatedDecider:
         return share < self._strategy.audit
 
     def _audited(self, case: DecisionContext) -> Decided:
-        """The answer without annotations, and whether they had told the truth."""
-        told, too_late = case.lessons, self._hopeless_from(case)
+        """The answer without annotations, and whether they were true."""
+        lessons, too_late = case.lessons, self._hopeless_from(case)
         case.lessons = NO_LESSONS
-        yes_routes, yes_locals = self._numbers(told.matched, case.snapshot)
-        no_routes, no_locals = self._numbers(told.hopeless, case.snapshot)
+        yes_routes, yes_locals = self._numbers(lessons.matched, case.snapshot)
+        no_routes, no_locals = self._numbers(lessons.hopeless, case.snapshot)
         if self._routes.reads_in_order:
             # Rows of names are watched there: only a reading tells of them.
             reading, misled = (

@@ -1,20 +1,20 @@
 """What a broker learns from annotations before it touches the document (Piggyback, section 5).
 
-The annotations say something about patterns that were *said* and about rows of names; by the tables
+The annotations say something about patterns that were *sent* and about rows of names; by the tables
 of :mod:`~twigcast.routing.annotations.hints` this tells about the broker's own patterns:
 
     PS   bindings of what is matched      T_sagg    own patterns that match
     NS   what does not match              T_agg     own patterns that cannot match
     ND   rows that do not occur           T_pat     own patterns that cannot match
     PD   where rows occurred last         T_pat     own patterns that cannot match behind it
-    complete: whatever is not in NS       as it is  own patterns that match, if they were said
+    complete: whatever is not in NS       as it is  own patterns that match, if they were sent
 
 True annotations make true lessons, so what is delivered does not change. Whatever cannot be true is
 refused: places and bits that do not exist, bindings that were not asked for, a pattern that both
 matches and does not.
 
 A document may have to go on before it was read: because a pattern is known to match, or because
-all are decided. What the next broker can be told is then derived from the same lessons
+all are decided. What the next broker can be sent is then derived from the same lessons
 (:func:`derive`, Piggyback 5.3): which of the patterns asked for over its link match and which
 cannot, complete if that is all of them; and a row that contains one that does not occur does not
 occur.
@@ -66,7 +66,7 @@ def learn(annotations: Annotations, table: HintTable) -> Lessons:
     }
     unmatched = {hints.order[bit] for bit in members(annotations.unmatched or b"")}
     if annotations.is_complete:
-        matched |= {table.said[place] for place in table.unchanged - unmatched}
+        matched |= {table.sent[place] for place in table.unchanged - unmatched}
     absent = members(annotations.absent or b"")
     not_bits = 0
     for bits in (
@@ -96,15 +96,15 @@ def derive(  # noqa: PLR0913 - what came, what is known, and what the far broker
 ) -> Annotations | None:
     """Annotations for a link from annotations that came, without a look at the document.
 
-    ``routes`` are the patterns said over that link, in the order of their places, and ``hints``
+    ``routes`` are the patterns sent over that link, in the order of their places, and ``hints``
     what was asked for beside them. ``lessons`` are what was learnt already. None if nothing can be
-    told; ProtocolError as for :func:`learn`.
+    derived; ProtocolError as for :func:`learn`.
     """
     known = lessons or learn(annotations, table)
     matched = frozenset(place for place, one in enumerate(routes) if one in known.matched)
     unmatched = frozenset(place for place, one in enumerate(routes) if one in known.hopeless)
-    # What was told of a pattern is told on, if it is asked for under the same text.
-    bindings = {table.said[place]: bounds for place, bounds in annotations.matched}
+    # What came about a pattern is passed on, if it is wanted under the same text.
+    bindings = {table.sent[place]: bounds for place, bounds in annotations.matched}
     last = {table.hints.rows[row][0]: ends for row, ends in annotations.last}
     findings = LinkFindings(
         matched=matched,
@@ -151,8 +151,8 @@ def _hopeless_from(
 
 def _check(annotations: Annotations, table: HintTable) -> None:
     """Whether places, bits and bindings are such as were asked for."""
-    hints, said, rows = table.hints, len(table.said), len(table.hints.rows)
-    if not is_ascending([place for place, _ in annotations.matched], said):
+    hints, sent, rows = table.hints, len(table.sent), len(table.hints.rows)
+    if not is_ascending([place for place, _ in annotations.matched], sent):
         raise ProtocolError("places are out of order or out of range", place="matched")
     for place, bounds in annotations.matched:
         hint = hints.asked.get(place)
@@ -163,7 +163,7 @@ def _check(annotations: Annotations, table: HintTable) -> None:
         raise ProtocolError("rows are out of order or out of range", place="last")
     if any(ends < 1 for _, ends in annotations.last):
         raise ProtocolError("end tags are counted from 1", place="last")
-    _check_bits(annotations.unmatched, said, place="unmatched", whole=annotations.is_complete)
+    _check_bits(annotations.unmatched, sent, place="unmatched", whole=annotations.is_complete)
     _check_bits(annotations.absent, rows, place="absent", whole=False)
 
 

@@ -49,7 +49,7 @@ class DecisionContext:
         return len(self.skip_routes) + len(self.skip_locals)
 
     @cached_property
-    def witness(self) -> BindingFinder:
+    def binding_finder(self) -> BindingFinder:
         """How patterns match it."""
         return BindingFinder(self.document)
 
@@ -83,15 +83,15 @@ class NameChainFindings:
         self._ended = ended
         self.ends = ends
 
-    def absent(self, asked: AnnotationRequest) -> frozenset[int] | None:
+    def absent(self, request: AnnotationRequest) -> frozenset[int] | None:
         """The rows that a neighbour asks for and that do not occur."""
         return frozenset(
-            place for place, (row, _) in enumerate(asked.hints.rows) if self._seen(row) is False
+            place for place, (row, _) in enumerate(request.hints.rows) if self._seen(row) is False
         )
 
-    def last(self, asked: AnnotationRequest) -> dict[int, int]:
+    def last(self, request: AnnotationRequest) -> dict[int, int]:
         """Where the others ended last."""
-        found = ((place, self._ended(row)) for place, (row, _) in enumerate(asked.hints.rows))
+        found = ((place, self._ended(row)) for place, (row, _) in enumerate(request.hints.rows))
         return {place: ends for place, ends in found if ends is not None}
 
 
@@ -124,7 +124,7 @@ class OrderedReading:
             if link is not None:
                 self._by_link.setdefault(link, []).append((certain[number], number))
 
-    def moments(self) -> list[tuple[Position, LinkId]]:
+    def first_matches(self) -> list[tuple[Position, LinkId]]:
         """The links that match, with the moment of the first match, in order."""
         links = self._case.open_links()
         return sorted(
@@ -134,29 +134,31 @@ class OrderedReading:
     @property
     def first_share(self) -> float:
         """The share of the document behind which the first link matches; 1 if none does."""
-        moments = self.moments()
-        return moments[0][0].element / self.end if moments else 1.0
+        first_matches = self.first_matches()
+        return first_matches[0][0].element / self.end if first_matches else 1.0
 
-    def matched_by(self, link: LinkId, moment: Position) -> set[int]:
+    def matched_by(self, link: LinkId, position: Position) -> set[int]:
         """The routes of a link that were certain by then; what is in doubt is not among them."""
         doubt = set(self.routes.undecided)
-        return {each for when, each in self._by_link[link] if when <= moment and each not in doubt}
+        return {
+            each for when, each in self._by_link[link] if when <= position and each not in doubt
+        }
 
     @property
     def rows(self) -> NameChainFindings:
         """What was seen of rows of names."""
-        account, table, never = self.routes, self._table, set(self.routes.never)
+        result, table, never = self.routes, self._table, set(self.routes.never)
 
         def seen(row: Pattern) -> bool | None:
             number = table.row_number(row)
-            return False if number in never else number in account.last or None
+            return False if number in never else number in result.last or None
 
         def ended(row: Pattern) -> int | None:
             number = table.row_number(row)
-            last = None if number is None else account.last.get(number)
+            last = None if number is None else result.last.get(number)
             return None if last is None else last.ends
 
-        return NameChainFindings(seen, ended, account.end.ends)
+        return NameChainFindings(seen, ended, result.end.ends)
 
     # Checks.
 
@@ -171,10 +173,12 @@ class OrderedReading:
     def _limits(self, *, by_link: bool) -> Iterator[int]:
         """For each pattern that is not skipped, how many elements it is compared with."""
         case, end = self._case, self.end
-        done = {link: moment.element for moment, link in self.moments()} if by_link else {}
+        done = (
+            {link: position.element for position, link in self.first_matches()} if by_link else {}
+        )
         routes_until, own_until = self._until(0), self._until(1)
         for link in case.open_links():
-            certain = {number: moment for moment, number in self._by_link.get(link, ())}
+            certain = {number: position for position, number in self._by_link.get(link, ())}
             for number in self._table.route_numbers(link, case.snapshot):
                 if number not in case.skip_routes:
                     found = certain.get(number)
@@ -182,8 +186,8 @@ class OrderedReading:
                     yield min(own, done.get(link, end))
         for number in self._table.local_numbers(case.snapshot):
             if number not in case.skip_locals:
-                moment = self.own.decided.get(number)
-                yield moment.element if moment else own_until.get(number, end)
+                position = self.own.decided.get(number)
+                yield position.element if position else own_until.get(number, end)
 
     def _until(self, which: Literal[0, 1]) -> dict[int, int]:
         """Routes or local subscriptions that are skipped from some end tag on: elements by then."""

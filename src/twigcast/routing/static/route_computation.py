@@ -4,26 +4,27 @@ Over a link a broker says what came from elsewhere (:mod:`~twigcast.routing.forw
 On a tree that has a beginning and an end. Hung up by one broker, what each says to its parent
 depends on its own subtree alone, and what a parent says to a child on everything else::
 
-              a             up      d, e and f say what they have, b and c what they have
-            /   \                   themselves and have heard
-           b     c          down    a says to b what it has and has heard from c, and to c likewise;
-          / \     \                 then b speaks to d and e, and c to f
+              a             up      d, e and f send what they have, b and c what they have
+            /   \                   themselves and what came
+           b     c          down    a sends b what it has and what came from c, and c likewise;
+          / \     \                 then b sends to d and e, and c to f
          d   e     f
 
 So each broker speaks twice, a leaf once, and never has to take anything back: the routes are there
 after two sweeps, where routers arrive at them one change at a time. What they are does not depend
-on the way, since what is said over a link is a function of what came from elsewhere.
+on the way, since what is forwarded over a link is a function of what came from elsewhere.
 
     >>> from twigcast.routing import Topology, covering
     >>> tree = Topology.of({"links": [["north", "hub"], ["hub", "south"]]}).tree()
     >>> asked = {"north": ["/a/b"], "south": ["/a", "/c"]}
     >>> own = {broker: [*map(Pattern.parse, texts)] for broker, texts in asked.items()}
     >>> routes = spread(tree, covering(), own)
-    >>> routes.said["hub", "south"], routes.said["north", "hub"], routes.said["hub", "north"]
+    >>> sent = routes.forwarded
+    >>> sent["hub", "south"], sent["north", "hub"], sent["hub", "north"]
     ((Pattern('/a'), Pattern('/c')), (Pattern('/a'), Pattern('/c')), (Pattern('/a/b'),))
 
 Brokers of the same depth do not wait for each other, which is what lets Spark do this
-(:mod:`twigcast.spark.plans.routes`): :func:`rounds` tells who speaks when, and :func:`speak` is one
+(:mod:`twigcast.spark.plans.routes`): :func:`rounds` is who sends when, and :func:`forwarded_by` one
 broker's turn. Directions come first: where patterns follow advertisements, these are passed on in
 two sweeps of their own.
 
@@ -62,7 +63,7 @@ READY_MAX: Final = 200_000
 make one ready takes five times as long as to find its place."""
 
 ReadyOf: TypeAlias = Callable[[Pattern], CompiledPattern]
-Promises: TypeAlias = Mapping[tuple[str, str], tuple[Advertisement, ...]]
+AdvertisementsByLink: TypeAlias = Mapping[tuple[str, str], tuple[Advertisement, ...]]
 """Advertisements by (broker, neighbour): what the neighbour has passed on to the broker."""
 
 
@@ -70,13 +71,13 @@ Promises: TypeAlias = Mapping[tuple[str, str], tuple[Advertisement, ...]]
 class Routes:
     """What all brokers know of each other, by (broker, neighbour)."""
 
-    said: Mapping[tuple[str, str], tuple[Pattern, ...]]
-    """The patterns that lead from the broker to the neighbour, which has said them, in the order of
+    forwarded: Mapping[tuple[str, str], tuple[Pattern, ...]]
+    """The patterns that lead from the broker to the neighbour, which sent them, in the order of
     texts. Each link is there, in both directions."""
     hints: Mapping[tuple[str, str], Hints] = field(default_factory=dict)
-    """What the neighbour would like to be told with documents; none unless the strategy annotates.
+    """What the neighbour would like to know with documents; none unless the strategy annotates.
 
-    Routers tell so whenever they say something; these are as if told when all has been heard.
+    Routers send this with each change; these are as if sent when all changes have come.
     """
 
 
@@ -101,21 +102,21 @@ def spread(
     """
     for broker in (*own, *(advertisements or ())):
         tree.neighbours(broker)
-    promises = passed_on(tree, strategy, advertisements or {})
+    by_link = passed_on(tree, strategy, advertisements or {})
     ready_of, text_of = ready_memory(), cache(_text)
-    said: dict[tuple[str, str], tuple[Pattern, ...]] = {}
+    forwarded: dict[tuple[str, str], tuple[Pattern, ...]] = {}
     for turn in chain.from_iterable(rounds(tree)):
-        told = speak(
+        forwarded_over = forwarded_by(
             strategy,
             own.get(turn.broker, ()),
-            {link: said[turn.broker, link] for link in heard_before(tree, turn, said)},
+            {link: forwarded[turn.broker, link] for link in received_before(tree, turn, forwarded)},
             turn.to,
-            advertised={link: promises.get((turn.broker, link), ()) for link in turn.to},
+            advertised={link: by_link.get((turn.broker, link), ()) for link in turn.to},
             ready_of=ready_of,
         )
-        for link, patterns in told.items():
-            said[link, turn.broker] = tuple(sorted(patterns, key=text_of))
-    return Routes(said, _hints(tree, strategy, own, said) if hints else {})
+        for link, patterns in forwarded_over.items():
+            forwarded[link, turn.broker] = tuple(sorted(patterns, key=text_of))
+    return Routes(forwarded, _hints(tree, strategy, own, forwarded) if hints else {})
 
 
 def rounds(tree: Tree) -> tuple[tuple[Turn, ...], ...]:
@@ -147,28 +148,30 @@ def _others(tree: Tree, broker: str, parent: str | None) -> tuple[str, ...]:
     return tuple(each for each in tree.neighbours(broker) if each != parent)
 
 
-def heard_before(tree: Tree, turn: Turn, said: Collection[tuple[str, str]]) -> tuple[str, ...]:
+def received_before(
+    tree: Tree, turn: Turn, forwarded: Collection[tuple[str, str]]
+) -> tuple[str, ...]:
     """The neighbours that have spoken and whose words matter: not to themselves alone."""
     return tuple(
         link
         for link in tree.neighbours(turn.broker)
-        if (turn.broker, link) in said and turn.to != (link,)
+        if (turn.broker, link) in forwarded and turn.to != (link,)
     )
 
 
 # A broker's turn.
 
 
-def speak(
+def forwarded_by(
     strategy: Strategy,
     own: Iterable[Pattern],
-    heard: Mapping[str, Iterable[Pattern]],
+    received: Mapping[str, Iterable[Pattern]],
     to: Collection[str],
     *,
     advertised: Mapping[str, tuple[Advertisement, ...]] | None = None,
     ready_of: ReadyOf | None = None,
 ) -> dict[str, tuple[Pattern, ...]]:
-    """What a broker says to some neighbours, given its clients' patterns and what it has heard.
+    """What a broker sends some neighbours, given its clients' patterns and what came from others.
 
     ``advertised`` is what came by the links to these neighbours. Patterns are in no special order,
     but always in the same.
@@ -176,13 +179,13 @@ def speak(
     if strategy.unit == "path":
         own = chain.from_iterable(map(linear_parts, own))
     sources: dict[str | None, Iterable[Pattern]] = {None: own}
-    sources.update(heard)
+    sources.update(received)
     possible = _not_held_back(strategy, sources, to, ready_of)
     if strategy.towards == "all" and strategy.merging == "none":
         return possible
-    promises = advertised or {}
+    advertisements = advertised or {}
     return {
-        link: _outgoing(strategy, patterns, promises.get(link, ()))
+        link: _outgoing(strategy, patterns, advertisements.get(link, ()))
         for link, patterns in possible.items()
     }
 
@@ -228,9 +231,9 @@ def _uncovered(
         news = every if source is None else every & ~bits.get(source, 0)
         for pattern in patterns:
             sets[pattern] = sets.get(pattern, 0) | news
-    said = minimal_sets(sets, ready_of=ready_of)
+    forwarded = minimal_sets(sets, ready_of=ready_of)
     return {
-        link: tuple(pattern for pattern, links in said.items() if links & bit)
+        link: tuple(pattern for pattern, links in forwarded.items() if links & bit)
         for link, bit in bits.items()
     }
 
@@ -261,38 +264,38 @@ def ready_memory(patterns_max: int = READY_MAX) -> ReadyOf:
 
 def passed_on(
     tree: Tree, strategy: Strategy, own: Mapping[str, Collection[Advertisement]]
-) -> Promises:
+) -> AdvertisementsByLink:
     """The advertisements that come by each link; none where nobody looks at them."""
-    said: dict[tuple[str, str], tuple[Advertisement, ...]] = {}
+    forwarded: dict[tuple[str, str], tuple[Advertisement, ...]] = {}
     if strategy.towards == "all":
-        return said
+        return forwarded
     for turn in chain.from_iterable(rounds(tree)):
         table = AdvertisementTable()
         for advertisement in own.get(turn.broker, ()):
             table.add(advertisement, None)
-        for link in heard_before(tree, turn, said):
-            for advertisement in said[turn.broker, link]:
+        for link in received_before(tree, turn, forwarded):
+            for advertisement in forwarded[turn.broker, link]:
                 table.add(advertisement, LinkId(link))
         for link in turn.to:
-            said[link, turn.broker] = table.forwarded(LinkId(link))
-    return said
+            forwarded[link, turn.broker] = table.forwarded(LinkId(link))
+    return forwarded
 
 
 def _hints(
     tree: Tree,
     strategy: Strategy,
     own: Mapping[str, Collection[Pattern]],
-    said: Mapping[tuple[str, str], tuple[Pattern, ...]],
+    forwarded: Mapping[tuple[str, str], tuple[Pattern, ...]],
 ) -> dict[tuple[str, str], Hints]:
     if strategy.protocol == "none" or not Agreements(strategy).kinds:
         return {}
     hints = {}
     for broker in tree.brokers:
         agreements, links = Agreements(strategy), tree.neighbours(broker)
-        for pattern in chain(own.get(broker, ()), *(said[broker, link] for link in links)):
+        for pattern in chain(own.get(broker, ()), *(forwarded[broker, link] for link in links)):
             agreements.add(pattern)
         for link in links:
-            hints[link, broker] = agreements.send(LinkId(link), said[link, broker], 1, 1)
+            hints[link, broker] = agreements.send(LinkId(link), forwarded[link, broker], 1, 1)
     return hints
 
 

@@ -16,10 +16,10 @@ another machine than the one that has worked out the routes:
 
 - One that sends no annotations is **one matcher**, of its own subscriptions and of the routes
   together, so that a document is read once. A compiled matcher can be mapped from a file as it is.
-- One that sends annotations reads them by tables of what it said over each link
+- One that sends annotations reads them by tables of what it sent over each link
   (:mod:`~twigcast.routing.annotations.hints`). The costly part of these, which of the broker's
-  patterns each pattern said covers, is found once, by :func:`agreements`, and goes along with the
-  tables.
+  patterns each pattern that was sent covers, is found once, by :func:`agreements`, and goes along
+  with the tables.
 
 Where a strategy counts traffic in paths, documents still travel whole here: over the same links,
 since a document has a path for a link exactly if one of its linear parts matches the document.
@@ -56,23 +56,23 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 
 _SESSION: Final = 1
-"""Nothing changes, so all that was ever said was said at once: in change 1 of session 1."""
+"""Nothing changes, so all that was ever sent was sent at once: in change 1 of session 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandingTables:
-    """All that a broker knows. What is said of links is said of each of them."""
+    """All that a broker knows. What holds for links holds for each of them."""
 
     own: Mapping[int, Pattern]
     """Its clients' subscriptions, by numbers from 0 on that need not be without gaps."""
     routes: Mapping[LinkId, tuple[Pattern, ...]]
     """The patterns that lead to each link, in the order of texts; a link may have none."""
-    said: Mapping[LinkId, tuple[Pattern, ...]] = field(default_factory=dict)
-    """The patterns it said over each link, which are the far broker's routes to it."""
+    sent: Mapping[LinkId, tuple[Pattern, ...]] = field(default_factory=dict)
+    """The patterns it sent over each link, which are the far broker's routes to it."""
     covered: Mapping[Pattern, tuple[Pattern, ...]] = field(default_factory=dict)
-    """Which of its patterns each pattern it said covers."""
+    """Which of its patterns each pattern it sent covers."""
     hints: Mapping[LinkId, Hints] = field(default_factory=dict)
-    """What the far broker would like to be told; nothing if it is not among them."""
+    """What the far broker would like to know; nothing if it is not among them."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -152,18 +152,18 @@ def agreements(
     if strategy.protocol == "none":
         return dict(tables)
     kinds = Kinds.parse(strategy.annotations)
-    told = {
-        broker: _with_said(each, {link: tables[link].routes[broker] for link in each.routes}, kinds)
+    with_sent = {
+        broker: _with_sent(each, {link: tables[link].routes[broker] for link in each.routes}, kinds)
         for broker, each in tables.items()
     }
-    asked = {
+    requests = {
         (broker, link): _hint_table(each, link, kinds).hints
-        for broker, each in told.items()
+        for broker, each in with_sent.items()
         for link in each.routes
     }
     return {
-        broker: replace(each, hints={link: asked[link, broker] for link in each.routes})
-        for broker, each in told.items()
+        broker: replace(each, hints={link: requests[link, broker] for link in each.routes})
+        for broker, each in with_sent.items()
     }
 
 
@@ -241,8 +241,8 @@ def _together(answers: Iterable[Decided]) -> RoutingDecision:
     undecided: list[int] = []
     ignored = None
     for answer in answers:
-        told = answer.annotations or (None,) * len(answer.links)
-        sent.update(zip(answer.links, told, strict=True))
+        annotations = answer.annotations or (None,) * len(answer.links)
+        sent.update(zip(answer.links, annotations, strict=True))
         own += answer.subscriptions
         undecided += answer.undecided
         ignored = ignored or answer.ignored
@@ -256,24 +256,24 @@ def _together(answers: Iterable[Decided]) -> RoutingDecision:
     )
 
 
-def _with_said(
-    tables: StandingTables, said: Mapping[LinkId, tuple[Pattern, ...]], kinds: Kinds
+def _with_sent(
+    tables: StandingTables, sent: Mapping[LinkId, tuple[Pattern, ...]], kinds: Kinds
 ) -> StandingTables:
-    """The same tables, with what was said, and what that covers."""
+    """The same tables, with what was sent, and what that covers."""
     covered: dict[Pattern, tuple[Pattern, ...]] = {}
     if kinds.ps or kinds.ns:
         patterns, index = tables.patterns, CoverIndex()
         for number, pattern in enumerate(patterns):
             index.add(number, pattern)
-        for pattern in chain(*said.values()):
+        for pattern in chain(*sent.values()):
             if pattern not in covered:
                 covered[pattern] = tuple(patterns[each] for each in index.covered(pattern))
-    return replace(tables, said=said, covered=covered)
+    return replace(tables, sent=sent, covered=covered)
 
 
 def _hint_table(tables: StandingTables, link: LinkId, kinds: Kinds) -> HintTable:
     """What makes sense of annotations that come over a link: the same wherever it is made."""
-    return hint_table(tables.said[link], tables.patterns, tables.covered.__getitem__, kinds)
+    return hint_table(tables.sent[link], tables.patterns, tables.covered.__getitem__, kinds)
 
 
 def _routes(tables: StandingTables) -> Iterator[Pattern]:

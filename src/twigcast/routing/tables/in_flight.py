@@ -75,7 +75,7 @@ class OpenDocuments:
         return len(self._documents)
 
     def fault(self, answer: Decided) -> str | None:
-        """Why an answer cannot count; None if it can. Nothing may be said twice."""
+        """Why an answer cannot count; None if it can. Nothing may be answered twice."""
         document = self._documents.get(answer.number)
         if document is None or document.is_answered:
             return f"no document waits for the answer {answer.number}"
@@ -109,12 +109,12 @@ class OpenDocuments:
         document = self._documents.get(answer.number)
         if document is None:
             return
-        told = Decided(answer.number, error=error)
+        failed = Decided(answer.number, error=error)
         if not answer.final:
-            document.to_come = iter((told,))
+            document.to_come = iter((failed,))
             return
         document.answers = deque(each for each in document.answers if each is not answer)
-        document.answers.append(told)
+        document.answers.append(failed)
         document.is_answered = True
         yield from self._due(document.effect.publication.origin)
 

@@ -1,7 +1,7 @@
 """Hints and annotations in the shape in which they cross a link.
 
 Hints go with a change, as arrays inside its own. They are bounded like all that a broker may ask
-(:class:`~twigcast.routing.annotations.hints.HintLimits`); whether they fit the patterns said the
+(:class:`~twigcast.routing.annotations.hints.HintLimits`); whether they fit the patterns sent the
 router checks, which alone knows these.
 
 Annotations go with a document, as bytes that are a value in MessagePack by itself:
@@ -29,8 +29,8 @@ from twigcast.routing.wire.texts import read_pattern
 HINT_WILDCARDS_MAX: Final = 1_024
 """Wildcards asked for of one pattern: twice as many as 256 steps can have."""
 
-SAID_PATTERNS_MAX: Final = 1_048_576
-"""Patterns said over one link that hints can speak of. Who says more gets no annotations."""
+SENT_PATTERNS_MAX: Final = 1_048_576
+"""Patterns sent over one link that hints can be about. Who sends more gets no annotations."""
 
 
 class _Shape(Struct, array_like=True, forbid_unknown_fields=True):
@@ -47,9 +47,9 @@ class _SimpleHint(_Shape):
 
 
 class HintsForm(_Shape):
-    """What a broker would like to be told; rows are the canonical texts of patterns."""
+    """What a broker would like to know; rows are the canonical texts of patterns."""
 
-    covered: Annotated[tuple[int, ...], Meta(max_length=SAID_PATTERNS_MAX)]
+    covered: Annotated[tuple[int, ...], Meta(max_length=SENT_PATTERNS_MAX)]
     simple: Annotated[tuple[_SimpleHint, ...], Meta(max_length=HINT_LIMITS.simple_max)]
     rows: Annotated[tuple[tuple[str, int], ...], Meta(max_length=HINT_LIMITS.rows_max)]
     placed: Annotated[tuple[int, ...], Meta(max_length=HINT_LIMITS.rows_max)]
@@ -57,7 +57,7 @@ class HintsForm(_Shape):
 
 def hints_form(hints: Hints) -> HintsForm:
     """The form of hints; UsageError if they are more than may cross a link."""
-    _check("covered", len(hints.covered), SAID_PATTERNS_MAX)
+    _check("covered", len(hints.covered), SENT_PATTERNS_MAX)
     _check("simple", len(hints.simple), HINT_LIMITS.simple_max)
     _check("rows", len(hints.rows), HINT_LIMITS.rows_max)
     _check("placed", len(hints.placed), HINT_LIMITS.rows_max)

@@ -90,8 +90,8 @@ class ChangeForm(Form, tag="change"):
     def weight(self) -> int:
         """How much work it can be to read them, in characters of plain paths."""
         patterns = sum(map(pattern_weight, chain(self.routes, self.withdrawn)))
-        promises = chain(self.advertisements, self.unadvertised)
-        return patterns + sum(map(advertisement_weight, promises))
+        advertisements = chain(self.advertisements, self.unadvertised)
+        return patterns + sum(map(advertisement_weight, advertisements))
 
 
 class ArriveForm(Form, tag="arrive"):
@@ -269,8 +269,8 @@ def form_of(value: object) -> Form:
             last=True,
             routes=tuple(route.text for route in value.routes),
             withdrawn=tuple(route.text for route in value.withdrawn),
-            advertisements=tuple(promise.text for promise in value.advertisements),
-            unadvertised=tuple(promise.text for promise in value.unadvertised),
+            advertisements=tuple(advertisement.text for advertisement in value.advertisements),
+            unadvertised=tuple(advertisement.text for advertisement in value.unadvertised),
             hints=None if value.hints is None else hints_form(value.hints),
         )
     form = _FORM_OF[type(value)]

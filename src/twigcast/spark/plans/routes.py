@@ -30,7 +30,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from twigcast.covering import Advertisement
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
-from twigcast.routing.static.route_computation import Turn, heard_before, passed_on, rounds, spread
+from twigcast.routing.static.route_computation import (
+    Turn,
+    passed_on,
+    received_before,
+    rounds,
+    spread,
+)
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
 from twigcast.slips import asked
@@ -92,7 +98,7 @@ def compute_routes(  # noqa: PLR0917 - the order is that of the guide: where, ho
     if own.num_rows < spark_min:
         patterns = {broker: book.patterns(broker) for broker in tree.brokers}
         found = spread(tree, strategy, patterns, advertisements, hints=False)
-        for (broker, neighbour), said in found.said.items():
+        for (broker, neighbour), said in found.forwarded.items():
             book.hear(broker, neighbour, (each.text for each in said))
         return book.routes()
     promises = passed_on(tree, strategy, advertisements or {})
@@ -183,7 +189,7 @@ class _Book:
 
     def _known(self, turn: Turn) -> dict[int, Numbers]:
         """The numbers of all that a broker has and has heard, by the number of the source."""
-        links = heard_before(self._tree, turn, self._said)
+        links = received_before(self._tree, turn, self._said)
         known = {self._place[link]: self._said[turn.broker, link] for link in links}
         return {OWN: self._own.get(turn.broker, _NONE), **known}
 

@@ -33,7 +33,12 @@ from twigcast.covering.containment.covers import CompiledPattern, ready
 from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
-from twigcast.routing.static.route_computation import Promises, Turn, ready_memory, speak
+from twigcast.routing.static.route_computation import (
+    AdvertisementsByLink,
+    Turn,
+    forwarded_by,
+    ready_memory,
+)
 from twigcast.routing.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -77,7 +82,7 @@ class Round(NamedTuple):
     brokers: tuple[str, ...]
     """Their names by number."""
     tasks: tuple[tuple[Turn, ...], ...]
-    promises: Promises
+    promises: AdvertisementsByLink
 
 
 class _RoundRows(NamedTuple):
@@ -173,7 +178,7 @@ def _taken(turn: Turn, rows: _RoundRows, told: Round) -> pa.RecordBatch:
     def ready_of(pattern: Pattern) -> CompiledPattern:
         return _kept_ready(pattern) if pattern in code_of else ready(pattern.condition)
 
-    said = speak(
+    said = forwarded_by(
         told.strategy,
         own,
         heard,

@@ -112,7 +112,7 @@ class Stage:
         own: dict[str, list[Pattern]] = {}
         for broker, pattern in asked:
             own.setdefault(broker, []).append(pattern)
-        said = spread(whole, strategy, own, advertised).said
+        said = spread(whole, strategy, own, advertised).forwarded
         self.routes = pa.table(
             {
                 "broker": [link[0] for link, all_ in said.items() for _ in all_],

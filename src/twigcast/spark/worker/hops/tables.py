@@ -252,7 +252,7 @@ def _form(tables: StandingTables) -> _Tables:
             _Link(
                 link,
                 [numbers[pattern] for pattern in routes],
-                [pattern.text for pattern in tables.said.get(link, ())],
+                [pattern.text for pattern in tables.sent.get(link, ())],
                 _hints_form(tables.hints.get(link)),
             )
             for link, routes in tables.routes.items()
