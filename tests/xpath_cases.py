@@ -27,7 +27,7 @@ _OF_ALL_KINDS: Final = """\
 <b n='2' x='2' xml:id='i' class=' x  y '>5</b><!--c1--><c n='4'><b n='8'>x</b><d n='16'/>\
 <b n='32' class='x'>y<e n='64' xml:lang='de' xml:id='k'/></b><?t c?>z</c><?q r q?> u \
 <p:f n='128' p:x='3' x='-1.5' y=''><p:b n='256'>10</p:b><b n='512' xml:id='j' y='i j'> 5 \
-</b><![CDATA[]]></p:f><c n='1024' class='xy'>5</c></a><!--9--><?u 9?>"""
+</b><![CDATA[<7]]></p:f><c n='1024' class='xy'>5</c></a><!--9--><?u 9?>"""
 """Nodes before and behind the root as well; ``n`` tells elements apart, also by its sums."""
 
 _ROOT_FIRST: Final = """\
@@ -42,7 +42,7 @@ _FEW_AMONG_MANY: Final = f"""\
 
 _NUMBERS: Final = """\
 <r n='1'><v n='2'>1e2</v><v n='4'>-</v><v n='8'>-5</v><v n='16'>.5</v><v n='32'>5.</v>\
-<v n='64'>+1</v><v n='128'> 7\n</v><v n='256'/><v n='512'>éx\U0001f600</v></r>"""
+<v n='64'>+1</v><v n='128'> 7\n</v><v n='256'/><v n='512'>éx\U0001f600</v></r><!--x-->"""
 
 DOCUMENTS: Final = tuple(
     text.encode() for text in (_OF_ALL_KINDS, _ROOT_FIRST, _FEW_AMONG_MANY, _NUMBERS)
