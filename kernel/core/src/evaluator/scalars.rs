@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
                 }
                 let text = self.text(right, at)?;
                 for &node in set.iter() {
-                    let equal = *self.value_of(node)? == *text;
+                    let equal = *self.value_to_equal(node)? == *text;
                     if equal == (comparison == Comparison::Equal) {
                         return Ok(true);
                     }
@@ -70,9 +70,11 @@ impl<'a> Run<'a> {
                 Ok(comparison.of_numbers(left, right))
             }
             (Kind::Text, _) if self.is_nothing(right) => {
+                self.check_document([left, right], at)?;
                 Ok(self.is_empty(left, at)? == (comparison == Comparison::Equal))
             }
             (Kind::Text, _) => {
+                self.check_document([left, right], at)?;
                 let (left, right) = (self.text(left, at)?, self.text(right, at)?);
                 self.spend_bytes(left.len().min(right.len()))?;
                 Ok((left == right) == (comparison == Comparison::Equal))
@@ -98,9 +100,9 @@ impl<'a> Run<'a> {
         match comparison {
             Comparison::Equal => self.share_value(&left, &right),
             Comparison::Unequal => {
-                let first = self.value_of(left[0])?;
+                let first = self.value_to_equal(left[0])?;
                 for &node in left.iter().chain(right.iter()) {
-                    if self.value_of(node)? != first {
+                    if self.value_to_equal(node)? != first {
                         return Ok(true);
                     }
                 }
@@ -127,14 +129,39 @@ impl<'a> Run<'a> {
         };
         let mut values = FxHashSet::default();
         for &node in few {
-            values.insert(self.value_of(node)?);
+            values.insert(self.value_to_equal(node)?);
         }
         for &node in many {
-            if values.contains(self.value_of(node)?) {
+            if values.contains(self.value_to_equal(node)?) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The string-value of a node that is compared for equality. Of the document node libxml2 looks at
+    /// how its root begins first, which may be otherwise than the text of declared entities.
+    fn value_to_equal(&mut self, node: u32) -> Answer<&'a [u8]> {
+        let value = self.value_of(node)?;
+        let begins = |text: &'a [u8]| &text[..text.len().min(2)];
+        if node == DOCUMENT && begins(value) != begins(&self.document.tree.text) {
+            return Err(Stop::Unsure);
+        }
+        Ok(value)
+    }
+
+    /// The same where the node is the context, and its value one of two strings.
+    fn check_document(&mut self, sides: [Id; 2], at: At) -> Answer<()> {
+        if at.node == DOCUMENT && self.document.tree.subset_has_nodes {
+            let is_value = |&it: &Id| match self.graph.expr(it) {
+                Expr::StringOf(set) => *self.graph.expr(*set) == Expr::Context,
+                _ => false,
+            };
+            if sides.iter().any(is_value) {
+                self.value_to_equal(DOCUMENT)?;
+            }
+        }
+        Ok(())
     }
 
     /// The least and the greatest number of some nodes; none if none is a number.

@@ -155,6 +155,9 @@ def _of_value(name: str, path: Path, operator: str, constant: Expression) -> Exp
     if isinstance(constant, Literal) and name == "number":
         return None
     if isinstance(constant, Literal) and operator in ("=", "!="):
+        if path == Path.rooted(()):
+            # Of a document with entities, libxml2 compares the node otherwise than its string.
+            return None
         filled = Binary("!=", path, Literal(""))
         if not constant.value:
             return filled if operator == "!=" else Call("not", (filled,))
