@@ -1,8 +1,8 @@
 """Faults planted into the evaluator of the kernel are found by the questions that quick tests ask.
 
-A copy of the kernel's core is built once with all faults of ``planted/faults.py``, of which one at a
-time is switched on. Each must make some answer to :func:`tests.xpath_cases.questions` wrong: found
-one by one, all at once, or by the index.
+A copy of the kernel's core is built once with all faults of ``planted/faults.py``, of which one at
+a time is switched on. Each must make some answer to :func:`tests.xpath_cases.questions` wrong:
+found one by one, all at once, or by the index.
 """
 
 from __future__ import annotations
@@ -78,7 +78,5 @@ def test_without_a_fault_all_answers_are_right(differences: dict[int, str]) -> N
 @pytest.mark.parametrize(
     ("number", "fault"), list(enumerate(FAULTS, 1)), ids=[one.what for one in FAULTS]
 )
-def test_a_planted_fault_is_found(
-    number: int, fault: Fault, differences: dict[int, str]
-) -> None:
+def test_a_planted_fault_is_found(number: int, fault: Fault, differences: dict[int, str]) -> None:
     assert differences[number], f"nothing shows it: {fault}"

@@ -78,8 +78,9 @@ def test_engines_agree_on_all_rules_that_people_wrote(
     genre: str, cost_max: int, shared_path: Callable[[str], Path]
 ) -> None:
     folder, data = shared_path("bench/rules") / genre, shared_path("data")
-    matches, _ = compared(rules_of(folder), contents_of(folder, data), cost_max=cost_max)
+    matches, undecided = compared(rules_of(folder), contents_of(folder, data), cost_max=cost_max)
     assert matches > 0
+    assert (undecided == 0) == (cost_max == COST_MAX)
 
 
 @NATIVE

@@ -462,6 +462,11 @@ def _places(steps: tuple[Step, ...], tail: Condition) -> list[_PathStep]:
             if not rest and tail is TRUE:
                 predicates = without_trailing(predicates)
             step = Step(step.axis, step.test, predicates)
+            left = tidy((*steps[: at - 1], step, *rest)) if step == CONTEXT_NODE else steps
+            if below and len(left) < len(steps):
+                # Without its predicates it says nothing.
+                steps, at = left, at - 2
+                continue
         place = _PathStep(step, rest, below)
         positional = any(map(is_positional, predicates))
         places.append(place if positional else place._replace(axes=_axes(place)))
