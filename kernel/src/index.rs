@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use twigcast_kernel_core::document::read::{Limits, Unsure};
 use twigcast_kernel_core::evaluator::expressions::COST_MAX;
+use twigcast_kernel_core::evaluator::memory::ANSWERS_BYTES_MAX;
 use twigcast_kernel_core::index::column::Buffer;
 use twigcast_kernel_core::index::{Index as Core, Refused};
 use twigcast_kernel_core::matching::links::Links as CoreLinks;
@@ -307,7 +308,7 @@ impl Index {
 
     /// The counters now.
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (held, sum) = detached(py, |detached| {
+        let (held, (sum, evaluator_bytes)) = detached(py, |detached| {
             let held = {
                 let core = self.core.read(detached);
                 [
@@ -318,9 +319,11 @@ impl Index {
                     ("bytes", core.held()),
                     ("path_bytes_max", self.bounds.budget_for(core.len())),
                     ("weight_max", self.bounds.weight_max(core.len()) as usize),
+                    ("answers_max", ANSWERS_BYTES_MAX),
                 ]
             };
-            Ok((held, self.pool.lock(detached).counters()))
+            let pool = self.pool.lock(detached);
+            Ok((held, (pool.counters(), pool.evaluator_bytes())))
         })?;
         let found = PyDict::new(py);
         for (name, number) in held {
@@ -338,6 +341,8 @@ impl Index {
         found.set_item("paths", sum.paths)?;
         found.set_item("path_bytes", sum.bytes)?;
         found.set_item("forgotten", sum.forgotten)?;
+        found.set_item("evaluator_bytes", evaluator_bytes)?;
+        found.set_item("answers_most", sum.answers_most)?;
         Ok(found)
     }
 }
@@ -461,6 +466,7 @@ impl Pool {
         self.done.undecided += after.undecided - before.undecided;
         self.done.abandoned += after.abandoned - before.abandoned;
         self.done.weight_most = self.done.weight_most.max(after.weight_most);
+        self.done.answers_most = self.done.answers_most.max(after.answers_most);
         self.done.forgotten += after.forgotten - before.forgotten;
         if self.idle.len() < POOL_MAX {
             self.idle.push(workspace);
@@ -478,6 +484,12 @@ impl Pool {
             sum.bytes = sum.bytes.max(one.bytes);
         }
         sum
+    }
+
+    /// Bytes that the workspace which has most holds for evaluating.
+    fn evaluator_bytes(&self) -> u64 {
+        let held = self.idle.iter().map(Workspace::evaluator_bytes);
+        held.max().unwrap_or(0)
     }
 }
 

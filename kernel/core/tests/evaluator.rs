@@ -434,9 +434,6 @@ fn the_text_of_declared_entities_is_part_of_the_document() {
         assert_eq!(found(text), Verdict::Unsure, "{text}");
     }
     assert_eq!(found("/a = 'xz'"), Verdict::Known(true));
-    let document = "<!DOCTYPE a [<!ENTITY e 'zz'>]><a>zzx&e;</a>";
-    let found = |text| verdicts(&[text], document, Costs::default(), 4)[0];
-    assert_eq!(found("string() != ."), Verdict::Known(false));
     // Entities inside each other can make more of it than is kept.
     let mut declared = "<!ENTITY e0 '0123456789'>".to_string();
     for number in 1..12 {

@@ -11,6 +11,7 @@ use crate::evaluator::axes::{Walk, range, walk};
 use crate::evaluator::graph::{Entry, Expr, Graph, Id, TRUE, TestId};
 use crate::evaluator::memory::{Filter, Memory};
 use crate::evaluator::nodes::{DOCUMENT, Document};
+use crate::evaluator::recent::Recent;
 use crate::evaluator::syntax::{Axis, Kind};
 
 /// Visits from single nodes that one condition may take, in times the nodes of the document; then all
@@ -19,6 +20,9 @@ pub const VISITS_EACH: u64 = 4;
 
 /// Bytes of strings that are one step.
 pub const BYTES_PER_STEP: usize = 32;
+
+/// Words of memory that are cleared in one step.
+const WORDS_PER_STEP: u64 = 16;
 
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +63,7 @@ pub struct Run<'a> {
     pub(super) graph: &'a Graph,
     pub(super) document: Document<'a>,
     pub(super) memory: &'a mut Memory,
+    pub(super) recent: Recent<'a>,
     /// Steps taken so far.
     pub steps: u64,
     /// Steps that may be taken.
@@ -80,6 +85,7 @@ impl<'a> Run<'a> {
             graph,
             document,
             memory,
+            recent: Recent::default(),
             steps: 0,
             steps_max,
             visits_each: VISITS_EACH,
@@ -119,6 +125,7 @@ impl<'a> Run<'a> {
             Expr::AtRoot(part) => self.holds(*part, At::alone(DOCUMENT)),
             Expr::All(parts) => {
                 for &part in parts {
+                    self.spend(1)?;
                     if !self.holds(part, at)? {
                         return Ok(false);
                     }
@@ -127,6 +134,7 @@ impl<'a> Run<'a> {
             }
             Expr::Any(parts) => {
                 for &part in parts {
+                    self.spend(1)?;
                     if self.holds(part, at)? {
                         return Ok(true);
                     }
@@ -148,8 +156,10 @@ impl<'a> Run<'a> {
             return Ok(false);
         }
         let answer = self.found(id, entry, at)?;
-        self.memory
+        let cleared = self
+            .memory
             .remember(id, node, answer, self.document.nodes.len());
+        self.spend(cleared / WORDS_PER_STEP)?;
         Ok(answer)
     }
 

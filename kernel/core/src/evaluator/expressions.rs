@@ -159,10 +159,24 @@ impl Evaluator {
         let together: Option<Vec<Verdict>> =
             asked.iter().map(|&it| verdict(run.decide(it))).collect();
         self.steps += run.steps;
-        match together {
+        let verdicts = match together {
             Some(verdicts) => verdicts,
+            // It was alone already, and had all that it may take.
+            None if asked.len() == 1 => vec![Verdict::Costly],
             None => self.in_rounds(graph, (tree, names), costs, asked),
-        }
+        };
+        self.memory.end();
+        verdicts
+    }
+
+    /// How many bytes are held for documents to come.
+    pub fn held(&self) -> usize {
+        self.nodes.held() + self.memory.held()
+    }
+
+    /// The most bytes of answers that were remembered of one document.
+    pub fn answers_most(&self) -> usize {
+        self.memory.most
     }
 
     fn in_rounds(

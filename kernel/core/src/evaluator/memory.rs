@@ -2,6 +2,7 @@
 //!
 //! Everything is stamped with the number of the run it belongs to, so that the next one begins at once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -11,9 +12,14 @@ use crate::evaluator::axes::reverse::Marks;
 use crate::evaluator::graph::{Graph, Id, TestId};
 use crate::evaluator::nodes::{Document, NodeKind, Nodes};
 use crate::evaluator::syntax::Test;
+use crate::sys::seeded_hash::Chance;
 
-/// Bytes of answers that are remembered of one document; beyond that they are worked out again.
+/// Bytes of answers and sets of nodes that are remembered of one document; beyond that they are worked
+/// out again.
 pub const ANSWERS_BYTES_MAX: usize = 64 << 20;
+
+/// Bytes that are kept for the answers to the next document, and as many for lists of nodes: fresh memory costs more than most answers.
+const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// What is remembered of a condition.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,11 +72,19 @@ pub struct Memory {
     run: u64,
     states: Vec<State>,
     answers: Vec<u64>,
+    /// Bytes of sets, and of what is known of them.
+    taken: usize,
+    /// The most bytes that were remembered of one document.
+    pub most: usize,
     passing: Vec<Passing>,
+    /// For how many nodes there is room in the lists of those that pass.
+    listed: usize,
     /// Sets of nodes that depend on no node.
     pub(super) sets: FxHashMap<Id, Arc<Vec<u32>>>,
     /// Elements by their identifiers.
-    pub(super) identified: Option<FxHashMap<Box<[u8]>, u32>>,
+    pub(super) identified: Option<HashMap<Box<[u8]>, u32, Chance>>,
+    /// For tables of what strangers write.
+    pub(super) chance: Chance,
 }
 
 impl Memory {
@@ -79,21 +93,52 @@ impl Memory {
         self.run += 1;
         self.states.resize(graph.len(), State::default());
         self.passing.resize(graph.test_count(), Passing::default());
+        self.forget();
+    }
+
+    /// Forgets all of a document, and gives back what the next one may not need.
+    pub fn end(&mut self) {
+        self.forget();
+        if self.answers.capacity() * size_of::<u64>() > KEPT_BYTES_MAX {
+            self.answers = Vec::new();
+        }
+        if self.listed * size_of::<u32>() > KEPT_BYTES_MAX {
+            self.passing.clear();
+            self.listed = 0;
+        }
+    }
+
+    fn forget(&mut self) {
+        self.most = self.most.max(self.remembered());
         self.answers.clear();
+        self.taken = 0;
         self.sets.clear();
         self.identified = None;
+    }
+
+    /// Bytes that are remembered of the document.
+    fn remembered(&self) -> usize {
+        self.answers.len() * size_of::<u64>() + self.taken
+    }
+
+    /// Takes so many bytes for sets; whether there is room.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        let has_room = self.remembered() + bytes <= ANSWERS_BYTES_MAX;
+        self.taken += if has_room { bytes } else { 0 };
+        has_room
+    }
+
+    /// Gives back bytes that were taken.
+    pub(super) fn give_back(&mut self, bytes: usize) {
+        self.taken -= bytes;
     }
 
     /// How many bytes are held.
     pub fn held(&self) -> usize {
         self.states.capacity() * size_of::<State>()
             + self.passing.capacity() * size_of::<Passing>()
-            + self
-                .passing
-                .iter()
-                .map(|it| it.nodes.capacity() * 4)
-                .sum::<usize>()
-            + self.answers.capacity() * 8
+            + self.listed * size_of::<u32>()
+            + self.answers.capacity() * size_of::<u64>()
     }
 
     // Answers.
@@ -145,17 +190,20 @@ impl Memory {
         }
     }
 
-    /// Remembers an answer, if there is room; `nodes` is how many the document has.
-    pub fn remember(&mut self, id: Id, node: u32, answer: bool, nodes: usize) {
+    /// Remembers an answer, if there is room; `nodes` is how many the document has. Tells how many words
+    /// were cleared for that.
+    pub fn remember(&mut self, id: Id, node: u32, answer: bool, nodes: usize) -> u64 {
         if node == 0 {
             self.state(id).root = Some(answer);
-            return;
+            return 0;
         }
+        let before = self.answers.len();
         let Some(start) = self.room(id, nodes, 0) else {
-            return;
+            return 0;
         };
         let bits = 1 | u64::from(answer) << 1;
         self.answers[start as usize + node as usize / 32] |= bits << (node % 32 * 2);
+        (self.answers.len() - before) as u64
     }
 
     /// Takes note that all answers of a condition are looked for at once, which is done but once.
@@ -188,7 +236,7 @@ impl Memory {
             return Some(start);
         }
         let start = self.answers.len();
-        if (start + words(nodes)) * 8 > ANSWERS_BYTES_MAX {
+        if self.remembered() + words(nodes) * size_of::<u64>() > ANSWERS_BYTES_MAX {
             return None;
         }
         self.answers.resize(start + words(nodes), filled);
@@ -212,6 +260,7 @@ impl Memory {
         let test = graph.test(id);
         let passing = &mut self.passing[id as usize];
         passing.run = self.run;
+        self.listed -= passing.nodes.capacity();
         let mut looked_at = 0;
         passing.filter = match test {
             Test::Node => Filter::Any,
@@ -266,6 +315,7 @@ impl Memory {
             Filter::Kind(kind) => document.nodes.of_kind(kind).is_empty(),
             _ => false,
         };
+        self.listed += passing.nodes.capacity();
         if is_empty {
             passing.filter = Filter::Nothing;
         }

@@ -33,6 +33,11 @@ impl Residuals {
         }
     }
 
+    /// Whether no subscription asks for any.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
     /// The expression of a subscription.
     pub fn get(&self, id: i64) -> Option<Id> {
         self.of.get(&id).copied()

@@ -1,19 +1,22 @@
 //! Values of expressions: strings and numbers, and how they compare.
 
 use std::borrow::Cow;
-
-use rustc_hash::FxHashSet;
+use std::collections::HashSet;
 
 use crate::document::tree::NONE;
 use crate::evaluator::conditions::{Answer, At, Run, Stop};
 use crate::evaluator::graph::{Expr, Id, NamePart, Rounding};
 use crate::evaluator::nodes::{DOCUMENT, NodeKind};
+use crate::evaluator::sets::Set;
 use crate::evaluator::syntax::{Arithmetic, Comparison, Kind};
 use crate::evaluator::text;
 use crate::matching::value;
 
 /// The namespace of `xml:lang` and `xml:id`.
 pub(super) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
+
+/// Steps that it takes to find the value of a node, however short.
+const STEPS_PER_VALUE: u64 = 2;
 
 type Text<'a> = Cow<'a, [u8]>;
 
@@ -51,9 +54,10 @@ impl<'a> Run<'a> {
                 if set.is_empty() {
                     return Ok(false);
                 }
+                self.check_compared(&set)?;
                 let text = self.text(right, at)?;
                 for &node in set.iter() {
-                    let equal = *self.value_to_equal(node)? == *text;
+                    let equal = *self.value_of(node)? == *text;
                     if equal == (comparison == Comparison::Equal) {
                         return Ok(true);
                     }
@@ -70,15 +74,30 @@ impl<'a> Run<'a> {
                 Ok(comparison.of_numbers(left, right))
             }
             (Kind::Text, _) if self.is_nothing(right) => {
-                self.check_document([left, right], at)?;
                 Ok(self.is_empty(left, at)? == (comparison == Comparison::Equal))
             }
             (Kind::Text, _) => {
-                self.check_document([left, right], at)?;
+                for side in [left, right] {
+                    if self.document.tree.subset_has_nodes
+                        && let Expr::StringOf(set) = self.graph.expr(side)
+                    {
+                        let first = self.first(*set, at)?;
+                        self.check_compared(first.as_slice())?;
+                    }
+                }
                 let (left, right) = (self.text(left, at)?, self.text(right, at)?);
                 self.spend_bytes(left.len().min(right.len()))?;
                 Ok((left == right) == (comparison == Comparison::Equal))
             }
+        }
+    }
+
+    /// Of the values that are compared for equality, libxml2 looks at the beginning first: for the
+    /// document node, at that of its root element, even where declared entities have texts before it.
+    fn check_compared(&self, set: &[u32]) -> Answer<()> {
+        match set.first() {
+            Some(&DOCUMENT) if self.document.tree.subset_has_nodes => Err(Stop::Unsure),
+            _ => Ok(()),
         }
     }
 
@@ -89,20 +108,25 @@ impl<'a> Run<'a> {
         right: Id,
         at: At,
     ) -> Answer<bool> {
-        let left = self.nodes(left, at)?;
-        if left.is_empty() {
+        let one = self.nodes(left, at)?;
+        if one.is_empty() {
             return Ok(false);
         }
-        let right = self.nodes(right, at)?;
-        if right.is_empty() {
+        let other = self.nodes(right, at)?;
+        if other.is_empty() {
             return Ok(false);
+        }
+        if comparison.is_equality() {
+            self.check_compared(&one)?;
+            self.check_compared(&other)?;
         }
         match comparison {
-            Comparison::Equal => self.share_value(&left, &right),
+            Comparison::Equal if one.len() <= other.len() => self.share_value(&one, right, &other),
+            Comparison::Equal => self.share_value(&other, left, &one),
             Comparison::Unequal => {
-                let first = self.value_to_equal(left[0])?;
-                for &node in left.iter().chain(right.iter()) {
-                    if self.value_to_equal(node)? != first {
+                let first = self.value_of(one[0])?;
+                for &node in one.iter().chain(other.iter()) {
+                    if self.value_of(node)? != first {
                         return Ok(true);
                     }
                 }
@@ -110,7 +134,7 @@ impl<'a> Run<'a> {
             }
             _ => {
                 // The most favourable pair decides.
-                let (low, high) = (self.extremes(&left)?, self.extremes(&right)?);
+                let (low, high) = (self.extremes(left, &one)?, self.extremes(right, &other)?);
                 let upwards = matches!(comparison, Comparison::Less | Comparison::AtMost);
                 Ok(match (low, high) {
                     (Some(left), Some(right)) if upwards => comparison.of_numbers(left.0, right.1),
@@ -121,61 +145,30 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn share_value(&mut self, left: &[u32], right: &[u32]) -> Answer<bool> {
-        let (few, many) = if left.len() <= right.len() {
-            (left, right)
-        } else {
-            (right, left)
-        };
-        let mut values = FxHashSet::default();
-        for &node in few {
-            values.insert(self.value_to_equal(node)?);
+    /// Whether few nodes have a value of many, which a part is.
+    fn share_value(&mut self, few: &[u32], part: Id, many: &Set) -> Answer<bool> {
+        if let Some(known) = self.has_value_of(part, many, few)? {
+            return Ok(known);
         }
-        for &node in many {
-            if values.contains(self.value_to_equal(node)?) {
+        if let &[only] = few {
+            let value = self.value_of(only)?;
+            for &node in many.iter() {
+                if self.value_of(node)? == value {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        let mut values = HashSet::with_hasher(self.memory.chance.clone());
+        for &node in few {
+            values.insert(self.value_of(node)?);
+        }
+        for &node in many.iter() {
+            if values.contains(self.value_of(node)?) {
                 return Ok(true);
             }
         }
         Ok(false)
-    }
-
-    /// The string-value of a node that is compared for equality. Of the document node libxml2 looks at
-    /// how its root begins first, which may be otherwise than the text of declared entities.
-    fn value_to_equal(&mut self, node: u32) -> Answer<&'a [u8]> {
-        let value = self.value_of(node)?;
-        let begins = |text: &'a [u8]| &text[..text.len().min(2)];
-        if node == DOCUMENT && begins(value) != begins(&self.document.tree.text) {
-            return Err(Stop::Unsure);
-        }
-        Ok(value)
-    }
-
-    /// The same where the node is the context, and its value one of two strings.
-    fn check_document(&mut self, sides: [Id; 2], at: At) -> Answer<()> {
-        if at.node == DOCUMENT && self.document.tree.subset_has_nodes {
-            let is_value = |&it: &Id| match self.graph.expr(it) {
-                Expr::StringOf(set) => *self.graph.expr(*set) == Expr::Context,
-                _ => false,
-            };
-            if sides.iter().any(is_value) {
-                self.value_to_equal(DOCUMENT)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The least and the greatest number of some nodes; none if none is a number.
-    fn extremes(&mut self, nodes: &[u32]) -> Answer<Option<(f64, f64)>> {
-        let mut found: Option<(f64, f64)> = None;
-        for &node in nodes {
-            let number = self.number_of(node)?;
-            if number.is_nan() {
-                continue;
-            }
-            let (low, high) = found.unwrap_or((number, number));
-            found = Some((low.min(number), high.max(number)));
-        }
-        Ok(found)
     }
 
     pub(super) fn contains(&mut self, whole: Id, part: Id, at: At) -> Answer<bool> {
@@ -199,6 +192,7 @@ impl<'a> Run<'a> {
             let it = document.nodes.get(node);
             if it.kind == NodeKind::Element {
                 for attribute in node + 1..document.first_child(node) {
+                    self.spend(1)?;
                     let name = document.names.get(document.nodes.get(attribute).name);
                     if name == (XML_NAMESPACE, "lang") {
                         return Ok(text::is_language(document.value(attribute), &asked));
@@ -213,17 +207,18 @@ impl<'a> Run<'a> {
     // Numbers.
 
     pub(super) fn number(&mut self, id: Id, at: At) -> Answer<f64> {
-        Ok(match self.graph.expr(id) {
-            Expr::Number(bits) => f64::from_bits(*bits),
-            Expr::Position => f64::from(at.position),
-            Expr::Last => f64::from(at.size),
+        let expr = self.graph.expr(id);
+        match expr {
+            Expr::Number(bits) => return Ok(f64::from_bits(*bits)),
+            Expr::Position => return Ok(f64::from(at.position)),
+            Expr::Last => return Ok(f64::from(at.size)),
+            _ => self.spend(1)?,
+        }
+        Ok(match expr {
             Expr::Count(set) => self.count(*set, at)?,
             Expr::Sum(set) => {
-                let mut sum = 0.0;
-                for &node in self.nodes(*set, at)?.iter() {
-                    sum += self.number_of(node)?;
-                }
-                sum
+                let nodes = self.nodes(*set, at)?;
+                self.sum(*set, &nodes)?
             }
             Expr::AsNumber(one) if self.kind(*one) == Kind::Truth => {
                 f64::from(u8::from(self.holds(*one, at)?))
@@ -300,8 +295,11 @@ impl<'a> Run<'a> {
 
     pub(super) fn text(&mut self, id: Id, at: At) -> Answer<Text<'a>> {
         let expr = self.graph.expr(id);
+        if let Expr::Text(text) = expr {
+            return Ok(Cow::Borrowed(text.as_bytes()));
+        }
+        self.spend(1)?;
         Ok(match expr {
-            Expr::Text(text) => Cow::Borrowed(text.as_bytes()),
             Expr::StringOf(set) => match self.first(*set, at)? {
                 Some(node) => Cow::Borrowed(self.value_of(node)?),
                 None => Cow::Borrowed(b""),
@@ -371,11 +369,12 @@ impl<'a> Run<'a> {
             return Err(Stop::Unsure);
         }
         let value = document.value(node);
+        self.spend(STEPS_PER_VALUE)?;
         self.spend_bytes(value.len())?;
         Ok(value)
     }
 
-    fn number_of(&mut self, node: u32) -> Answer<f64> {
+    pub(super) fn number_of(&mut self, node: u32) -> Answer<f64> {
         Ok(value::number(self.value_of(node)?))
     }
 

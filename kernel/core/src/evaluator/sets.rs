@@ -1,9 +1,10 @@
 //! Sets of nodes: those that paths lead to, each axis followed in linear time from all nodes at once.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::evaluator::axes::reverse::Marks;
 use crate::evaluator::axes::walk;
@@ -13,8 +14,13 @@ use crate::evaluator::nodes::{DOCUMENT, NodeKind};
 use crate::evaluator::scalars::XML_NAMESPACE;
 use crate::evaluator::syntax::{Axis, Kind};
 use crate::evaluator::text;
+use crate::sys::seeded_hash::Chance;
 
-type Set = Arc<Vec<u32>>;
+/// Where a step leads to in fewer steps than this is not remembered.
+const STEPS_WORTH_KEEPING: u64 = 16;
+
+/// Nodes in document order, each once.
+pub(super) type Set = Arc<Vec<u32>>;
 
 impl Run<'_> {
     /// The first node of a set in document order.
@@ -67,8 +73,20 @@ impl Run<'_> {
             Expr::Root => Arc::new(vec![DOCUMENT]),
             Expr::Context => Arc::new(vec![at.node]),
             Expr::Step(base, axis, test, predicates) => {
+                let is_fresh = !is_local || *self.graph.expr(*base) == Expr::Context;
                 let base = self.nodes(*base, at)?;
-                self.stepped(&base, *axis, *test, predicates)?
+                if is_fresh {
+                    self.stepped(&base, *axis, *test, predicates)?
+                } else if let Some(known) = self.led_to(id, &base) {
+                    known
+                } else {
+                    let before = self.steps;
+                    let found = self.stepped(&base, *axis, *test, predicates)?;
+                    if self.steps - before >= STEPS_WORTH_KEEPING {
+                        self.remember_step(id, base, &found);
+                    }
+                    found
+                }
             }
             Expr::Filtered(base, predicates) => {
                 let mut left = match self.graph.expr(*base) {
@@ -96,7 +114,7 @@ impl Run<'_> {
             }
             _ => Arc::default(),
         };
-        if !is_local {
+        if !is_local && self.memory.take(set.len() * size_of::<u32>()) {
             self.memory.sets.insert(id, Arc::clone(&set));
         }
         Ok(set)
@@ -259,9 +277,9 @@ impl Run<'_> {
     }
 
     /// The elements by their `xml:id`: no other identifiers were declared.
-    fn identifiers(&self) -> FxHashMap<Box<[u8]>, u32> {
+    fn identifiers(&self) -> HashMap<Box<[u8]>, u32, Chance> {
         let document = self.document;
-        let mut found = FxHashMap::default();
+        let mut found = HashMap::with_hasher(self.memory.chance.clone());
         let Some(name) = document.names.find(XML_NAMESPACE, "id") else {
             return found;
         };

@@ -74,6 +74,8 @@ pub struct Counters {
     pub paths: u64,
     /// Bytes that remembered paths take.
     pub bytes: u64,
+    /// The most bytes of answers that were remembered of one document while it was evaluated.
+    pub answers_most: u64,
 }
 
 /// What one reader needs: it reads one document at a time, and remembers paths.
@@ -240,8 +242,14 @@ impl Workspace {
             forgotten: self.scans.iter().map(|it| it.paths.forgotten).sum(),
             paths: self.scans.iter().map(|it| it.paths.len() as u64).sum(),
             bytes: self.scans.iter().map(|it| it.paths.held() as u64).sum(),
+            answers_most: self.evaluator.answers_most() as u64,
             ..self.counters
         }
+    }
+
+    /// How many bytes are held for evaluating.
+    pub fn evaluator_bytes(&self) -> u64 {
+        self.evaluator.held() as u64
     }
 
     /// Finds what fires in the document that was read.
@@ -431,6 +439,8 @@ fn decide_from_bits(
     open: &mut Vec<Open>,
 ) {
     let records: &[Twig] = &decider.index.layers[number].twigs;
+    // Else the records of patterns, which are far apart, need not be looked at.
+    let are_some_evaluated = !decider.index.residuals.is_empty();
     for (place, &twig) in twigs.iter().enumerate() {
         if let Some(&soon) = twigs.get(place + AHEAD) {
             prefetch(records, soon as usize);
@@ -443,7 +453,9 @@ fn decide_from_bits(
             FromBits::Known(false) => {}
             FromBits::Known(true) => sink.report(record.pattern, record.key),
             // Whether what it asks for is there is found out once, by evaluating it.
-            FromBits::Doubt(_) if decider.index.is_evaluated(record.pattern) => {
+            FromBits::Doubt(_)
+                if are_some_evaluated && decider.index.is_evaluated(record.pattern) =>
+            {
                 sink.report(record.pattern, record.key);
             }
             FromBits::Doubt(doubts) => {

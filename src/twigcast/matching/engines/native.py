@@ -97,6 +97,11 @@ class NativeStatistics(EngineStatistics):
     remembered_bytes_max: int
     forgotten: int
     """How often a reader had no more room and forgot everything."""
+    evaluator_bytes: int
+    """What the reader that has most keeps for evaluating: the nodes of a document, lists of them."""
+    answers_bytes_most: int
+    """Answers and sets of nodes that were remembered of one document, of ``answers_bytes_max``."""
+    answers_bytes_max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +329,9 @@ class NativeEngine:
             remembered_bytes=counts["path_bytes"],
             remembered_bytes_max=counts["path_bytes_max"],
             forgotten=counts["forgotten"],
+            evaluator_bytes=counts["evaluator_bytes"],
+            answers_bytes_most=counts["answers_most"],
+            answers_bytes_max=counts["answers_max"],
         )
 
     def match_buffers(
