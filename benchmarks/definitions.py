@@ -5,6 +5,7 @@ at 1,000 and 10,000 were found by libxml2 long before this project (a run also c
 single answer with it). The others were found when the definition was written, with all engines
 in agreement; in each run lxml, one by one, decides a sample anew. A run whose engines find another
 number fails. Those about rules that people wrote are in ``rule_definitions.py``, those about
+the hardest expressions in ``worst_case_definitions.py``, those about
 routers and networks in ``network_definitions.py``, those about the pipeline on Spark in
 ``spark_definitions.py``.
 """
@@ -21,6 +22,7 @@ from benchmarks.rule_definitions import RULE_DEFINITIONS
 from benchmarks.shard_definitions import SHARD_DEFINITIONS
 from benchmarks.spark_definitions import SPARK_DEFINITIONS
 from benchmarks.stream_definitions import STREAM_DEFINITIONS
+from benchmarks.worst_case_definitions import WORST_CASE_DEFINITIONS
 
 
 def _times_parse(kind: str, number: str, at_most: float, engine: str = "native") -> Bar:
@@ -490,6 +492,7 @@ DEFINITIONS = (
     _news("values", (408_988, 8_766)),
     _news("branches", (3_324_098, 91_229)),
     *RULE_DEFINITIONS,
+    *WORST_CASE_DEFINITIONS,
     *NETWORK_DEFINITIONS,
     *SHARD_DEFINITIONS,
     *SPARK_DEFINITIONS,

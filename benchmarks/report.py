@@ -19,6 +19,16 @@ from benchmarks.measure import Measurement
 
 HEADINGS = {
     "documents": "documents",
+    "size_1_ms": "smallest document, CPU ms",
+    "size_1_steps": "… steps",
+    "size_2_ms": "4 times as large, CPU ms",
+    "size_2_steps": "… steps",
+    "size_3_ms": "16 times, CPU ms",
+    "size_3_steps": "… steps",
+    "size_4_ms": "64 times, CPU ms",
+    "size_4_steps": "… steps",
+    "case_ms": "slowest document, CPU ms",
+    "growth": "steps grow with the size to the power of",
     "compile_s": "compile, CPU s",
     "ready_s": "first document after, s",
     "first_sight_us": "first sight, CPU µs per document",
@@ -185,7 +195,7 @@ def verdicts(definition: Definition, measurements: Sequence[Measurement]) -> lis
 
 def title(definition: Definition) -> str:
     """The definition in one line."""
-    shared = definition.workload.startswith(("nitf/", "rules/"))
+    shared = definition.workload.startswith(("nitf/", "rules/", "hard/"))
     drawn = "" if shared else f", seed {definition.seed}"
     counted = "documents" if definition.is_matched else "probes"
     documents = f", {definition.documents:,} {counted}" if definition.documents else ""

@@ -93,6 +93,8 @@ def rules_of(genre: str) -> RuleSet:
 
 def ruled(engine: str, known: RuleSet) -> Measurement:
     """The same on rules that are there already."""
+    # pyarrow loads pandas for the first array that it makes, which takes time and 50 MB.
+    pa.array([b""], pa.binary())
     before = held_bytes()
     ask, figures = _one_by_one(known.rules) if engine == NAIVE else _twigcast(engine, known.rules)
     compiled = held_bytes()
@@ -257,9 +259,6 @@ def _twigcast(engine: str, rules: Sequence[Rule]) -> tuple[Ask, dict[str, float]
         _, add_s = timed(lambda r=rule, p=pattern: matcher.add(r.id, p), time.process_time)  # type: ignore[misc]
         spent[exact] += add_s
     residual = sum(not pattern.exact for pattern in patterns)
-
-    # pyarrow loads pandas for the first array that it makes, which takes longer than all the rest.
-    pa.array([b""], pa.binary())
 
     def ask(documents: Sequence[bytes]) -> list[Row]:
         return _listed(matcher.match_batch(pa.array(documents, pa.binary())))

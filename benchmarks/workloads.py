@@ -83,11 +83,11 @@ def load(definition: Definition) -> Workload:
 def require(definition: Definition) -> None:
     """MissingWorkloadError unless the definition's workload can be had here."""
     source = definition.workload.partition("/")[0]
-    assert source in {"news", "drawn", "nitf", "rules"}, definition.workload
+    assert source in {"news", "drawn", "nitf", "rules", "hard"}, definition.workload
     if source == "rules":
         if not RULES.exists():
             raise MissingWorkloadError("../shared/bench/rules is not here")
-    elif source != "news" and not NITF.exists():
+    elif source not in {"news", "hard"} and not NITF.exists():
         raise MissingWorkloadError("../shared/bench/nitf is not here")
 
 
