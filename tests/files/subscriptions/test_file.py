@@ -306,6 +306,12 @@ def test_files_that_cannot_be_read_at_all_are_the_callers_mistake(
         read_subscriptions(write("s.txt", "//a".encode("utf-16")))
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs /proc/self/mem")
+def test_a_disk_that_fails_while_a_file_is_read_is_told_with_the_name_of_the_file() -> None:
+    with pytest.raises(UsageError, match="cannot read the subscriptions in /proc/self/mem: Input"):
+        read_subscriptions("/proc/self/mem")
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "1,//a\n", "id;xpath\n1;//a\n", '"id,xpath\n'])
 def test_csv_without_its_two_columns_is_the_callers_mistake(write: Write, text: str) -> None:
     with pytest.raises(UsageError, match="names its columns"):

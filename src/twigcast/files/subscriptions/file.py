@@ -165,8 +165,6 @@ def subscriptions_in(
     """The same for a file that is open, from where it stands; errors call it by the name."""
     try:
         return gather_subscriptions(file_rows(file, form or form_of(name), limits), namespaces)
-    except OSError as error:
-        raise _cannot_read(name, error.strerror or str(error)) from error
     except UsageError as error:
         raise _cannot_read(name, str(error)) from error
 

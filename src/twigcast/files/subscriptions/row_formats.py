@@ -24,6 +24,7 @@ from typing import BinaryIO
 
 from twigcast.display import shortened
 from twigcast.errors import UsageError
+from twigcast.files.limits import reason_of
 from twigcast.files.notation import json_value
 
 _RECORD_LINES_MAX = 50
@@ -58,12 +59,15 @@ def decoded_lines(file: BinaryIO, *, line_bytes_max: int, file_bytes_max: int) -
     """Each line as text without its end; a line that is too long or not UTF-8 has a problem.
 
     A byte-order mark in front is passed over. No more than a line is held in memory. A file over
-    its bound, or in UTF-16, is a :class:`UsageError`.
+    its bound, in UTF-16, or on a disk that fails, is a :class:`UsageError`.
     """
     total = 0
     mark = codecs.BOM_UTF8
     for number in count(1):
-        line, length = _bounded_line(file, line_bytes_max + len(mark), file_bytes_max - total)
+        try:
+            line, length = _bounded_line(file, line_bytes_max + len(mark), file_bytes_max - total)
+        except OSError as error:
+            raise UsageError(reason_of(error)) from error
         if not length:
             return
         if number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
