@@ -48,6 +48,27 @@ def test_a_place_that_cannot_be_is_a_slip(place: Path, name: str) -> None:
         pass
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_what_leads_to_an_open_file_is_written_to_that_and_stays_a_link(place: Path) -> None:
+    with place.open("r+b") as held:
+        held.seek(0, os.SEEK_END)
+        link = place.with_name("stdout")
+        link.symlink_to(f"/proc/self/fd/{held.fileno()}")
+        with new_file(link) as file:
+            file.write(b" and after")
+        assert link.is_symlink()
+        held.write(b", and more")
+    assert place.read_bytes() == b"before and after, and more"
+
+
+def test_a_link_that_leads_to_itself_is_replaced(tmp_path: Path) -> None:
+    link = tmp_path / "circle"
+    link.symlink_to("circle")
+    with new_file(link) as file:
+        file.write(b"after")
+    assert link.read_bytes() == b"after"
+
+
 @pytest.mark.parametrize("name", [".", "..", "/"])
 def test_a_folder_that_has_no_name_of_its_own_is_a_slip(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -2,7 +2,8 @@
 
 A file is written beside its place and renamed when it is complete, so whoever is interrupted leaves
 nothing that looks finished. Until then it is locked (:mod:`twigcast.files.writing.unfinished`). A
-device or a pipe stays what it is, and is written to.
+device or a pipe stays what it is, and is written to, and so is a file that is open already and goes
+by its number: ``/dev/stdout`` is a link that must not be replaced.
 
 A place that cannot be written to is the caller's slip; a disk that is full, or breaks, is nobody's.
 """
@@ -48,6 +49,10 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     if os.path.isdir(path):  # noqa: PTH112 (of a name that cannot be, Path raises an error)
         raise cannot_write(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
     try:
+        if (number := _open_number(path)) is not None:
+            with os.fdopen(os.dup(number), "wb") as file:
+                yield file
+            return
         if _is_special(path):
             with path.open("wb") as file:
                 yield file
@@ -62,6 +67,18 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def _open_number(path: Path) -> int | None:
+    """The number of the open file of this process that a path leads to, as /dev/stdout does."""
+    if not path.exists():
+        return None  # Links may lead to each other, in a circle.
+    while path.is_symlink():
+        folder = os.path.realpath(path.parent)
+        if folder == f"/proc/{os.getpid()}/fd":
+            return int(path.name)
+        path = Path(folder) / path.readlink()
+    return None
 
 
 def _is_special(path: Path) -> bool:
