@@ -90,6 +90,19 @@ def test_members_of_archives_are_copied_and_that_is_said_once(
     assert result.stderr.count("copied, not moved") == 1
 
 
+@pytest.mark.parametrize("archive", ["feed.zip", "feed.tar"])
+def test_a_copy_of_a_member_has_the_permissions_of_the_archive(
+    twigcast: Twigcast, office: Path, archive: str
+) -> None:
+    with zipfile.ZipFile(office / "feed.zip", "w") as packed:
+        packed.writestr("a.xml", STORM)
+    with tarfile.open(office / "feed.tar", "w") as tar:
+        tar.add(office / "feed" / "a.xml", "a.xml")
+    (office / archive).chmod(0o600)
+    assert twigcast("match", "rules.csv", archive, "--copy-to", "sorted").exit_code == 0
+    assert (office / "sorted" / "Ben" / "a.xml").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_file_that_is_called_like_a_member_is_not_taken_for_it(
     twigcast: Twigcast, office: Path
 ) -> None:

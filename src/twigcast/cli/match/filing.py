@@ -129,7 +129,7 @@ class Filing:
         """Put copies where they belong, as far as that can be done: one folder is not another's."""
         from twigcast.files.documents.publications import EntryKind, file_name
 
-        like = Path(entry.path) if entry.kind is EntryKind.FILE else None
+        like = None if entry.kind is EntryKind.STDIN else Path(entry.path)
         called = file_name(entry, name)
         places: list[Path] = []
         errors: list[OSError] = []
