@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from twigcast.errors import UsageError
+from twigcast.language import LIBRARY_LIMITS, Document
 from twigcast.routing.events import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
 from twigcast.simulator import Scenario, Schedule, generate_schedule, simulate
 from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
@@ -39,6 +40,21 @@ def published(schedule: Schedule) -> list[tuple[float, str, Publish]]:
         for happening in schedule.then
         if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish)
     ]
+
+
+def test_a_document_in_the_scenario_is_text_whatever_it_declares() -> None:
+    document = "<?xml version='1.0' encoding='ISO-8859-1'?><a>é</a>"
+    change = f'[[change]]\nat = 1\ndo = "publish"\nbroker = "b1"\ndocument = "{document}"\n'
+    (_, _, event) = published(told(TREE + "[workload]\ndocuments = 0\n" + change))[0]
+    assert Document.parse(event.publication.content).tree.getroot().text == "é"
+
+
+def test_a_file_that_is_too_large_for_a_document_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with (tmp_path / "large.xml").open("wb") as file:
+        file.truncate(3 * LIBRARY_LIMITS.bytes_max)
+    change = '[[change]]\nat = 1\ndo = "publish"\nbroker = "b1"\nfile = "large.xml"\n'
+    (_, _, event) = published(told(TREE + "[workload]\ndocuments = 0\n" + change, tmp_path))[0]
+    assert len(event.publication.content) == LIBRARY_LIMITS.bytes_max + 1
 
 
 def test_subscribers_are_where_they_are_said_to_be() -> None:

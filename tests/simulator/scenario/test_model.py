@@ -119,6 +119,15 @@ def test_strategies_are_texts_or_tables() -> None:
             "cannot read no.xml",
         ),
         (
+            NETWORK + "[[change]]\nat = 1\ndo = 'publish'\nbroker = 'a'\nfile = \"no\\u0000xml\"",
+            "it has a zero byte",
+        ),
+        pytest.param(
+            NETWORK + "[[change]]\nat = 1\ndo = 'publish'\nbroker = 'a'\nfile = '/dev/zero'",
+            "cannot read /dev/zero: it is no regular file",
+            marks=pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero"),
+        ),
+        (
             NETWORK + "[[change]]\nat = 1\ndo = 'publish'\nbroker = 'a'\ndocument = ''\nx = 1",
             "[[change]] 1: unknown key 'x'",
         ),

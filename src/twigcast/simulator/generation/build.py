@@ -24,8 +24,10 @@ from random import Random
 from typing import Final, TypeVar
 
 from twigcast.door import door
-from twigcast.errors import PatternError, UsageError
-from twigcast.language import Pattern
+from twigcast.errors import DocumentError, PatternError, UsageError
+from twigcast.files.opening import checked_path, read_regular
+from twigcast.language import LIBRARY_LIMITS, Pattern
+from twigcast.language.document.content import encoded
 from twigcast.routing.events import (
     Advertise,
     BrokerId,
@@ -182,16 +184,23 @@ def _advertise(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEven
 def _publish(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
     broker = workshop.broker(keys.needed("broker"), keys.where)
     publisher = keys.text("publisher", "publisher 1") or ""
-    if "file" in keys:
-        path = workshop.scenario.folder / keys.needed("file")
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{keys.where}: cannot read {path}: {error.strerror}") from error
-    else:
-        content = keys.needed("document").encode()
+    content = _content(workshop, keys)
     name = keys.text("name") or f"document of {keys.where.rpartition(', ')[2]}"
     return ClientEvent(at, broker, Publish(Publication(name, broker, publisher, content)))
+
+
+def _content(workshop: ScheduleGenerator, keys: Keys) -> bytes:
+    """The document of a change; of one that is too large, enough that its broker refuses it."""
+    if "file" not in keys:
+        try:
+            return encoded(keys.needed("document"))
+        except DocumentError as error:
+            raise UsageError(f"{keys.where}: {error.reason}") from None
+    path = workshop.scenario.folder / checked_path(keys.needed("file"), "a document")
+    try:
+        return read_regular(path, LIBRARY_LIMITS.bytes_max)
+    except OSError as error:
+        raise UsageError(f"{keys.where}: cannot read {path}: {error.strerror or error}") from error
 
 
 def _named(
