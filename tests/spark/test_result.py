@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -48,6 +50,31 @@ def test_a_page_that_was_damaged_is_never_read_as_other_rows(
     part.write_bytes(whole)
     assert refused
     assert _rows(spark, out, "deliveries") == rows
+
+
+def test_columns_are_those_of_the_table_whatever_a_footer_says(
+    spark: SparkSession, out: Path
+) -> None:
+    """Parquet has no checksum of a footer, in which Spark keeps the names of the columns."""
+    (part,) = (out / "deliveries/batch=0").glob("part-*")
+    whole, rows = part.read_bytes(), _rows(spark, out, "deliveries")
+    head, told, tail = whole.rpartition(b'"name":"subscription"')
+    assert told
+    part.write_bytes(head + told.replace(b"subs", b"sups") + tail)
+    assert _rows(spark, out, "deliveries") == rows
+    part.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", ["_metadata", "_common_metadata"])
+def test_columns_are_those_of_the_table_whatever_lies_beside_its_parts(
+    spark: SparkSession, out: Path, name: str
+) -> None:
+    """Spark would take these for the footers of all parts."""
+    rows = _rows(spark, out, "deliveries")
+    foreign = out / "deliveries/batch=0" / name
+    pq.write_metadata(pa.schema([("document", pa.string()), ("foreign", pa.int64())]), foreign)
+    assert _rows(spark, out, "deliveries") == rows
+    foreign.unlink()
 
 
 def test_a_session_that_passes_over_damaged_files_does_not_pass_over_rows(

@@ -82,7 +82,9 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     """A table of a run or a stream, of whose batches only those count that are finished.
 
     Its files are those that were written: a :class:`UsageError` names one that is missing, was
-    added, or has another size. What they hold is compared with its checksums when Spark reads it.
+    added, or has another size. What they hold is compared with its checksums when Spark reads it,
+    and its columns are those of :data:`~twigcast.spark.storage.tables.TABLES`, for what Spark would
+    take them from has no checksum.
     """
     check_session(spark)
     if name not in TABLES:
@@ -95,7 +97,8 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
             raise UsageError(f"{place} holds no finished run")
         base = store.location(name)
         places = [f"{literally(base)}/batch={number}" for number in batches]
-        return spark.read.options(basePath=base, **_COMPARED).parquet(*places)
+        reader = spark.read.schema(TABLES[name]).options(basePath=base, **_COMPARED)
+        return reader.parquet(*places)
 
 
 _COMPARED: Final = {
