@@ -90,6 +90,7 @@ def test_sql_has_the_function_once_it_is_registered(
         (["//a", "//["], r"'//\[', line 2, column 3: expected a name"),
         ({"x": "//[", "y": "//["}, r"and 1 more"),
         ([{"id": 1, "xpath": "//a"}, {"id": 1, "xpath": "//b"}], "taken by line 1"),
+        ({7: "//a", "7": "//b"}, "as text the id is that of line 1"),
     ],
 )
 def test_a_bad_subscription_is_an_error_at_once(

@@ -26,6 +26,7 @@ from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import compile_subscriptions
 from twigcast.matching import Matcher
+from twigcast.spark.pipeline import reject_duplicate_ids
 from twigcast.spark.plans.distribution import matching_function, share_labels, share_matcher
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.session.session import check_session, running_session
@@ -81,7 +82,7 @@ def _told_plainly() -> Iterator[None]:
 
 
 def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedFunctionLike:
-    file = load_subscriptions(subscriptions)
+    file = reject_duplicate_ids(load_subscriptions(subscriptions))
     matcher = Matcher()
     rejected = file.rejected + compile_subscriptions(file, matcher.add)
     if rejected:
