@@ -100,6 +100,15 @@ def test_each_line_of_pairs_gets_an_answer(twigcast: Twigcast, tmp_path: Path) -
     assert summary == "2 coverings, 1 not, 5 bad lines"
 
 
+def test_pairs_that_cannot_be_read_are_told_with_the_name_of_the_file(
+    twigcast: Twigcast, tmp_path: Path
+) -> None:
+    (tmp_path / "pairs.tsv").write_text("//a\t//b\n", encoding="utf-16")
+    result = twigcast("covers", "--pairs", "pairs.tsv")
+    assert result.exit_code == 2
+    assert "cannot read the pairs in pairs.tsv: it is UTF-16; save it as UTF-8" in result.stderr
+
+
 def test_pairs_without_bad_lines_are_done(twigcast: Twigcast) -> None:
     result = twigcast("covers", "--pairs", "-", stdin=b"\xef\xbb\xbf//a\t//a\r\n//a\t/b\r\n")
     assert (result.exit_code, result.stdout) == (0, "1\n0\n")

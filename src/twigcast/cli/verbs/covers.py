@@ -151,7 +151,7 @@ def _answer_pairs(
     bad: list[str] = []
     with _opened(path) as file, Bar(beside_output=True) as bar:
         step = bar.steps("asking", None)
-        for answer in _answers(file, namespaces, schema):
+        for answer in _answers(_lines(file, path), namespaces, schema):
             step()
             verdict = answer.verdict
             letter = "?" if verdict is None else str(int(verdict.covers))
@@ -171,17 +171,25 @@ def _answer_pairs(
     return not sums["0"]
 
 
-def _answers(
-    file: BinaryIO, namespaces: Mapping[str, str], schema: SchemaPaths | None
-) -> Iterator[_Answer]:
-    """An answer for each line, in order."""
+def _lines(file: BinaryIO, path: str) -> Iterator[Row]:
+    """The lines of a file; a UsageError with its name if it cannot be read to its end."""
     from twigcast.files.subscriptions.file import SubscriptionLimits
     from twigcast.files.subscriptions.row_formats import decoded_lines
 
     limits = SubscriptionLimits()
-    for row in decoded_lines(
-        file, line_bytes_max=limits.line_bytes_max, file_bytes_max=limits.file_bytes_max
-    ):
+    try:
+        yield from decoded_lines(
+            file, line_bytes_max=limits.line_bytes_max, file_bytes_max=limits.file_bytes_max
+        )
+    except UsageError as error:
+        raise UsageError(f"cannot read the pairs in {path}: {error}") from error
+
+
+def _answers(
+    lines: Iterator[Row], namespaces: Mapping[str, str], schema: SchemaPaths | None
+) -> Iterator[_Answer]:
+    """An answer for each line, in order."""
+    for row in lines:
         try:
             wider, narrower = _pair(row)
             verdict = _verdict(wider, narrower, namespaces, schema)
