@@ -41,6 +41,19 @@ fn entities_are_replaced_in_content_and_in_values() {
 }
 
 #[test]
+fn a_value_is_as_long_as_entities_make_it() {
+    let subset = format!("<!ENTITY e '{}'>", "x".repeat(1_000));
+    let document = |references: usize| {
+        // So much in front that entities may add as much.
+        let front = format!("<!--{}-->", "-x".repeat(1_500_000));
+        format!("{front}<a k='{}'/>", "&e;".repeat(references))
+    };
+    let refused = declared(&subset, &document(10_000));
+    assert_eq!(refused, Err(Unsure::Limit("a value")));
+    assert!(declared(&subset, &document(9_999)).is_ok());
+}
+
+#[test]
 fn the_first_declaration_of_an_entity_counts_and_the_five_of_xml_stay() {
     let subset = "<!ENTITY e '1'><!ENTITY e '2'><!ENTITY lt 'x'><!ENTITY amp '&#38;#38;'>";
     assert_eq!(taken(subset, "<a>&e;&lt;&amp;</a>"), r#"a "1<&""#);

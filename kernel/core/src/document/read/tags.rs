@@ -161,6 +161,7 @@ impl Pass<'_> {
     }
 
     fn long_value(&mut self, start: usize, quote: u8) -> Result<usize, Unsure> {
+        let value_start = self.tree.values.len();
         let mut from = start + 1;
         let mut at = from;
         loop {
@@ -179,8 +180,10 @@ impl Pass<'_> {
             };
             from = at;
         }
-        self.tree.values.extend_from_slice(&self.input[from..at]);
-        if at - start > TOKEN_BYTES_MAX {
+        let values = &mut self.tree.values;
+        values.extend_from_slice(&self.input[from..at]);
+        // Entities make it longer, references shorter.
+        if (at - start).max(values.len() - value_start) > TOKEN_BYTES_MAX {
             return Err(Unsure::Limit("a value"));
         }
         Ok(at + 1)
