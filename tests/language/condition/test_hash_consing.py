@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Barrier
+from types import FrameType
 
 import pytest
 
@@ -93,6 +94,39 @@ def test_threads_that_make_the_same_values_at_once_get_the_same() -> None:
         first, *others = pool.map(make, range(threads))
     for other in others:
         assert all(mine is theirs for mine, theirs in zip(first, other, strict=True))
+
+
+def _drop_interrupted_at(place: int) -> bool:
+    """Drop a value, interrupted behind a call; whether there were so many."""
+    seen = 0
+
+    def behind_each_call(frame: FrameType, event: str, _: object) -> None:
+        nonlocal seen
+        if event == "c_return" and frame.f_code.co_filename == hash_consing.__file__:
+            seen += 1
+            if seen == place:
+                raise KeyboardInterrupt
+
+    dropped = [Not(Residual(Literal("interrupted")))]
+    sys.setprofile(behind_each_call)
+    try:
+        dropped.clear()
+    finally:
+        sys.setprofile(None)
+    return seen >= place
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_while_a_value_dies_leaves_the_table_to_other_threads() -> None:
+    place = 1
+    while _drop_interrupted_at(place):
+        with ThreadPoolExecutor(1) as pool:
+            is_free = pool.submit(hash_consing._lock.acquire, blocking=False)
+            assert is_free.result()
+            pool.submit(hash_consing._lock.release).result()
+        assert not hash_consing._is_changing
+        place += 1
+    assert place > 1
 
 
 FORKING = """

@@ -38,6 +38,10 @@ class _WeakEntry(ref[object]):
 _entries: dict[tuple[object, ...], _WeakEntry] = {}
 _dead: deque[_WeakEntry] = deque()
 _lock = RLock()
+"""Taken by ``with`` alone: Ctrl-C can come between any other call and what gives it back."""
+_is_changing = False
+"""Whether somebody who has the lock changes the table, perhaps this very thread further out."""
+
 if hasattr(os, "register_at_fork"):
     # A process is forked only between two changes of the table: a lock held by another thread
     # during the fork would stay locked in the new process for ever.
@@ -76,6 +80,13 @@ def _inserted(cls: type[_T], key: tuple[object, ...]) -> _T:
     with _lock:
         if _dead:
             _remove_dead()
+        return _put(cls, key)
+
+
+def _put(cls: type[_T], key: tuple[object, ...]) -> _T:
+    global _is_changing  # noqa: PLW0603 - one table, one flag
+    before, _is_changing = _is_changing, True
+    try:
         value: _T = type.__call__(cls, *key[1:])
         entry = _WeakEntry(value, _on_death)
         entry.key = key
@@ -86,23 +97,28 @@ def _inserted(cls: type[_T], key: tuple[object, ...]) -> _T:
             if _entries.get(key) is there:
                 del _entries[key]  # It died, and was not yet taken out.
         return value
+    finally:
+        _is_changing = before
 
 
 def _on_death(entry: ref[object]) -> None:
     _dead.append(entry)  # type: ignore[arg-type]  # Only entries have this callback.
-    # This thread may hold the lock already; then its next holder removes the dead entries.
-    if _lock.acquire(blocking=False):
-        try:
+    if not _is_changing:
+        # Otherwise nobody waits here, where garbage is collected: whoever is next removes it.
+        with _lock:
             _remove_dead()
-        finally:
-            _lock.release()
 
 
 def _remove_dead() -> None:
     """Remove the entries of dead values, and of those that die with them; needs the lock."""
-    while _dead:
-        entry = _dead.popleft()
-        # The value may have been made anew in the meantime, under an entry of its own.
-        if _entries.get(entry.key) is entry:
-            del _entries[entry.key]
-        del entry  # This also frees its key, and parts that only the key still held.
+    global _is_changing  # noqa: PLW0603 - one table, one flag
+    before, _is_changing = _is_changing, True
+    try:
+        while _dead:
+            entry = _dead.popleft()
+            # The value may have been made anew in the meantime, under an entry of its own.
+            if _entries.get(entry.key) is entry:
+                del _entries[entry.key]
+            del entry  # This also frees its key, and parts that only the key still held.
+    finally:
+        _is_changing = before
