@@ -94,3 +94,13 @@ def test_a_condition_stays_small(written: str) -> None:
     assert len(pattern.text) < 20 * len(written) + 2_000
     assert depth_of(pattern.condition) < 1_000
     assert Pattern.parse(pattern.text, None, CANONICAL_LIMITS) is pattern
+
+
+def test_what_stands_outside_does_not_count_to_what_is_turned_around() -> None:
+    of_parent, of_ancestor = "parent::d/ancestor-or-self::d/*/f", "ancestor::d//c/ancestor::c"
+    turned = Pattern(f"//b[{of_parent}][{of_ancestor}]")
+    assert turned.exact
+    for outside in ("//a/ancestor::b/c", "/a or //c", "not(//d)"):
+        pattern = Pattern(f"//b[{outside}][{of_parent}][{of_ancestor}]")
+        assert pattern is Pattern(f"({turned.text}) and ({outside})", limits=CANONICAL_LIMITS)
+        assert Pattern(pattern.text, limits=CANONICAL_LIMITS) is pattern

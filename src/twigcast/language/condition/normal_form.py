@@ -116,14 +116,14 @@ def exists(reach: Reach, label: Label, where: Condition) -> Condition:
     if _STAYING[label.kind].issuperset(map(type, parts)):
         # The next most common: it branches, or a value is compared.
         return Exists(reach, label, where)
-    if _MAY_STAY[label.kind].issuperset(map(type, parts)) and not any(map(_is_outside, parts)):
+    if _MAY_STAY[label.kind].issuperset(map(type, parts)) and not any(map(is_outside, parts)):
         return Exists(reach, label, where)
     if label.kind is not Kind.ELEMENT:
         parts = parts_of(_on_leaf(where, label.kind))
     outside: list[Condition] = []
     inside: list[Condition] = []
     for part in parts:
-        if _is_outside(part):
+        if is_outside(part):
             outside.append(part)
         elif isinstance(part, SelfIs):
             met = label.meet(part.label)
@@ -178,13 +178,13 @@ def on_document(condition: Condition) -> Condition:
             return condition
 
 
-def _is_outside(condition: Condition) -> bool:
+def is_outside(condition: Condition) -> bool:
     """Whether it is about the document node alone: ``[/a or not(/b)]``; so is FALSE."""
     match condition:
         case AllOf(parts) | AnyOf(parts):
-            return all(map(_is_outside, parts))
+            return all(map(is_outside, parts))
         case Not(part):
-            return _is_outside(part)
+            return is_outside(part)
         case _:
             return isinstance(condition, AtDocument)
 

@@ -39,8 +39,15 @@ from twigcast.language.condition.model import (
     Not,
     Reach,
     Residual,
+    parts_of,
 )
-from twigcast.language.condition.normal_form import all_of, any_of, exists, negation
+from twigcast.language.condition.normal_form import (
+    all_of,
+    any_of,
+    exists,
+    is_outside,
+    negation,
+)
 from twigcast.language.xpath.absolute import from_document
 from twigcast.language.xpath.syntax import (
     ANYWHERE_BELOW,
@@ -123,6 +130,13 @@ def placed(where: Condition, sought: Sought, *, whatever_is_left: bool = False) 
     """
     if where is TRUE or not looks_up(where):
         return exists(sought.reach, sought.label, where)
+    parts = parts_of(where)
+    outside = list(filter(is_outside, parts))
+    if outside:
+        # The canonical text has them outside, and what it is read as must not be larger for them.
+        inside = all_of(part for part in parts if not is_outside(part))
+        there = placed(inside, sought, whatever_is_left=whatever_is_left)
+        return all_of([there, *outside])
     return _placed(where, sought, whatever_is_left)
 
 
