@@ -251,6 +251,32 @@ fn what_is_too_dear_is_open_whoever_else_asks() {
 }
 
 #[test]
+fn attributes_that_a_way_passes_over_are_steps() {
+    let attributes: String = (0..500).map(|it| format!(" x{it}=''")).collect();
+    let costs = Costs {
+        one: 1_000_000,
+        all: 1_000_000,
+    };
+    let row = format!("<a>{}</a>", format!("<b{attributes}/>").repeat(40));
+    let nested = format!("<b{attributes}>").repeat(40) + &"</b>".repeat(40);
+    for (text, document) in [
+        ("//@*[count(preceding::node()) = 99]", &row),
+        ("//@*[count(../descendant::node()) = 99]", &nested),
+    ] {
+        let found = verdicts(&[text], document, costs, 4);
+        assert_eq!(found, [Verdict::Costly], "{text}");
+    }
+}
+
+#[test]
+fn nodes_that_are_found_again_and_again_are_one() {
+    let document = format!("<a>{}</a>", "<b/>".repeat(300));
+    let text = "count(//b/following-sibling::b[position() > 0]) = 299";
+    let found = verdicts(&[text], &document, Costs::default(), 4);
+    assert_eq!(found, [Verdict::Known(true)]);
+}
+
+#[test]
 fn the_dearest_are_open_where_all_are_too_much() {
     let document = format!("<a>{}</a>", "<b><c/></b>".repeat(50));
     let dear = "//b[count(preceding::c) = 1000]";

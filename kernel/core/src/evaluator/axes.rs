@@ -13,6 +13,8 @@ pub struct Walk {
     /// The next node, if `way` says nothing else.
     at: u32,
     end: u32,
+    /// How many nodes were passed over.
+    pub passed: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,90 +42,40 @@ pub fn walk(document: &Document, axis: Axis, node: u32) -> Walk {
     let nodes = document.nodes;
     let it = nodes.get(node);
     let is_attribute = it.kind == NodeKind::Attribute;
-    let nothing = Walk {
-        way: Way::Each,
-        at: 0,
-        end: 0,
+    let along = |way, at, end| Walk {
+        way,
+        at,
+        end,
+        passed: 0,
     };
-    let inside = || Walk {
-        way: Way::Inside,
-        at: document.first_child(node),
-        end: it.end,
-    };
+    let nothing = along(Way::Each, 0, 0);
+    let inside = || along(Way::Inside, document.first_child(node), it.end);
     match axis {
-        Axis::SelfNode => Walk {
-            way: Way::Alone,
-            at: node,
-            end: 0,
-        },
-        Axis::Parent => Walk {
-            way: Way::Alone,
-            at: it.parent,
-            end: 0,
-        },
-        Axis::Ancestor => Walk {
-            way: Way::Upwards,
-            at: it.parent,
-            end: 0,
-        },
-        Axis::AncestorOrSelf => Walk {
-            way: Way::Upwards,
-            at: node,
-            end: 0,
-        },
-        Axis::Attribute => Walk {
-            way: Way::Each,
-            at: node + 1,
-            end: document.first_child(node).min(it.end),
-        },
+        Axis::SelfNode => along(Way::Alone, node, 0),
+        Axis::Parent => along(Way::Alone, it.parent, 0),
+        Axis::Ancestor => along(Way::Upwards, it.parent, 0),
+        Axis::AncestorOrSelf => along(Way::Upwards, node, 0),
+        Axis::Attribute => along(Way::Each, node + 1, document.first_child(node).min(it.end)),
         Axis::Child if is_attribute => nothing,
-        Axis::Child => Walk {
-            way: Way::Onwards,
-            at: document.first_child(node),
-            end: it.end,
-        },
+        Axis::Child => along(Way::Onwards, document.first_child(node), it.end),
         Axis::Descendant if is_attribute => nothing,
         Axis::Descendant => inside(),
-        Axis::DescendantOrSelf if is_attribute => Walk {
-            way: Way::Alone,
-            at: node,
-            end: 0,
-        },
-        Axis::DescendantOrSelf => Walk {
-            way: Way::SelfThenInside,
-            at: node,
-            end: it.end,
-        },
+        Axis::DescendantOrSelf if is_attribute => along(Way::Alone, node, 0),
+        Axis::DescendantOrSelf => along(Way::SelfThenInside, node, it.end),
         Axis::Namespace => nothing,
         Axis::FollowingSibling | Axis::PrecedingSibling if is_attribute || node == DOCUMENT => {
             nothing
         }
-        Axis::FollowingSibling => Walk {
-            way: Way::Onwards,
-            at: it.end,
-            end: nodes.get(it.parent).end,
-        },
-        Axis::PrecedingSibling => Walk {
-            way: Way::Backwards,
-            at: it.previous,
-            end: 0,
-        },
+        Axis::FollowingSibling => along(Way::Onwards, it.end, nodes.get(it.parent).end),
+        Axis::PrecedingSibling => along(Way::Backwards, it.previous, 0),
         // Of an attribute these are its element's.
         Axis::Following => {
             let from = if is_attribute { it.parent } else { node };
-            Walk {
-                way: Way::Inside,
-                at: nodes.get(from).end,
-                end: nodes.len() as u32,
-            }
+            along(Way::Inside, nodes.get(from).end, nodes.len() as u32)
         }
         Axis::Preceding => {
             let from = if is_attribute { it.parent } else { node };
-            Walk {
-                way: Way::Before,
-                at: from,
-                end: from,
-            }
+            along(Way::Before, from, from)
         }
     }
 }
@@ -186,6 +138,7 @@ impl Walk {
             if document.nodes.get(found).kind != NodeKind::Attribute {
                 return Some(found);
             }
+            self.passed += 1;
         }
         None
     }
@@ -198,6 +151,7 @@ impl Walk {
             if precedes && it.kind != NodeKind::Attribute {
                 return Some(self.at);
             }
+            self.passed += 1;
         }
         None
     }

@@ -24,6 +24,9 @@ pub const BYTES_PER_STEP: usize = 32;
 /// Words of memory that are cleared in one step.
 const WORDS_PER_STEP: u64 = 16;
 
+/// Nodes that are passed over in one step.
+const PASSED_PER_STEP: u32 = 8;
+
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -398,7 +401,12 @@ impl<'a> Run<'a> {
         let document = self.document;
         loop {
             let next = match &mut way.source {
-                Source::Walk(walk) => walk.next(&document),
+                Source::Walk(walk) => {
+                    let next = walk.next(&document);
+                    let passed = std::mem::take(&mut walk.passed);
+                    self.spend(u64::from(passed / PASSED_PER_STEP))?;
+                    next
+                }
                 Source::List(list) => next_of(list, way.is_backward),
                 Source::Kept(test, from, to) => {
                     let mut list = &self.memory.listed(*test)[*from..*to];

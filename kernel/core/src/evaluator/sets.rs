@@ -22,6 +22,10 @@ const STEPS_WORTH_KEEPING: u64 = 16;
 /// Nodes in document order, each once.
 pub(super) type Set = Arc<Vec<u32>>;
 
+/// Nodes that were found several times are put together once there are so many times as many as nodes of
+/// the document.
+const DOUBLES_MAX: usize = 4;
+
 impl Run<'_> {
     /// The first node of a set in document order.
     pub(super) fn first(&mut self, set: Id, at: At) -> Answer<Option<u32>> {
@@ -133,8 +137,14 @@ impl Run<'_> {
             .any(|&it| self.graph.entry(it).is_positional);
         let mut found = Vec::new();
         if counts {
+            let most = DOUBLES_MAX * self.document.nodes.len();
             for &node in base {
                 found.extend(self.picked(axis, test, predicates, node)?);
+                if found.len() > most {
+                    self.spend(found.len() as u64)?;
+                    found.sort_unstable();
+                    found.dedup();
+                }
             }
             return self.in_order(found);
         }
