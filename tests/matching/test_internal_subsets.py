@@ -286,3 +286,18 @@ def test_no_path_is_told_of_what_none_leads_to(
     _check_paths(found, content.encode())
     assert "(in the DOCTYPE)" in str(found)
     assert "(in the DOCTYPE)" in found._repr_html_()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "xpath",
+    [
+        "string(/) = 'xyx'", "string(/) != 'xyx'", "/ = 'xyx'", "/ != 'xyx'", "//a/.. = 'xyx'",
+        "/self::node()[. = 'xyx']", "//a[../self::node() = 'xyx']", "/ = //b", "/ != //b",
+        "contains(/, 'xy')", "string(/) = 'yx'", "//a[string(/) = 'xyx']", "concat(/, '') = 'xyx'",
+    ],
+)  # fmt: skip
+def test_what_equals_the_document_node_is_what_libxml2_finds_equal(xpath: str, engine: str) -> None:
+    for content in (b"<a>y&e;<b>xyx</b></a>", b"<a>y&e;</a>", b"<a>xyx</a>"):
+        document = b"<!DOCTYPE a [<!ENTITY e 'x'>]>" + content
+        assert bool(Matcher({1: xpath}, engine=engine).match(document)) == oracle(xpath, document)

@@ -406,6 +406,18 @@ fn only_what_meets_the_nodes_of_declared_entities_is_unsure() {
     assert_eq!(found("id('i')"), Verdict::Known(false));
     assert_eq!(found("//c[@n or preceding::b]"), Verdict::Known(true));
     assert_eq!(found("//c[@n = '2'][preceding::b]"), Verdict::Known(false));
+    // Of a set, libxml2 first compares how the text of the root element begins.
+    for text in [
+        ". = 'tt'",
+        "string(.) = 'tt'",
+        ". != 'tt'",
+        "//a/.. = //c",
+        "//c != /",
+    ] {
+        assert_eq!(found(text), Verdict::Unsure, "{text}");
+    }
+    assert_eq!(found("contains(., 'tt')"), Verdict::Known(true));
+    assert_eq!(found("//a = 't'"), Verdict::Known(true));
     let sibling = "//*[not(@n = preceding::*/@n)]";
     assert_eq!(found(sibling), Verdict::Known(true));
 }

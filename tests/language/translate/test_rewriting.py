@@ -41,6 +41,7 @@ RESIDUAL: Final = [
     "//a[string(b) = 'x']", "//a[string-length(b) > 0]", "//a[string-length(@x) > 1]",
     "//a[contains(normalize-space(b), 'x y')]", "//a[starts-with(normalize-space(b), 'x')]",
     "//a[substring(b, 1, 3) = 'xy']", "//*[name() = 'a']", "//@*[name() = 'p:x']",
+    "string(/) = 'x'", "string(/) != 'x'",
     "//a[local-name(b) = 'b']", "//a[number(@x) = 'x']", "//a[concat(b, c)]",
 ]  # fmt: skip
 
