@@ -72,7 +72,8 @@ def test_columns_are_those_of_the_table_whatever_lies_beside_its_parts(
     """Spark would take these for the footers of all parts."""
     rows = _rows(spark, out, "deliveries")
     foreign = out / "deliveries/batch=0" / name
-    pq.write_metadata(pa.schema([("document", pa.string()), ("foreign", pa.int64())]), foreign)
+    columns = pa.table({"document": ["d.xml"], "foreign": [1]}).schema
+    pq.write_metadata(columns, str(foreign))
     assert _rows(spark, out, "deliveries") == rows
     foreign.unlink()
 

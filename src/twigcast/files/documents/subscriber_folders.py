@@ -83,8 +83,8 @@ class SubscriberFolders:
 
         ``durable`` waits until it is on the disk, for whoever deletes the original afterwards. A
         copy has the permissions of the file that it is ``like``, the document or its archive, so
-        that nobody may read it who could not read that; if that is gone, its owner's alone. Raises OSError if it cannot be
-        written; copies made before that stay.
+        that nobody may read it who could not read that; if that is gone, its owner's alone.
+        Raises OSError if it cannot be written; copies made before that stay.
         """
         mode = None if like is None else _permissions(like)
         return [self._put_one(name, content, folder, mode, durable=durable) for folder in folders]

@@ -98,7 +98,7 @@ class NativeStatistics(EngineStatistics):
     forgotten: int
     """How often a reader had no more room and forgot everything."""
     evaluator_bytes: int
-    """What the reader that has most keeps for evaluating: the nodes of a document, lists of them."""
+    """What the reader that has most keeps for evaluating: nodes of a document, lists of them."""
     answers_bytes_most: int
     """Answers and sets of nodes that were remembered of one document, of ``answers_bytes_max``."""
     answers_bytes_max: int
