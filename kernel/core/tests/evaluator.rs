@@ -258,12 +258,11 @@ fn attributes_that_a_way_passes_over_are_steps() {
         all: 1_000_000,
     };
     let row = format!("<a>{}</a>", format!("<b{attributes}/>").repeat(40));
-    let nested = format!("<b{attributes}>").repeat(40) + &"</b>".repeat(40);
-    for (text, document) in [
-        ("//@*[count(preceding::node()) = 99]", &row),
-        ("//@*[count(../descendant::node()) = 99]", &nested),
+    for text in [
+        "//@*[count(preceding::node()) = 99]",
+        "//@*[count(following::node()) = 99]",
     ] {
-        let found = verdicts(&[text], document, costs, 4);
+        let found = verdicts(&[text], &row, costs, 4);
         assert_eq!(found, [Verdict::Costly], "{text}");
     }
 }
@@ -465,7 +464,6 @@ fn the_text_of_declared_entities_is_part_of_the_document() {
     for text in [
         "string() != .",
         ". = 'zxz'",
-        ". != ''",
         "string() = //ancestor::node()",
         "//ancestor::node() != .",
     ] {
