@@ -126,6 +126,20 @@ def test_a_reader_without_room_forgets_and_one_with_room_does_not() -> None:
         assert (statistics.forgotten > 0) == (remembered == 0)
 
 
+def test_statistics_tell_what_evaluating_remembered() -> None:
+    engine = NativeEngine()
+    engine.add(1, Pattern.parse("//a[sum(../a) = 1]"))
+    before = engine.statistics()
+    assert (before.evaluator_bytes, before.answers_bytes_most) == (0, 0)
+    engine.decide(Unread(b"<r>" + b"<a>1</a>" * 1_000 + b"</r>", LIBRARY_LIMITS), ())
+    after = engine.statistics()
+    assert after.evaluator_bytes > 0
+    # Where it led to is remembered for all that stand beside each other, four bytes a node.
+    assert 4_000 < after.answers_bytes_most < after.answers_bytes_max
+    engine.decide(Unread(b"<r><a>2</a></r>", LIBRARY_LIMITS), ())
+    assert engine.statistics().answers_bytes_most == after.answers_bytes_most
+
+
 @pytest.mark.parametrize("kind", LEFT_TO_LIBXML2)
 def test_documents_that_are_left_to_libxml2_get_the_oracles_answers(kind: str) -> None:
     import twigcast_kernel
