@@ -106,7 +106,7 @@ def _asked(expression: str, tree: etree._ElementTree) -> Iterator[str]:
         case bool():
             yield expression
         case float():
-            printed = str(tree.xpath(f"string({expression})", namespaces=NAMESPACES))
+            printed: object = tree.xpath(f"string({expression})", namespaces=NAMESPACES)
             yield f"string({expression}) = '{printed}'"
         case str():
             yield f'{expression} = "{value}"'
@@ -114,6 +114,5 @@ def _asked(expression: str, tree: etree._ElementTree) -> Iterator[str]:
             yield f"boolean({expression})"
             yield f"count({expression}) = {len(value)}"
             numbers = f"sum(({expression})/ancestor-or-self::*[1]/@n)"
-            found: object = tree.xpath(numbers, namespaces=NAMESPACES)
-            assert isinstance(found, float)
-            yield f"{numbers} = {found:.0f}"
+            total: object = tree.xpath(f"string({numbers})", namespaces=NAMESPACES)
+            yield f"{numbers} = {total}"
