@@ -99,6 +99,20 @@ def test_engines_agree_under_every_bound(xpaths: list[str], inside: str) -> None
 
 
 @NATIVE
+@pytest.mark.parametrize("budget", [1, 30, 1_000])
+def test_engines_agree_on_what_the_kernel_could_not_even_look_for(budget: int) -> None:
+    xpaths = ["//z[namespace::xml]", "//z[namespace::xml]/a", "//b", "//c[namespace::xml = 'x']"]
+    content = b"<a><b/><c x='y'>t</c></a>"
+    matchers = [
+        Matcher(xpaths, engine=engine, residual_cost_max=budget, document_cost_max=budget)
+        for engine in ("native", "streaming", "lxml")
+    ]
+    assert len({matcher.decide(content) for matcher in matchers}) == 1
+    groups = {1: [1, 2], 2: [2, 4], 3: [3, 1], 4: [4]}
+    assert len({tuple(matcher.match_links(content, groups)) for matcher in matchers}) == 1
+
+
+@NATIVE
 @pytest.mark.parametrize("engine", ["native", "streaming", "lxml"])
 def test_what_is_undecided_does_not_depend_on_who_else_asks(engine: str) -> None:
     content = b"<r>" + b"<a i='1'><b/></a>" * 400 + b"</r>"

@@ -130,7 +130,7 @@ class LxmlEngine:
         open_ids = {*verdicts.unsure, *verdicts.undecided}
         sure = ((one, pattern) for one, pattern in candidates.items() if one not in open_ids)
         matches = [one for one, pattern in sure if answer(one, pattern)]
-        unsure = picked(candidates, verdicts.unsure)
+        unsure = picked(self._pattern_of, verdicts.unsure)
         return self._residuals.completed(matches, unsure, document, undecided=verdicts.undecided)
 
     @staticmethod
@@ -151,7 +151,7 @@ class LxmlEngine:
         found = [
             any(answer(one, candidates[one]) for one in group if one in sure) for group in groups
         ]
-        unsure = picked(candidates, verdicts.unsure)
+        unsure = picked(self._pattern_of, verdicts.unsure)
         return self._residuals.completed_links(
             groups, found, unsure, document, undecided=verdicts.undecided
         )

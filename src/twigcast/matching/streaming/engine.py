@@ -196,6 +196,11 @@ class StreamingEngine:
             matches = [one for one in matches if one not in skip]
             candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
         verdicts = self._kernel.verdicts(document, skip) if self._kernel else None
+        if verdicts is not None:
+            # Libxml2 decides them whichever engine is asked, so that the same are undecided.
+            unsure = picked(self._pattern_of, verdicts.unsure)
+            matches = [one for one in matches if one not in unsure]
+            candidates += unsure.items()
         decided = self._decided(dict(candidates), verdicts, document)
         undecided = {*decided.undecided, *(verdicts.undecided if verdicts else ())}
         found = (one for one in matches if one not in undecided)
@@ -242,7 +247,7 @@ class StreamingEngine:
             answer or not sure.isdisjoint(group)
             for answer, group in zip(found, groups, strict=True)
         ]
-        unsure = picked(candidates, verdicts.unsure)
+        unsure = picked(self._pattern_of, verdicts.unsure)
         return self._residuals.completed_links(
             groups, found, unsure, document, undecided=verdicts.undecided
         )
