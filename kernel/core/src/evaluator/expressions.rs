@@ -14,7 +14,7 @@ use crate::evaluator::syntax::Syntax;
 pub const COST_MAX: u64 = 10_000_000;
 
 /// Steps that all expressions together may take on a small document.
-pub const DOCUMENT_COST_MAX: u64 = 250_000_000;
+pub const DOCUMENT_COST_MAX: u64 = 100_000_000;
 
 /// With every so many nodes a document may take as many steps again.
 pub const COST_NODES: u64 = 65_536;

@@ -36,7 +36,7 @@ pub const LARGE_FROM: usize = 1024;
 /// How many steps of looking one document may take by default, for all patterns together: 3 to 8
 /// nanoseconds each. Fifty thousand patterns with branches on a document of 65,000 elements take 62
 /// million.
-pub const STEPS_MAX: u64 = 250_000_000;
+pub const STEPS_MAX: u64 = 100_000_000;
 
 /// With every so many elements a document may take as many steps again: patterns that have to be looked
 /// at have to be looked at in more places. With more than [`BUDGET_PATTERNS`] the steps grow as well.

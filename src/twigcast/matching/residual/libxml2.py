@@ -45,10 +45,10 @@ COST_MAX: Final = 10_000_000
 """Steps that one expression may take on one document, some 50 milliseconds of the kernel; for
 libxml2 visits of nodes, 50 to 100 milliseconds."""
 
-DOCUMENT_COST_MAX: Final = 250_000_000
-"""Steps or visits that all expressions together may take on one document: a second or two. Those of
-a thousand rules that people wrote for DocBook, JATS or HTML add up to less than a third of this on
-their larger documents (100 KB)."""
+DOCUMENT_COST_MAX: Final = 100_000_000
+"""Steps or visits that all expressions together may take on one document: less than a second of the
+kernel. A thousand rules that people wrote for DocBook, JATS or HTML take far fewer steps on their
+larger documents (100 KB), and less than this even in visits."""
 
 COST_NODES: Final = 65_536
 """With every so many nodes a document may take as many steps or visits again."""
