@@ -133,7 +133,7 @@ FAULTS: Final = tuple(Fault(*fault) for fault in (
      "Not in kinds"),
     ("attributes of the document", normal_form, "return condition if «placed» else FALSE", "True"),
     ("the document's own name", normal_form,
-     "case SelfIs(): return «FALSE» case _: return condition def _is_outside", "TRUE"),
+     "case SelfIs(): return «FALSE» case _: return condition def is_outside", "TRUE"),
     ("inside a leaf", normal_form, "case Exists() | FirstValue(): return «FALSE»", "TRUE"),
     ("what is asked of the document", normal_form,
      "return all_of([Exists(reach, label, rest), «*outside»])", "*[]"),
