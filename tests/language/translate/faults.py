@@ -69,8 +69,6 @@ FAULTS: Final = tuple(Fault(*fault) for fault in (
      'return filled if operator == «"!="» else Call', '"="'),
     ("string unequal", rewriting, 'if operator == «"!="»: return Call("not", (Binary', '""'),
     ("names of several", rewriting, "if not «all(map(selects_one, argument.steps))» or", "True"),
-    ("names of texts", rewriting,
-     'if isinstance(last.test, KindTest) and «last.test.kind != "node"»:', "False"),
     ("names unequal", rewriting, 'return path if operator == «"="» else Call("not", (path,))',
      '"!="'),
     # What looks up.
