@@ -337,6 +337,17 @@ def test_a_hard_link_in_another_folder_is_a_copy_and_the_original_goes(
     assert _files(office / "sorted") == {"Anna/a.xml": QUIET, "Ben/a.xml": QUIET}
 
 
+def test_a_folder_below_one_that_is_gone_is_told_by_its_name(
+    twigcast: Twigcast, office: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (office / "gone").mkdir()
+    monkeypatch.chdir(office / "gone")
+    (office / "gone").rmdir()
+    result = twigcast("match", f"{office}/rules.csv", f"{office}/feed", "--copy-to", "sorted")
+    assert result.exit_code == 2
+    assert "cannot use sorted: No such file or directory" in result.stderr
+
+
 @pytest.mark.usefixtures("office")
 def test_an_original_that_cannot_be_deleted_is_told_with_its_copies(
     twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch

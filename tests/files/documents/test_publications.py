@@ -15,7 +15,7 @@ import pytest
 from twigcast.errors import DocumentError, InternalError, LimitError
 from twigcast.files import PublicationLimits, list_documents, read_documents
 from twigcast.files.documents import publications
-from twigcast.files.documents.publications import Entry, EntryKind, open_entries
+from twigcast.files.documents.publications import Entry, EntryKind, list_files, open_entries
 
 
 def _texts(found: Iterable[tuple[str, bytes | DocumentError]]) -> dict[str, str]:
@@ -88,6 +88,15 @@ def test_bytes_are_kept_as_they_are(feed: Path) -> None:
     content = b"\xff\xfe<\0a\0/\0>\0\r\n"
     (feed / "b.xml").write_bytes(content)
     assert dict(read_documents("feed"))["feed/b.xml"] == content
+
+
+def test_a_folder_that_goes_while_we_stand_in_it_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert list(list_files(".")) == []
 
 
 def test_what_cannot_be_read_is_an_error_of_its_own(feed: Path) -> None:

@@ -55,9 +55,9 @@ def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> No
     What leads nowhere is no folder. Of links in a circle and of endless names, a Path would raise
     an error; whoever reads the document says what is wrong with it.
     """
-    inside = Path(os.path.realpath(target))
+    inside = _real(target)
     for each in documents:
-        folder = Path(os.path.realpath(each))
+        folder = _real(each)
         if not os.path.isdir(folder):  # noqa: PTH112 (see above)
             continue
         if inside.is_relative_to(folder) or (watched and folder.is_relative_to(inside)):
@@ -65,6 +65,14 @@ def _check_apart(target: Path, documents: Sequence[str], *, watched: bool) -> No
                 f"{target} and {each} lie inside each other, so what is put there would be read "
                 "as new documents; choose a folder beside it"
             )
+
+
+def _real(path: str | Path) -> Path:
+    """Where a path leads; UsageError if we stand in a folder that is gone, and nobody knows."""
+    try:
+        return Path(os.path.realpath(path))
+    except OSError as error:
+        raise UsageError(f"cannot use {path}: {error.strerror or error}") from error
 
 
 def _put_back_left_aside(documents: Sequence[str]) -> None:

@@ -39,6 +39,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Self, TypeAlias, cast
 from zipfile import ZipFile
@@ -310,8 +311,12 @@ class _Folder:
 
     def __init__(self, path: str, selection: Selection) -> None:
         self._path = path.rstrip("/") or "/"
-        self._real = os.path.realpath(path)
         self._selection = selection
+
+    @cached_property
+    def _real(self) -> str:
+        """Where it is; OSError if that cannot be told, for we stand in a folder that is gone."""
+        return os.path.realpath(self._path)
 
     def files(self) -> Iterator[Entry]:
         """What there is, in this folder and below it; archives as one.
