@@ -204,3 +204,9 @@ def _recursive_without_prefixes(schema: Schema) -> int:
             found.update(more)
             changed = changed or bool(more)
     return sum(name in found for name, found in below.items())
+
+
+def test_a_dtd_behind_links_that_lead_to_each_other_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(SchemaError, match="cannot be read"):
+        read_schema(tmp_path / "circle" / "a.dtd")

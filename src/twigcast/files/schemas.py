@@ -65,18 +65,18 @@ def read_schema(
     cannot be read, UsageError if it does not declare ``root``.
     """
     path = Path(checked_path(path, "a DTD"))
+    content = _content(path, limits)
+    if content is None:
+        raise SchemaError("there is no such file, or it cannot be read", module=str(path))
     folder = path.parent.resolve()
 
     def resolve(_public_id: str | None, system_id: str) -> bytes | None:
         module = _inside(folder, system_id)
         if module is None:
             return None
-        content = _content(module, limits)
-        return b"" if content is None and skip_missing else content
+        found = _content(module, limits)
+        return b"" if found is None and skip_missing else found
 
-    content = _content(path, limits)
-    if content is None:
-        raise SchemaError("there is no such file, or it cannot be read", module=str(path))
     return Schema.parse(content, resolve=resolve, root=root, name=path.name, limits=limits)
 
 
