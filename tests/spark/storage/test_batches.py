@@ -432,3 +432,9 @@ def test_what_cannot_be_forced_to_disk_is_told_and_not_committed(
     _with_parts(again)
     again.finish({"run": "alive"})
     assert whole_batches(local_store(str(out))) == [0]
+
+
+def test_links_that_lead_to_each_other_are_no_output_folder(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(UsageError, match="cannot make the output folder"):
+        local_store(f"{tmp_path}/circle/../circle")

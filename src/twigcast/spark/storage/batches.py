@@ -174,7 +174,7 @@ def absolute(path: str) -> str:
     That may stand in another folder, and takes ``..`` for the folder above by name, which it is not
     behind a link.
     """
-    return str(Path(path).resolve() if ".." in Path(path).parts else Path(path).absolute())
+    return os.path.realpath(path) if ".." in Path(path).parts else str(Path(path).absolute())
 
 
 def hadoop_store(uri: str, spark: SparkSession) -> Store:
