@@ -63,7 +63,8 @@ def test_what_faults_replace_is_in_the_kernel_once(name: str) -> None:
     text = Path(KERNEL / "core" / "src" / name).read_text(encoding="utf-8")
     for fault in FAULTS:
         if fault.file == name:
-            place_of(fault.original, text)
+            start, end = place_of(fault.original, text)
+            assert start < end
 
 
 @pytest.mark.deep

@@ -107,7 +107,8 @@ def test_faults_have_names_of_their_own() -> None:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[one.what for one in FAULTS])
 def test_what_a_fault_replaces_is_there_once(fault: Fault) -> None:
-    place_of(fault.original, text_of(fault.module))
+    start, end = place_of(fault.original, text_of(fault.module))
+    assert start < end
 
 
 @pytest.mark.deep

@@ -236,7 +236,9 @@ def test_hostile_bytes_are_refused_in_little_memory(
     ("text", "limit"),
     [
         ("/" + "/".join(["a"] * 1_025), "steps_max"),
-        ("/" + "/".join(["a"] * 161), "WIRE_DEPTH_MAX"),
+        ("/" + "/".join(["a"] * 177), "WIRE_DEPTH_MAX"),
+        ("//a" * 88, "WIRE_DEPTH_MAX"),
+        ("//a" + "[not(b" * 35 + ")]" * 35, "WIRE_DEPTH_MAX"),
         ("//a" * 239 + "[.//a[2]]", "WIRE_DEPTH_MAX"),
         ("//a" + "[b" * 65 + "]" * 65, "predicate_depth_max"),
         ("//a" + "['']" * 513, "predicates_max"),

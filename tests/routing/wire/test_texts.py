@@ -46,13 +46,14 @@ def _nested(front: str, behind: str, times: int, inside: str) -> str:
 
 
 LARGEST = {
-    "steps in a row": "/" + "/".join("a" * 159),
-    "descendants in a row": "//a" * 130,
-    "descendants and a position": "//a" * 150 + "[2]",
+    "steps in a row": "/" + "/".join("a" * 175),
+    "descendants in a row": "//a" * 87,
+    "descendants and a position": "//a" * 86 + "[2]",
     "a comparison at the end of a path": "/" + "/".join("a" * 64) + " = 'x'",
     "predicates inside each other": _nested("a[c][.//", "]/d", 30, "b"),
-    "negations": _nested("a[not(", ")]", 31, "b"),
-    "negations around what is left to libxml2": _nested("a[not(", ")]", 30, "b[2]"),
+    "negations": _nested("a[not(", ")]", 28, "b"),
+    "negations around what is left to libxml2": _nested("a[not(", ")]", 28, "b[2]"),
+    "negations of alternatives": _nested("a[not(.//*[c='x' or ", "])]", 19, "b"),
     "alternatives inside each other": _nested("a[c or ", "]", 60, "b"),
     "alternatives side by side": "//z[" + " or ".join(f"a{n}" for n in range(400)) + "]",
     "a long union": "(" + " | ".join(f"//a{n}" for n in range(150)) + ")[2]",

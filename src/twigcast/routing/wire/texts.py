@@ -36,10 +36,11 @@ written out; a path of 64 steps that is compared with a value is 64 predicates i
 read a nesting of 72 takes some 650 of the 1,000 frames that Python has. A subscription whose text
 is over one of these is refused where it is made (:func:`pattern_refusal`)."""
 
-WIRE_DEPTH_MAX: Final = 160
+WIRE_DEPTH_MAX: Final = 176
 """How deep a pattern of strangers may be (:func:`~twigcast.language.condition.depth.depth_of`).
-What keeps to the usual limits for expressions is at most 132 deep, and takes at most 600 frames to
-be read, written, compared, decided and explained by each engine."""
+The longest row of the usual limits, 64 steps to descendants with half of them filtered, is 161
+deep. The deepest that is taken needs at most 850 of the 1,000 frames that Python has to be read,
+written, compared, decided and explained by each engine."""
 
 _SURELY_DEEP_MAX: Final = 8
 """Fewer characters that open something than this are within each limit whatever they open."""
