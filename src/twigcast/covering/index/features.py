@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from twigcast.covering.containment.homomorphism import TargetTwig
 from twigcast.covering.containment.twig import CHILD, Twig
@@ -44,8 +45,19 @@ _EVERY_BIT: Final = (1 << _SIGNATURE_BITS) - 1
 _CHAINS_NODES_MAX: Final = 100
 """Chains grow with the square of the nodes; a larger pattern is taken to have all of them."""
 
-_DOCUMENT: Final = hash("the document node")
-_NEVER: Final = hash("what no document has")
+
+def _number_of(text: str) -> int:
+    """A number for a text, the same in every process, where that of ``hash`` depends on its seed.
+
+    Where two texts have one number, a candidate more is found.
+    """
+    return crc32(text.encode())
+
+
+_DOCUMENT: Final = _number_of("the document node")
+_NEVER: Final = _number_of("what no document has")
+_DEPTH: Final = _number_of("so many levels")
+_TESTED: Final = _number_of("its value is tested")
 
 
 class Features(NamedTuple):
@@ -84,17 +96,18 @@ def _bits(features: Iterable[int]) -> int:
 
 
 def _depth(levels: int) -> int:
-    return hash(("depth", levels))
+    return hash((_DEPTH, levels))
 
 
 def _names(twig: Twig) -> list[int]:
-    """The hash of each node's name; 0 where it may have several."""
-    labels = twig.labels[1:]
-    return [_DOCUMENT, *(hash(label) if label and _is_one(label) else 0 for label in labels)]
+    """The number of each node's name; 0 where it may have several."""
+    return [_DOCUMENT, *map(_name, twig.labels[1:])]
 
 
-def _is_one(label: Label) -> bool:
-    return label.kind is Kind.TEXT or None not in label
+def _name(label: Label | None) -> int:
+    if label is None or (label.kind is not Kind.TEXT and None in label):
+        return 0
+    return _number_of(f"{label.kind.value} {label.local} {label.namespace}")
 
 
 def _rigid_depths(twig: Twig) -> list[int]:
@@ -146,14 +159,21 @@ def _levels(twig: Twig) -> int:
 def _required_of_tests(tests: Sequence[Condition], name: int) -> Iterator[int]:
     for test in tests:
         if isinstance(test, ValueTest):
-            yield hash((name, "tested"))
-            if _is_equality(test):
-                yield hash((name, test))
+            yield hash((name, _TESTED))
+            if (text := _equal_to(test)) is not None:
+                yield hash((name, text))
 
 
-def _is_equality(test: ValueTest) -> bool:
-    """Whether only the same test implies it: a number can be written in many ways."""
-    return test.operator is Operator.EQUAL and isinstance(test.constant, Literal)
+def _equal_to(test: Condition) -> int | None:
+    """The number of the text that a value is to be equal to, if no other test implies that.
+
+    A number can be written in many ways.
+    """
+    match test:
+        case ValueTest(operator=Operator.EQUAL, constant=Literal(text)):
+            return _number_of(text)
+        case _:
+            return None
 
 
 # The narrower side.
@@ -178,10 +198,10 @@ def _present_keys(twig: Twig) -> Iterator[int]:
 
 def _present_of_tests(tests: Sequence[Condition], name: int) -> Iterator[int]:
     for known in {name, 0} if tests else ():
-        yield hash((known, "tested"))
+        yield hash((known, _TESTED))
         for test in tests:
-            if isinstance(test, ValueTest) and _is_equality(test):
-                yield hash((known, test))
+            if (text := _equal_to(test)) is not None:
+                yield hash((known, text))
 
 
 def _chain_bits(twig: Twig) -> int:
