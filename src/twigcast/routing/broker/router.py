@@ -262,7 +262,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             case Unadvertise():
                 return self._unadvertise(event, now)
             case Publish():
-                self._check_open("open_documents_max")
+                self._check_open(self.limits.open_documents_max, "open_documents_max")
                 return self._documents.publish(event.publication)
             case Received():
                 return self._received(event.link, event.message, now)
@@ -299,7 +299,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             raise Refused(f"broker {link!r} has no link to itself")
         if link in self._links:
             raise Refused(f"link {link!r} is up already; take it down first")
-        self._check(len(self._links), "links", "links_max")
+        check_room(len(self._links), self.limits.links_max, what="links", limit="links_max")
         self._undo.append(partial(self._forget_link, link))
         self._links = dict.fromkeys(sorted([*self._links, link]))
         self._last_session += 1
@@ -329,7 +329,8 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
     def _subscribe(self, event: Subscribe, now: float) -> tuple[Effect, ...]:
         if event.subscription in self._clients.subscriptions:
             raise Refused(f"subscription {event.subscription} is there already; take another id")
-        self._check(len(self._clients.subscriptions), "subscriptions", "subscriptions_max")
+        there, allowed = len(self._clients.subscriptions), self.limits.subscriptions_max
+        check_room(there, allowed, what="subscriptions", limit="subscriptions_max")
         check_pattern(event.pattern, self.limits.pattern_characters_max)
         reason = pattern_refusal(event.pattern)
         if reason is not None:
@@ -384,7 +385,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             case Change():
                 return self._change(link, message, now)
             case Arrive():
-                self._check_open("open_arrivals_max")
+                self._check_open(self.limits.open_arrivals_max, "open_arrivals_max")
                 return self._documents.arrive(link, message)
             case _:
                 assert_never(message)
@@ -523,11 +524,10 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         if link not in self._links:
             raise Refused(f"broker {self.name!r} has no link {link!r} that is up")
 
-    def _check(self, there: int, what: str, limit: str) -> None:
-        check_room(there, getattr(self.limits, limit), what=what, limit=limit)
-
-    def _check_open(self, limit: str) -> None:
-        self._check(self._documents.waiting, "documents waiting for their answer", limit)
+    def _check_open(self, allowed: int, limit: str) -> None:
+        what = "documents waiting for their answer"
+        check_room(self._documents.waiting, allowed, what=what, limit=limit)
 
     def _check_advertisements(self, there: int) -> None:
-        self._check(there, "advertisements", "advertisements_max")
+        allowed = self.limits.advertisements_max
+        check_room(there, allowed, what="advertisements", limit="advertisements_max")
