@@ -175,17 +175,18 @@ def drawn(source: str, shape: str, *, seed: int, count: int) -> tuple[str, ...]:
 
 
 def _generated(schema: Schema, shape: str, seed: int, count: int) -> list[str]:
-    from twigcast.workload import generate_patterns
+    from twigcast.workload import PatternShape, generate_patterns
 
     options: dict[str, Any] = dict(SHAPES[shape])
     steps_min = options.pop("steps_min", 0)
+    drawn_as = PatternShape(**options)
     if not steps_min:
-        return list(generate_patterns(schema, rng=Random(seed), count=count, **options))
+        return list(generate_patterns(schema, rng=Random(seed), count=count, shape=drawn_as))
     found: list[str] = []
     drawn_count = count
     while len(found) < count:
         drawn_count *= 2
-        paths = generate_patterns(schema, rng=Random(seed), count=drawn_count, **options)
+        paths = generate_patterns(schema, rng=Random(seed), count=drawn_count, shape=drawn_as)
         found = [path for path in paths if len(_STEP.findall(path)) >= steps_min]
     Random(seed).shuffle(found)  # Else long ones would come last.
     return found[:count]

@@ -28,7 +28,7 @@ from twigcast.routing.strategy import strategy as strategy_of
 from twigcast.simulator import Schedule, Simulation
 from twigcast.spark import Pipeline, Run
 from twigcast.spark.storage.tables import TABLES
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,9 +65,11 @@ def _drawn() -> Workload:
     """News, and readers who mostly ask for something of their own."""
     rng, schema = Random(7), shipped_schema("news")
     drawn = generate_patterns(
-        schema, rng=rng, count=400, depth_max=8, wildcard=0.1, descendant=0.2, nested=0.2,
-        predicates=1.0,
-    )  # fmt: skip
+        schema,
+        rng=rng,
+        count=400,
+        shape=PatternShape(depth_max=8, wildcard=0.1, descendant=0.2, nested=0.2, predicates=1.0),
+    )
     patterns = [each for each in drawn if each.count("/") > 2][:90]
     assert len(patterns) == 90
     return Workload(

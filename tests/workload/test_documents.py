@@ -34,6 +34,7 @@ from twigcast.language.dtd.declarations import (
 from twigcast.language.dtd.schema import Schema
 from twigcast.workload import (
     Marker,
+    PatternShape,
     Vocabulary,
     generate_document,
     generate_documents,
@@ -290,7 +291,7 @@ def test_a_marker_that_no_element_can_be_called_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="the marker is the name of an element, without a prefix"):
         Marker(name)
     with pytest.raises(UsageError, match="the marker is the name of an element, without a prefix"):
-        generate_patterns(NEWS, rng=Random(1), count=1, marker=name)
+        generate_patterns(NEWS, rng=Random(1), count=1, shape=PatternShape(marker=name))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Pattern
 from twigcast.language.dtd.schema import Schema
-from twigcast.workload import Vocabulary, generate_documents, generate_patterns
+from twigcast.workload import PatternShape, Vocabulary, generate_documents, generate_patterns
 from twigcast.workload.patterns import LEVELS_MAX, PREDICATE_KINDS, STEPS_MAX
 
 NEWS = shipped_schema("news")
@@ -32,9 +33,19 @@ def drawn(
     *,
     seed: int = 1,
     count: int = 1000,
-    **shape: Any,  # noqa: ANN401 - whatever the generator takes
+    root: str | None = None,
+    vocabulary: Vocabulary | None = None,
+    **shape: Any,  # noqa: ANN401 - whatever a shape takes
 ) -> list[str]:
-    return list(generate_patterns(schema, rng=Random(seed), count=count, **shape))
+    patterns = generate_patterns(
+        schema,
+        rng=Random(seed),
+        count=count,
+        shape=PatternShape(**shape),
+        root=root,
+        vocabulary=vocabulary,
+    )
+    return list(patterns)
 
 
 def steps(pattern: str) -> list[tuple[str, str, str]]:
@@ -69,9 +80,9 @@ def test_the_same_seed_gives_the_same_patterns() -> None:
 def test_the_same_seed_gives_the_same_patterns_in_another_process() -> None:
     program = (
         "from random import Random; from twigcast.files.schemas import shipped_schema\n"
-        "from twigcast.workload import generate_patterns\n"
-        "print(*generate_patterns(shipped_schema('news'), rng=Random(1), count=200, nested=0.3,"
-        " predicates=1, skew=1), sep='\\n')"
+        "from twigcast.workload import PatternShape, generate_patterns\n"
+        "print(*generate_patterns(shipped_schema('news'), rng=Random(1), count=200,"
+        " shape=PatternShape(nested=0.3, predicates=1, skew=1)), sep='\\n')"
     )
     for hash_seed in ("0", "1"):
         finished = subprocess.run(
@@ -79,7 +90,7 @@ def test_the_same_seed_gives_the_same_patterns_in_another_process() -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={"PYTHONHASHSEED": hash_seed},
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
         )
         assert finished.stdout.split("\n")[:-1] == drawn(
             count=200, nested=0.3, predicates=1, skew=1
@@ -235,7 +246,7 @@ def test_another_vocabulary_gives_other_values() -> None:
 def test_when_there_are_no_more_the_error_says_how_many_there_were(count: int) -> None:
     # /a, /a/b, /a/c, and nothing else.
     patterns = generate_patterns(
-        SMALL, rng=Random(1), count=count, depth_max=2, wildcard=0, descendant=0
+        SMALL, rng=Random(1), count=count, shape=PatternShape(depth_max=2, wildcard=0, descendant=0)
     )
     assert sorted(islice(patterns, 3)) == ["/a", "/a/b", "/a/c"]
     with pytest.raises(UsageError, match=f"only about 3 distinct patterns .* not {count:,}"):
@@ -259,11 +270,13 @@ def test_branches_within_branches_stay_within_an_expression() -> None:
         loop,
         rng=Random(1),
         count=5,
-        depth_max=STEPS_MAX,
-        nested=1.0,
-        nested_depth=STEPS_MAX,
-        nested_levels=LEVELS_MAX,
-        distinct=False,
+        shape=PatternShape(
+            depth_max=STEPS_MAX,
+            nested=1.0,
+            nested_depth=STEPS_MAX,
+            nested_levels=LEVELS_MAX,
+            distinct=False,
+        ),
     )
     for text in texts:
         assert len(re.findall(r"/+|\[(?!\.)", text)) <= STEPS_MAX
@@ -293,4 +306,4 @@ def test_branches_within_branches_stay_within_an_expression() -> None:
 )
 def test_mistakes_are_told_before_anything_is_drawn(wrong: dict[str, Any], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
-        generate_patterns(NEWS, **{"rng": Random(1), "count": 1, **wrong})
+        drawn(**{"count": 1, **wrong})

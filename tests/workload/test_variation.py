@@ -9,7 +9,7 @@ from lxml import etree
 
 from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
-from twigcast.workload import generate_documents, generate_patterns, vary
+from twigcast.workload import PatternShape, generate_documents, generate_patterns, vary
 
 
 @pytest.mark.parametrize("name", shipped_schema_names())
@@ -55,7 +55,9 @@ def test_a_schema_can_be_varied_again() -> None:
 
 def test_the_less_is_varied_the_more_patterns_still_match() -> None:
     schema = shipped_schema("auction")
-    patterns = list(generate_patterns(schema, rng=Random(1), count=300, depth_max=4))
+    patterns = list(
+        generate_patterns(schema, rng=Random(1), count=300, shape=PatternShape(depth_max=4))
+    )
 
     def matches(share: float) -> int:
         varied = vary(schema, Random(1), share)

@@ -44,7 +44,7 @@ from twigcast.routing.events import (
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.routing.topology.model import Topology, Tree
 from twigcast.simulator.schedule import ClientEvent, Phase, Schedule
-from twigcast.workload import Marker, generate_documents, generate_patterns
+from twigcast.workload import Marker, PatternShape, generate_documents, generate_patterns
 from twigcast.workload.topologies import binary_tree
 
 POSITIONS: Final = (0.25, 0.5, 0.75, 1.0)
@@ -120,12 +120,9 @@ class Stage:
             self.schema,
             rng=self._die("patterns"),
             count=self.patterns * len(self.network.brokers),
-            depth_max=8,
-            wildcard=0.1,
-            descendant=0.1,
-            nested=0.2,
-            distinct=True,
-            marker="test",
+            shape=PatternShape(
+                depth_max=8, wildcard=0.1, descendant=0.1, nested=0.2, marker="test"
+            ),
         )
         return [Pattern.parse(text) for text in texts]
 

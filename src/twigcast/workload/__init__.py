@@ -6,7 +6,8 @@ of them match. Both are drawn at random from the same schema, with the parameter
 :class:`Vocabulary`, so that predicates ask for values that documents have::
 
     schema = shipped_schema("news")
-    patterns = generate_patterns(schema, rng=Random(1), count=1000, wildcard=0.1, descendant=0.1)
+    shape = PatternShape(wildcard=0.1, descendant=0.1)
+    patterns = generate_patterns(schema, rng=Random(1), count=1000, shape=shape)
     documents = generate_documents(schema, rng=Random(2), count=10, elements=130)
 
 All chance comes from the ``rng`` that the caller passes: equal seeds give equal workloads, on every
@@ -16,7 +17,7 @@ machine and in every process.
 from __future__ import annotations
 
 from twigcast.workload.documents import Marker, generate_document, generate_documents
-from twigcast.workload.patterns import generate_patterns
+from twigcast.workload.patterns import PatternShape, generate_patterns
 from twigcast.workload.topologies import (
     TopologyTable,
     binary_tree,
@@ -31,6 +32,7 @@ from twigcast.workload.vocabulary import Vocabulary
 
 __all__ = [
     "Marker",
+    "PatternShape",
     "TopologyTable",
     "TransitStub",
     "Vocabulary",

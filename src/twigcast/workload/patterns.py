@@ -37,7 +37,7 @@ distinct pattern over NITF at depth 6.
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
@@ -86,19 +86,29 @@ _ORDERS: Final = ("<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, slots=True)
-class _WalkParameters:
-    """The parameters of a walk."""
+class PatternShape:
+    """What patterns look like.
 
-    depth_max: int
-    wildcard: float
-    descendant: float
-    nested: float
-    nested_depth: int
-    nested_levels: int
-    predicates: float
-    predicate_kinds: tuple[str, ...]
-    attributes: float
-    skew: float
+    ``nested`` is the probability of a branch at each step, of up to ``nested_depth`` steps, with
+    branches of its own down to ``nested_levels``. ``predicates`` is the mean number of value
+    predicates per pattern; a pattern whose elements have neither attributes nor text gets none.
+    ``attributes`` is the share of patterns that end in an attribute, where there is one.
+    ``distinct`` says whether no two are written the same, and ``marker`` adds ``[//marker]`` to
+    each pattern (Piggyback 6.1). UsageError if one of these is out of its range.
+    """
+
+    depth_max: int = 6
+    wildcard: float = 0.2
+    descendant: float = 0.2
+    nested: float = 0.0
+    nested_depth: int = 3
+    nested_levels: int = 1
+    predicates: float = 0.0
+    predicate_kinds: Sequence[str] = ("equal",)
+    attributes: float = 0.0
+    skew: float = 0.0
+    distinct: bool = True
+    marker: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("wildcard", "descendant", "nested", "attributes"):
@@ -117,59 +127,33 @@ class _WalkParameters:
         unknown = [kind for kind in self.predicate_kinds if kind not in PREDICATE_KINDS]
         if unknown or not self.predicate_kinds:
             raise UsageError(f"predicate_kinds are some of {', '.join(PREDICATE_KINDS)}")
+        if self.marker is not None:
+            check_marker(self.marker)
 
 
-def generate_patterns(  # noqa: PLR0913 - one keyword for each parameter of the papers
+_USUAL: Final = PatternShape()
+
+
+def generate_patterns(
     schema: Schema,
     *,
     rng: Random,
     count: int,
-    depth_max: int = 6,
-    wildcard: float = 0.2,
-    descendant: float = 0.2,
-    nested: float = 0.0,
-    nested_depth: int = 3,
-    nested_levels: int = 1,
-    predicates: float = 0.0,
-    predicate_kinds: Collection[str] = ("equal",),
-    attributes: float = 0.0,
-    skew: float = 0.0,
-    distinct: bool = True,
+    shape: PatternShape = _USUAL,
     root: str | None = None,
-    marker: str | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> Iterator[str]:
-    """Draw ``count`` patterns, as texts.
+    """Draw ``count`` patterns of a shape, as texts.
 
-    ``nested`` is the probability of a branch at each step, of up to ``nested_depth`` steps, with
-    branches of its own down to ``nested_levels``. ``predicates`` is the mean number of value
-    predicates per pattern; a pattern whose elements have neither attributes nor text gets none.
-    ``attributes`` is the share of patterns that end in an attribute, where there is one.
-    ``marker`` adds ``[//marker]`` to each pattern (Piggyback 6.1).
-
-    UsageError if the schema has no single root and none is given, if a parameter is out of its
-    range, or, in the middle of the iteration, if there are not as many distinct patterns.
+    UsageError if the schema has no single root and none is given, or, in the middle of the
+    iteration, if there are not as many distinct patterns.
     """
-    shape = _WalkParameters(
-        depth_max=depth_max,
-        wildcard=wildcard,
-        descendant=descendant,
-        nested=nested,
-        nested_depth=nested_depth,
-        nested_levels=nested_levels,
-        predicates=predicates,
-        predicate_kinds=tuple(predicate_kinds),
-        attributes=attributes,
-        skew=skew,
-    )
     check_whole("count", count, (0, PATTERNS_MAX), "PATTERNS_MAX")
     walker = _Walker(
         schema, schema.root_or(root), shape=shape, vocabulary=vocabulary or Vocabulary(), rng=rng
     )
-    if marker is not None:
-        check_marker(marker)
-    ending = "" if marker is None else f"[//{marker}]"
-    if distinct:
+    ending = "" if shape.marker is None else f"[//{shape.marker}]"
+    if shape.distinct:
         return _distinct(walker, count, ending)
     return (walker.pattern() + ending for _ in range(count))
 
@@ -209,7 +193,7 @@ class _Walker:
         schema: Schema,
         root: str,
         *,
-        shape: _WalkParameters,
+        shape: PatternShape,
         vocabulary: Vocabulary,
         rng: Random,
     ) -> None:

@@ -6,6 +6,7 @@ For patterns that are paths there is never a wrong yes, either.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -23,7 +24,8 @@ from twigcast.errors import SchemaError, UsageError
 from twigcast.files.schemas import read_schema, shipped_schema, shipped_schema_names
 from twigcast.language import Document, Pattern, Schema
 from twigcast.matching import Matcher
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents, generate_patterns
+from twigcast.workload.patterns import PREDICATE_KINDS
 
 
 def advertisement_of(dtd: str, *roots: str) -> Advertisement:
@@ -160,14 +162,13 @@ def check_workload(schema: Schema, *, documents_count: int, patterns_count: int)
     advertisement = Advertisement.of_schema(schema)
     matcher = Matcher(engine="lxml")
     patterns: list[str] = []
-    for seed, options in enumerate(({"nested": 0.3}, {"predicates": 1.0}, {"attributes": 0.5})):
+    shapes = PatternShape(nested=0.3), PatternShape(predicates=1.0), PatternShape(attributes=0.5)
+    for seed, shape in enumerate(shapes):
         patterns += generate_patterns(
             schema,
             rng=Random(seed),
             count=patterns_count,
-            distinct=False,
-            predicate_kinds=["equal", "unequal", "order", "exists", "contains", "starts"],
-            **options,  # type: ignore[arg-type]  # Each is one keyword.
+            shape=replace(shape, distinct=False, predicate_kinds=PREDICATE_KINDS),
         )
     prefixes = bound_prefixes(schema)
     for number, text in enumerate(patterns):

@@ -14,7 +14,7 @@ from twigcast.covering import covers, decide
 from twigcast.covering.containment.covers import paths_of
 from twigcast.errors import SchemaError
 from twigcast.language import Schema
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents, generate_patterns
 from twigcast.workload.patterns import PREDICATE_KINDS
 
 Graph = dict[str, str]
@@ -154,9 +154,19 @@ def test_no_covering_is_proved_wrong_by_generated_documents_with_values(name: st
     documents = generate_documents(schema, rng=rng, count=60)
     trees = [etree.fromstring(document).getroottree() for document in documents]
     texts = generate_patterns(
-        schema, rng=rng, count=50, depth_max=5, wildcard=0.25, descendant=0.3, nested=0.2,
-        predicates=0.7, attributes=0.2, predicate_kinds=PREDICATE_KINDS,
-    )  # fmt: skip
+        schema,
+        rng=rng,
+        count=50,
+        shape=PatternShape(
+            depth_max=5,
+            wildcard=0.25,
+            descendant=0.3,
+            nested=0.2,
+            predicates=0.7,
+            attributes=0.2,
+            predicate_kinds=PREDICATE_KINDS,
+        ),
+    )
     drawn = [(text, matching(text, trees)) for text in texts]
     more = 0
     for wider, those in drawn:

@@ -24,7 +24,7 @@ from twigcast.covering.index.native import NativeCandidates
 from twigcast.files.schemas import shipped_schema
 from twigcast.language import Pattern, PatternLimits
 from twigcast.language.condition.model import Condition
-from twigcast.workload import generate_patterns
+from twigcast.workload import PatternShape, generate_patterns
 
 if TYPE_CHECKING:
     import twigcast_kernel
@@ -198,10 +198,19 @@ def test_patterns_without_a_name_of_the_others_are_not_even_looked_at() -> None:
 def test_a_set_drawn_from_a_schema_is_decided_wholly() -> None:
     schema = shipped_schema("news")
     texts = generate_patterns(
-        schema, rng=Random(3), count=330, depth_max=10, wildcard=0.1, descendant=0.05,
-        nested=0.1, predicates=0.5, predicate_kinds=("equal", "order", "exists", "contains"),
-        skew=1,
-    )  # fmt: skip
+        schema,
+        rng=Random(3),
+        count=330,
+        shape=PatternShape(
+            depth_max=10,
+            wildcard=0.1,
+            descendant=0.05,
+            nested=0.1,
+            predicates=0.5,
+            predicate_kinds=("equal", "order", "exists", "contains"),
+            skew=1,
+        ),
+    )
     patterns = list(map(made, texts))
     candidates, held = NativeCandidates(), dict(enumerate(patterns[:300]))
     for number, pattern in held.items():

@@ -17,7 +17,7 @@ from twigcast.covering.merging.substitution import simple_bindings
 from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema
 from twigcast.matching.bindings import Binding, substituted
-from twigcast.workload import generate_patterns
+from twigcast.workload import PatternShape, generate_patterns
 
 
 def bindings(aggregated: str, part: str) -> dict[int, tuple[str, ...]] | None:
@@ -178,7 +178,11 @@ def test_generated_patterns_are_aggregated_to_any_percentage(
     with_schema: bool,  # noqa: FBT001
 ) -> None:
     schema = shipped_schema("news")
-    texts = list(generate_patterns(schema, rng=Random(5), count=300, nested=0.1, predicates=0.5))
+    texts = list(
+        generate_patterns(
+            schema, rng=Random(5), count=300, shape=PatternShape(nested=0.1, predicates=0.5)
+        )
+    )
     budget = space_budget(texts, percent)
     found = aggregate(texts, steps_max=budget, schema=schema if with_schema else None)
     check(texts, budget, found)

@@ -24,7 +24,7 @@ from twigcast.covering.paths.linear import LinearPath
 from twigcast.errors import SchemaError, SchemaLimitError, UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language.condition.model import TEXT, Label, Reach
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
 ABCDE = Schema.parse(
     b"<!ELEMENT a (x|y)> <!ELEMENT x (c)> <!ELEMENT y (c)> <!ELEMENT c (a1|b|c1|d|e)>"
@@ -252,7 +252,10 @@ def test_mergers_keep_their_promises_on_generated_patterns(name: str, degree: fl
     schema = shipped_schema(name)
     texts = list(
         generate_patterns(
-            schema, rng=Random(7), count=150, nested=0.1, attributes=0.2, distinct=False
+            schema,
+            rng=Random(7),
+            count=150,
+            shape=PatternShape(nested=0.1, attributes=0.2, distinct=False),
         )
     )
     merged = merge(texts, schema=schema, degree=degree)
@@ -268,7 +271,10 @@ def test_mergers_keep_their_promises_on_generated_patterns(name: str, degree: fl
 def test_a_perfect_merger_adds_no_document_of_the_schema(name: str) -> None:
     schema = shipped_schema(name)
     texts = generate_patterns(
-        schema, rng=Random(3), count=300, depth_max=4, nested=0.1, attributes=0.2, distinct=False
+        schema,
+        rng=Random(3),
+        count=300,
+        shape=PatternShape(depth_max=4, nested=0.1, attributes=0.2, distinct=False),
     )
     mergers = [one for one in merge(texts, schema=schema).mergers if len(one.parts) > 1]
     assert mergers

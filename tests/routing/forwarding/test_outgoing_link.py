@@ -32,7 +32,7 @@ from twigcast.files.schemas import shipped_schema
 from twigcast.routing.forwarding import direction as directed
 from twigcast.routing.forwarding.outgoing_link import OutgoingLink
 from twigcast.routing.strategy import Strategy, advertised, covering, identity, piggyback
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
 SCHEMAS = {
     "a": Schema.parse(
@@ -539,7 +539,9 @@ def test_on_generated_patterns_perfect_merging_changes_no_crossing(name: str) ->
     schema = shipped_schema(name)
     rng = Random(11)
     families: dict[str, list[Pattern]] = {}
-    for text in generate_patterns(schema, rng=rng, count=150, depth_max=4, wildcard=0):
+    for text in generate_patterns(
+        schema, rng=rng, count=150, shape=PatternShape(depth_max=4, wildcard=0)
+    ):
         pattern = Pattern.parse(text)
         families.setdefault(pattern.text.rpartition("/")[0], []).append(pattern)
     merged = 0

@@ -19,7 +19,7 @@ from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema
 from twigcast.spark.sharding.partition import SUMMARY_STEPS, split, summary
 from twigcast.spark.sharding.requirements import required_by, shared_by
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
 PLACES = ("Alder", "Brook", "Cove", "Dale", "Elm", "Fen", "Glen", "Heath")
 TOPICS = ("flood", "storm", "strike", "summit", "tariff", "treaty", "verdict")
@@ -41,9 +41,11 @@ def drawn(count: int, *, predicates: float = 0.7) -> list[Pattern]:
         shipped_schema("news"),
         rng=Random(3),
         count=count,
-        nested=0.1,
-        predicates=predicates,
-        predicate_kinds=("equal", "contains", "order", "unequal"),
+        shape=PatternShape(
+            nested=0.1,
+            predicates=predicates,
+            predicate_kinds=("equal", "contains", "order", "unequal"),
+        ),
     )
     return [Pattern.parse(text) for text in texts]
 

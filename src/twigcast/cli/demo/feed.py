@@ -30,7 +30,7 @@ from twigcast.files.writing.new_files import new_file
 from twigcast.language import Pattern, Schema
 from twigcast.matching import Matcher
 from twigcast.routing.forwarding.structure_prefix import structure_prefixes
-from twigcast.workload import Vocabulary, generate_documents, generate_patterns
+from twigcast.workload import PatternShape, Vocabulary, generate_documents, generate_patterns
 
 _OUTLETS: Final = "Chronicle Courier Gazette Herald Observer Post Radio Review Times Tribune"
 
@@ -39,6 +39,15 @@ _INTERESTS: Final = tuple(
     for name in ("person", "place", "organisation", "product", "term", "link", "paragraph")
 )
 """What is asked of any desk, beside what its own readers ask for."""
+
+_INTEREST_SHAPE: Final = PatternShape(
+    depth_max=8,
+    wildcard=0.1,
+    descendant=0.15,
+    nested=0.15,
+    predicates=1.0,
+    predicate_kinds=("equal", "contains", "order"),
+)
 
 _NARROWINGS: Final = (
     "",
@@ -159,12 +168,7 @@ def _drawn(desk: str, rng: Random) -> Iterator[str]:
             _schema(desk),
             rng=rng,
             count=64,
-            depth_max=8,
-            wildcard=0.1,
-            descendant=0.15,
-            nested=0.15,
-            predicates=1.0,
-            predicate_kinds=("equal", "contains", "order"),
+            shape=_INTEREST_SHAPE,
             vocabulary=_vocabulary(desk),
         )
 

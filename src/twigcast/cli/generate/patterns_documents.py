@@ -11,6 +11,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, TypeVar
 import typer
 
 from twigcast.cli.options.arguments import AsJson
+from twigcast.cli.options.grouped import grouped
 from twigcast.cli.options.schemas import complete_schema, schema_named
 from twigcast.cli.output import say, write_json, write_text
 from twigcast.cli.output_files import write_folder, write_zip
@@ -63,6 +65,34 @@ Vary: TypeAlias = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class ShapeOptions:
+    """What patterns look like (:class:`~twigcast.workload.PatternShape`)."""
+
+    depth_max: Annotated[int, typer.Option(help="Steps of a path, at most.")] = 6
+    wildcard: Annotated[float, typer.Option(help="Probability that a step is *.")] = 0.2
+    descendant: Annotated[float, typer.Option(help="Probability that a step begins with //.")] = 0.2
+    nested: Annotated[float, typer.Option(help="Probability of a branch at each step.")] = 0.0
+    nested_depth: Annotated[int, typer.Option(help="Steps of a branch, at most.")] = 3
+    nested_levels: Annotated[int, typer.Option(help="Branches within branches, at most.")] = 1
+    predicates: Annotated[float, typer.Option(help="Value predicates per pattern, on average.")] = (
+        0.0
+    )
+    predicate_kinds: Annotated[
+        list[str],
+        typer.Option(
+            "--predicate-kind",
+            metavar="KIND",
+            help="What they ask: equal, unequal, order, exists, contains or starts (repeatable).",
+        ),
+    ] = field(default_factory=lambda: ["equal"])
+    attributes: Annotated[float, typer.Option(help="Share that ends in an attribute.")] = 0.0
+    skew: Annotated[float, typer.Option(help="Zipf's θ for the choice of children.")] = 0.0
+    distinct: Annotated[bool, typer.Option(help="Whether no two are written the same.")] = True
+    marker: Annotated[str | None, typer.Option(metavar="NAME", help="Add [//NAME] to each.")] = None
+
+
+@grouped
 def patterns(
     dtd: Dtd = "news",
     count: Annotated[int, typer.Option(help="How many.")] = 1000,
@@ -71,30 +101,7 @@ def patterns(
         str | None,
         typer.Option(metavar="FILE", help="Write there; .csv and .jsonl get ids, from 1."),
     ] = None,
-    depth_max: Annotated[int, typer.Option(help="Steps of a path, at most.")] = 6,
-    wildcard: Annotated[float, typer.Option(help="Probability that a step is *.")] = 0.2,
-    descendant: Annotated[
-        float, typer.Option(help="Probability that a step begins with //.")
-    ] = 0.2,
-    nested: Annotated[float, typer.Option(help="Probability of a branch at each step.")] = 0.0,
-    nested_depth: Annotated[int, typer.Option(help="Steps of a branch, at most.")] = 3,
-    nested_levels: Annotated[int, typer.Option(help="Branches within branches, at most.")] = 1,
-    predicates: Annotated[
-        float, typer.Option(help="Value predicates per pattern, on average.")
-    ] = 0.0,
-    predicate_kind: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KIND",
-            help="What they ask: equal, unequal, order, exists, contains or starts (repeatable).",
-        ),
-    ] = ["equal"],  # noqa: B006 (typer never changes it)
-    attributes: Annotated[float, typer.Option(help="Share that ends in an attribute.")] = 0.0,
-    skew: Annotated[float, typer.Option(help="Zipf's θ for the choice of children.")] = 0.0,
-    distinct: Annotated[bool, typer.Option(help="Whether no two are written the same.")] = True,
-    marker: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Add [//NAME] to each.")
-    ] = None,
+    shape: ShapeOptions = ShapeOptions(),
     root: Root = None,
     numbers: Numbers = 20,
     vary: Vary = 0.0,
@@ -104,24 +111,13 @@ def patterns(
 
     One per line on standard output: a subscriptions file for the other verbs.
     """
-    from twigcast.workload import Vocabulary, generate_patterns
+    from twigcast.workload import PatternShape, Vocabulary, generate_patterns
 
     drawn = generate_patterns(
         _schema(dtd, root, vary, seed),
         rng=Random(seed),
         count=count,
-        depth_max=depth_max,
-        wildcard=wildcard,
-        descendant=descendant,
-        nested=nested,
-        nested_depth=nested_depth,
-        nested_levels=nested_levels,
-        predicates=predicates,
-        predicate_kinds=predicate_kind,
-        attributes=attributes,
-        skew=skew,
-        distinct=distinct,
-        marker=marker,
+        shape=PatternShape(**vars(shape)),
         vocabulary=Vocabulary(numbers=numbers),
     )
     with Bar(beside_output=out is None) as bar:

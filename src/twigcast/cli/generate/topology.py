@@ -7,11 +7,13 @@ it, as YAK, 6.1, did; an option that means nothing for a kind is refused rather 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
+from twigcast.cli.options.grouped import grouped
 from twigcast.cli.output import say, write_text
 from twigcast.display import counted
 from twigcast.errors import UsageError
@@ -62,99 +64,81 @@ Kind: TypeAlias = Annotated[
         autocompletion=complete_kind,
     ),
 ]
-Brokers: TypeAlias = Annotated[
-    int | None, typer.Option(help="How many; 7, or 20 for transit-stub, if you do not say.")
-]
-Levels: TypeAlias = Annotated[
-    int | None, typer.Option(help="Of a binary-tree: 3 levels have 7 brokers, 7 have 127.")
-]
-Latency: TypeAlias = Annotated[
-    tuple[float, float] | None,
-    typer.Option(metavar="LEAST MOST", help="Draw the latency of each link of a tree from these."),
-]
-Out: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="FILE", help="Write there: JSON or TOML, as its name ends.")
-]
-OnlyTree: TypeAlias = Annotated[
-    bool, typer.Option("--tree", help="Keep only the links of the minimum spanning tree.")
-]
-Clients: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}how many; all places are taken, if you do not say.")
-]
-ClientsEach: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}places for clients at a broker (10).")
-]
-TransitDomains: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}domains that carry traffic (8).")
-]
-TransitNodes: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}nodes of a transit domain (10).")
-]
-Stubs: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}stub domains at each transit node (6).")
-]
-StubNodes: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}nodes of a stub domain (9).")
-]
-DomainShare: TypeAlias = Annotated[
-    float | None, typer.Option(help=f"{_INTERNET}share of transit domains that are joined (0.6).")
-]
-TransitShare: TypeAlias = Annotated[
-    float | None, typer.Option(help=f"{_INTERNET}share of pairs joined in transit domains (0.5).")
-]
-StubShare: TypeAlias = Annotated[
-    float | None, typer.Option(help=f"{_INTERNET}share of pairs joined in stub domains (0.4).")
-]
-ExtraTransitStub: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}links more between transit and stub nodes (0).")
-]
-ExtraStubStub: TypeAlias = Annotated[
-    int | None, typer.Option(help=f"{_INTERNET}links more between stub domains (0).")
-]
 
 
+@dataclass(frozen=True)
+class SizeOptions:
+    """What can be asked of a topology; None is left to its kind."""
+
+    brokers: Annotated[
+        int | None, typer.Option(help="How many; 7, or 20 for transit-stub, if you do not say.")
+    ] = None
+    levels: Annotated[
+        int | None, typer.Option(help="Of a binary-tree: 3 levels have 7 brokers, 7 have 127.")
+    ] = None
+    latency_ms: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LEAST MOST", help="Draw the latency of each link of a tree from these."
+        ),
+    ] = None
+    clients: Annotated[
+        int | None,
+        typer.Option(help=f"{_INTERNET}how many; all places are taken, if you do not say."),
+    ] = None
+    clients_each: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}places for clients at a broker (10).")
+    ] = None
+    transit_domains: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}domains that carry traffic (8).")
+    ] = None
+    transit_nodes: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}nodes of a transit domain (10).")
+    ] = None
+    stubs: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}stub domains at each transit node (6).")
+    ] = None
+    stub_nodes: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}nodes of a stub domain (9).")
+    ] = None
+    domain_share: Annotated[
+        float | None,
+        typer.Option(help=f"{_INTERNET}share of transit domains that are joined (0.6)."),
+    ] = None
+    transit_share: Annotated[
+        float | None,
+        typer.Option(help=f"{_INTERNET}share of pairs joined in transit domains (0.5)."),
+    ] = None
+    stub_share: Annotated[
+        float | None, typer.Option(help=f"{_INTERNET}share of pairs joined in stub domains (0.4).")
+    ] = None
+    extra_transit_stub: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}links more between transit and stub nodes (0).")
+    ] = None
+    extra_stub_stub: Annotated[
+        int | None, typer.Option(help=f"{_INTERNET}links more between stub domains (0).")
+    ] = None
+
+
+@grouped
 def topology(
     kind: Kind,
-    brokers: Brokers = None,
-    levels: Levels = None,
+    sizes: SizeOptions = SizeOptions(),
     seed: Annotated[int, typer.Option(help="Equal seeds give equal output.")] = 1,
-    out: Out = None,
-    latency_ms: Latency = None,
-    tree: OnlyTree = False,
-    clients: Clients = None,
-    clients_each: ClientsEach = None,
-    transit_domains: TransitDomains = None,
-    transit_nodes: TransitNodes = None,
-    stubs: Stubs = None,
-    stub_nodes: StubNodes = None,
-    domain_share: DomainShare = None,
-    transit_share: TransitShare = None,
-    stub_share: StubShare = None,
-    extra_transit_stub: ExtraTransitStub = None,
-    extra_stub_stub: ExtraStubStub = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write there: JSON or TOML, as its name ends."),
+    ] = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Keep only the links of the minimum spanning tree.")
+    ] = False,
 ) -> None:
     """Draw a topology: brokers, the links between them, and their latencies.
 
     It goes to standard output as JSON, or to a file. transit-stub draws an internet first, and
     puts brokers and clients on it.
     """
-    given: dict[str, object] = {
-        "brokers": brokers,
-        "levels": levels,
-        "latency_ms": latency_ms,
-        "clients": clients,
-        "clients_each": clients_each,
-        "transit_domains": transit_domains,
-        "transit_nodes": transit_nodes,
-        "stubs": stubs,
-        "stub_nodes": stub_nodes,
-        "domain_share": domain_share,
-        "transit_share": transit_share,
-        "stub_share": stub_share,
-        "extra_transit_stub": extra_transit_stub,
-        "extra_stub_stub": extra_stub_stub,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {name: value for name, value in vars(sizes).items() if value is not None}
     _check(kind, options)
     from twigcast.routing.topology.model import Topology
 

@@ -30,7 +30,8 @@ from twigcast.cli.options.arguments import (
     ResidualCostMax,
     Subscriptions,
 )
-from twigcast.cli.options.document_limits import LimitOptions, check_number, takes_limits
+from twigcast.cli.options.document_limits import LimitOptions, check_number
+from twigcast.cli.options.grouped import grouped
 from twigcast.cli.options.namespaces import Namespaces, bindings
 from twigcast.cli.options.subscriptions import read_rules
 from twigcast.cli.output import REFUSED, clock, complain_of_all, quoted, say
@@ -52,7 +53,7 @@ EXAMPLES = (
 )
 
 
-@takes_limits
+@grouped
 def match(
     subscriptions: Subscriptions,
     documents: Documents,

@@ -1,17 +1,15 @@
 """The limits of documents and archives as options: ``--document-bytes-max 20MB``.
 
 Each limit that can stop a document has an option, and what is said about a document that was
-stopped names it. A verb that takes documents takes all of these options (:func:`takes_limits`).
+stopped names it. A verb that takes documents takes :class:`LimitOptions`.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -35,23 +33,17 @@ _UNITS: Final = {
     "gib": 2**30,
 }
 
-_OPTIONS: Final[Mapping[str, tuple[str, str]]] = {
-    "bytes_max": ("--document-bytes-max", "Bytes of a document, such as 20MB or 64MiB (10MB)."),
-    "elements_max": ("--document-elements-max", "Elements of a document (1000000)."),
-    "depth_max": ("--document-depth-max", "Elements inside each other (256)."),
-    "attributes_max": ("--document-attributes-max", "Attributes of one element (1000)."),
-    "name_length_max": (
-        "--document-name-length-max", "Characters of a name or a namespace (1000)."
-    ),
-    "internal_subset_bytes_max": (
-        "--document-internal-subset-bytes-max", "Bytes between the brackets of a DOCTYPE (131072)."
-    ),
-    "members_max": ("--archive-members-max", "Documents of an archive (10000000)."),
-    "ratio_max": (
-        "--archive-ratio-max", "How many times as large as packed an archive may be unpacked (100)."
-    ),
-}  # fmt: skip
-"""Which option sets a limit and its help, by the name that an error has for the limit."""
+_OPTIONS: Final[Mapping[str, str]] = {
+    "bytes_max": "--document-bytes-max",
+    "elements_max": "--document-elements-max",
+    "depth_max": "--document-depth-max",
+    "attributes_max": "--document-attributes-max",
+    "name_length_max": "--document-name-length-max",
+    "internal_subset_bytes_max": "--document-internal-subset-bytes-max",
+    "members_max": "--archive-members-max",
+    "ratio_max": "--archive-ratio-max",
+}
+"""Which option sets a limit, by the name that an error has for the limit."""
 
 _CEILINGS: Final[Mapping[str, int]] = {"depth_max": 256, "elements_max": 10_000_000}
 """Where libxml2 stops, whatever it is told."""
@@ -60,18 +52,43 @@ _NUMBER_MAX = 2**63 - 1
 """No limit can be larger; the kernel counts in 64 bits."""
 
 
+def _option(limit: str, text: str, metavar: str = "N") -> Any:  # noqa: ANN401 (as typer's own)
+    return typer.Option(
+        _OPTIONS[limit], metavar=metavar, min=1 if metavar == "N" else None, help=text
+    )
+
+
 @dataclass(frozen=True)
 class LimitOptions:
     """What a user set; None is the default."""
 
-    bytes_max: str | None = None
-    elements_max: int | None = None
-    depth_max: int | None = None
-    attributes_max: int | None = None
-    name_length_max: int | None = None
-    internal_subset_bytes_max: int | None = None
-    members_max: int | None = None
-    ratio_max: int | None = None
+    bytes_max: Annotated[
+        str | None,
+        _option("bytes_max", "Bytes of a document, such as 20MB or 64MiB (10MB).", "SIZE"),
+    ] = None
+    elements_max: Annotated[
+        int | None, _option("elements_max", "Elements of a document (1000000).")
+    ] = None
+    depth_max: Annotated[int | None, _option("depth_max", "Elements inside each other (256).")] = (
+        None
+    )
+    attributes_max: Annotated[
+        int | None, _option("attributes_max", "Attributes of one element (1000).")
+    ] = None
+    name_length_max: Annotated[
+        int | None, _option("name_length_max", "Characters of a name or a namespace (1000).")
+    ] = None
+    internal_subset_bytes_max: Annotated[
+        int | None,
+        _option("internal_subset_bytes_max", "Bytes between the brackets of a DOCTYPE (131072)."),
+    ] = None
+    members_max: Annotated[
+        int | None, _option("members_max", "Documents of an archive (10000000).")
+    ] = None
+    ratio_max: Annotated[
+        int | None,
+        _option("ratio_max", "How many times as large as packed an archive may be unpacked (100)."),
+    ] = None
 
     def of_documents(self) -> DocumentLimits:
         """For whoever reads documents; UsageError for what cannot be set."""
@@ -88,7 +105,7 @@ class LimitOptions:
         for name, number in given.items():
             if (number or 0) > (ceiling := _CEILINGS.get(name, _NUMBER_MAX)):
                 why = ": there libxml2 stops" if name in _CEILINGS else ""
-                raise UsageError(f"{_OPTIONS[name][0]} is {ceiling:,} at most{why}")
+                raise UsageError(f"{_OPTIONS[name]} is {ceiling:,} at most{why}")
         return DocumentLimits(**{name: n for name, n in given.items() if n is not None})
 
     def of_files(self) -> PublicationLimits:
@@ -96,7 +113,7 @@ class LimitOptions:
         from twigcast.files import PublicationLimits
 
         for name, number in (("members_max", self.members_max), ("ratio_max", self.ratio_max)):
-            check_number(_OPTIONS[name][0], number)
+            check_number(_OPTIONS[name], number)
         given = {
             "document_bytes_max": self._bytes(),
             "members_max": self.members_max,
@@ -107,37 +124,7 @@ class LimitOptions:
     def _bytes(self) -> int | None:
         if self.bytes_max is None:
             return None
-        return size_of(self.bytes_max, option=_OPTIONS["bytes_max"][0])
-
-
-def takes_limits(verb: Callable[..., None]) -> Callable[..., None]:
-    """A verb with an option for each limit, which itself takes them together, as ``limits``."""
-
-    @wraps(verb)
-    def called(**given: Any) -> None:  # noqa: ANN401 (what typer has read)
-        each = {name: given.pop(name) for name in _OPTIONS}
-        verb(**given, limits=LimitOptions(**each))
-
-    signature = inspect.signature(verb, eval_str=True)
-    parameters: list[inspect.Parameter] = []
-    for parameter in signature.parameters.values():
-        if parameter.name == "limits":
-            parameters += (
-                parameter.replace(name=name, default=None, annotation=_annotated(name))
-                for name in _OPTIONS
-            )
-        else:
-            parameters.append(parameter)
-    called.__annotations__ = {each.name: each.annotation for each in parameters}
-    vars(called)["__signature__"] = signature.replace(parameters=parameters)
-    return called
-
-
-def _annotated(name: str) -> object:
-    flag, text = _OPTIONS[name]
-    if name == "bytes_max":
-        return Annotated[str | None, typer.Option(flag, metavar="SIZE", help=text)]
-    return Annotated[int | None, typer.Option(flag, metavar="N", min=1, help=text)]
+        return size_of(self.bytes_max, option=_OPTIONS["bytes_max"])
 
 
 def check_number(option: str, given: int | None) -> None:
@@ -170,4 +157,4 @@ def way_out(error: DocumentError) -> str:
         return ""
     if error.allowed >= _CEILINGS.get(error.limit, error.allowed + 1):
         return "; libxml2 reads no more"
-    return f"; {_OPTIONS[error.limit][0]} raises it"
+    return f"; {_OPTIONS[error.limit]} raises it"

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from twigcast.cli.options.arguments import AsJson, FileNames
-from twigcast.cli.options.document_limits import LimitOptions, stopped_by, takes_limits
+from twigcast.cli.options.document_limits import LimitOptions, stopped_by
+from twigcast.cli.options.grouped import grouped
 from twigcast.cli.options.schemas import complete_schema, schema_named
 from twigcast.cli.options.subscriptions import read_rules
 from twigcast.cli.output import (
@@ -61,7 +62,7 @@ Overlaps: TypeAlias = Annotated[
 ]
 
 
-@takes_limits
+@grouped
 def advertise(
     sources: Sources,
     from_documents: Annotated[

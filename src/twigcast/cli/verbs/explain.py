@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from twigcast.cli.options.arguments import AsJson, ExitCode, ResidualCostMax
-from twigcast.cli.options.document_limits import LimitOptions, check_number, takes_limits, way_out
+from twigcast.cli.options.document_limits import LimitOptions, check_number, way_out
+from twigcast.cli.options.grouped import grouped
 from twigcast.cli.options.namespaces import Namespaces, bindings
 from twigcast.cli.options.subscriptions import read_rules
 from twigcast.cli.output import (
@@ -51,7 +52,7 @@ _PATH_MAX = 4096
 """No system takes a longer path."""
 
 
-@takes_limits
+@grouped
 def explain(
     xpath: Annotated[
         str,

@@ -207,9 +207,12 @@ class ScheduleGenerator:
         }
 
     def _generated(self, kind: str, number: int, die: Random) -> Iterator[str]:
-        options: dict[str, Any] = dict(self.scenario.workload.pattern_options)
         return generate_patterns(
-            self.schema(kind), rng=die, count=number, vocabulary=self._vocabulary, **options
+            self.schema(kind),
+            rng=die,
+            count=number,
+            shape=self.scenario.workload.pattern_shape,
+            vocabulary=self._vocabulary,
         )
 
     def _subscriptions_of_file(self, name: str) -> Phase:

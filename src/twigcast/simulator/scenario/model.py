@@ -33,7 +33,7 @@ from twigcast.simulator.cost_model import CostModel
 from twigcast.simulator.engine.simulation import SimulationLimits
 from twigcast.simulator.scenario.table_reader import Keys
 from twigcast.simulator.scenario.topology_spec import NetworkPlan, read_network_plan
-from twigcast.workload import generate_documents, generate_patterns
+from twigcast.workload import PatternShape, generate_documents
 
 CHURN_MAX: Final = 5_000_000
 """Comings and goings that a scenario may ask for; each is drawn before the run, and kept."""
@@ -86,7 +86,7 @@ class Workload:
     """Documents per second on average, at random; None for every so many seconds."""
     publish_times: tuple[float, ...] | None = None
     numbers: int = 20
-    pattern_options: Mapping[str, object] = field(default_factory=dict)
+    pattern_shape: PatternShape = field(default_factory=PatternShape)
     document_options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -198,7 +198,7 @@ def _workload(keys: Keys) -> Workload:
         publish_rate=keys.number_or_none("publish_rate", least=1e-9),
         publish_times=keys.numbers("publish_times"),
         numbers=keys.whole("numbers", usual.numbers, least=1),
-        pattern_options=_pattern_options(keys.table("patterns")),
+        pattern_shape=_pattern_shape(keys.table("patterns")),
         document_options=_document_options(keys.table("document")),
     )
     keys.end()
@@ -220,19 +220,24 @@ def _check_elements(workload: Workload, where: str) -> None:
         )
 
 
-def _pattern_options(keys: Keys) -> Mapping[str, object]:
-    """What ``generate_patterns`` is told; what is not given is as usual there."""
-    usual = {key: each.default for key, each in signature(generate_patterns).parameters.items()}
-    options: dict[str, object] = {
-        key: keys.number(key, usual[key])
-        for key in ("wildcard", "descendant", "nested", "predicates", "attributes", "skew")
-    }
-    for key in ("depth_max", "nested_depth", "nested_levels"):
-        options[key] = keys.whole(key, usual[key])
-    options["predicate_kinds"] = keys.texts("predicate_kinds", usual["predicate_kinds"])
-    options["distinct"] = keys.flag("distinct", default=usual["distinct"])
+def _pattern_shape(keys: Keys) -> PatternShape:
+    """How patterns are drawn; what is not given is as usual."""
+    usual = PatternShape()
+    shape = PatternShape(
+        wildcard=keys.number("wildcard", usual.wildcard),
+        descendant=keys.number("descendant", usual.descendant),
+        nested=keys.number("nested", usual.nested),
+        predicates=keys.number("predicates", usual.predicates),
+        attributes=keys.number("attributes", usual.attributes),
+        skew=keys.number("skew", usual.skew),
+        depth_max=keys.whole("depth_max", usual.depth_max),
+        nested_depth=keys.whole("nested_depth", usual.nested_depth),
+        nested_levels=keys.whole("nested_levels", usual.nested_levels),
+        predicate_kinds=keys.texts("predicate_kinds", usual.predicate_kinds),
+        distinct=keys.flag("distinct", default=usual.distinct),
+    )
     keys.end()
-    return options
+    return shape
 
 
 def _document_options(keys: Keys) -> Mapping[str, Any]:
