@@ -104,3 +104,19 @@ def test_what_stands_outside_does_not_count_to_what_is_turned_around() -> None:
         pattern = Pattern(f"//b[{outside}][{of_parent}][{of_ancestor}]")
         assert pattern is Pattern(f"({turned.text}) and ({outside})", limits=CANONICAL_LIMITS)
         assert Pattern(pattern.text, limits=CANONICAL_LIMITS) is pattern
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "//text()[not(ancestor::node()/a and .//c)][parent::d[parent::node()/c]/@id]",
+        "//@x[not(../../b) or not(ancestor::a and b)][../../c]",
+        "//@x[//b or @x][parent::d]",
+        "//text()[d or ancestor::* and //parent::a]",
+        "//text()[..][(a | /)[a]]",
+        "//@x[.. and (x or /*)]",
+    ],
+)
+def test_what_a_node_cannot_have_does_not_count_either(written: str) -> None:
+    pattern = Pattern(written)
+    assert Pattern(pattern.text, limits=CANONICAL_LIMITS) is pattern

@@ -128,16 +128,20 @@ def placed(where: Condition, sought: Sought, *, whatever_is_left: bool = False) 
     What ``where`` asks of nodes above is asked of them if that leaves no more residual parts than
     there were, or in any case with ``whatever_is_left``.
     """
+    plain = exists(sought.reach, sought.label, where)
     if where is TRUE or not looks_up(where):
-        return exists(sought.reach, sought.label, where)
-    parts = parts_of(where)
-    outside = list(filter(is_outside, parts))
-    if outside:
-        # The canonical text has them outside, and what it is read as must not be larger for them.
-        inside = all_of(part for part in parts if not is_outside(part))
-        there = placed(inside, sought, whatever_is_left=whatever_is_left)
-        return all_of([there, *outside])
-    return _placed(where, sought, whatever_is_left)
+        return plain
+    there = [part for part in parts_of(plain) if not is_outside(part)]
+    match there:
+        case [Exists(_, label, inside)] if plain is not there[0] or inside is not where:
+            # The canonical text has it so: what stands outside, or no node of the kind can have,
+            # must not count to what the rest would become.
+            found = placed(inside, sought._replace(label=label), whatever_is_left=whatever_is_left)
+            return all_of([found, *filter(is_outside, parts_of(plain))])
+        case [Exists()]:
+            return _placed(where, sought, whatever_is_left)
+        case _:
+            return plain
 
 
 @lru_cache(maxsize=_TURNED_CACHED_MAX)
