@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import Column
-    from pyspark.sql._typing import UserDefinedFunctionLike
 
     from twigcast.files import Rejected
+    from twigcast.spark.session.compatibility import ColumnFunction
     from twigcast.spark.storage.sources import Subscriptions
 
 
@@ -81,7 +81,7 @@ def _told_plainly() -> Iterator[None]:
         raise TwigcastError(f"the subscriptions cannot be shared with workers: {error}") from error
 
 
-def _function(spark: SparkSession, subscriptions: Subscriptions) -> UserDefinedFunctionLike:
+def _function(spark: SparkSession, subscriptions: Subscriptions) -> ColumnFunction:
     file = reject_duplicate_ids(load_subscriptions(subscriptions))
     matcher = Matcher()
     rejected = file.rejected + compile_subscriptions(file, matcher.add)

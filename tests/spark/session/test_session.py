@@ -114,7 +114,7 @@ def test_java_reads_names_of_files_as_utf8(
 ) -> None:
     monkeypatch.setattr(session, "find_java", lambda: Java(Path("/java"), 17, "PATH"))
     monkeypatch.setattr(os, "environ", dict(locale))
-    session._prepare_environment(embedded=False)
+    session._prepare_environment()
     assert os.environ.get("LC_ALL") == expected
 
 

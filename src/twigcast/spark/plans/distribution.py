@@ -33,11 +33,11 @@ from uuid import uuid4
 
 import pyarrow as pa
 from pyspark import SparkFiles, TaskContext
-from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import ArrayType, StringType
 
 from twigcast.files import VersionedFile, write_index
 from twigcast.files.writing.versioned_files import write_versioned
+from twigcast.spark.session.compatibility import arrow_function
 from twigcast.spark.session.session import is_connected_to, is_embedded
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import CARRIED_BYTES_MAX, plan_bytes
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql._typing import UserDefinedFunctionLike
     from pyspark.sql.types import StructType
 
     from twigcast.files import Entry
     from twigcast.matching import Matcher
+    from twigcast.spark.session.compatibility import ColumnFunction
     from twigcast.spark.storage.sources import Publications
     from twigcast.spark.worker.crossings import CrossingModel
 
@@ -165,18 +165,14 @@ def documents_in_table(table: DataFrame) -> Documents:
     return Documents(table, lambda rows: rows)
 
 
-def matching_function(matcher: SharedMatcher, labels: SharedLabels) -> UserDefinedFunctionLike:
+def matching_function(matcher: SharedMatcher, labels: SharedLabels) -> ColumnFunction:
     """A function of a column of documents: the ids of the subscriptions that match."""
 
-    # Spark reads the annotations to learn what kind of function this is. Of what columns it is, a
-    # function in Python cannot say: that is seen by those who get them.
-    def matching_ids(*columns: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+    def matching_ids(*columns: pa.Array[Any]) -> pa.Array[Any]:
         contents = worker.documents_in(columns)
         return worker.matching_names(contents, matcher.load(), labels.load_names())
 
-    made: UserDefinedFunctionLike
-    made = arrow_udf(matching_ids, ArrayType(StringType()))  # type: ignore[call-overload]
-    return made
+    return arrow_function(matching_ids, ArrayType(StringType()))
 
 
 def part_name() -> str:

@@ -37,7 +37,6 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.spark.plans.distribution import (
     SharedLabels,
@@ -49,6 +48,7 @@ from twigcast.spark.plans.distribution import (
 )
 from twigcast.spark.plans.hops_by_spark import HopsBySpark
 from twigcast.spark.plans.writers import LocalTables, attempts_folder, sums_of_receipts
+from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.storage import tables
 from twigcast.spark.storage.batches import literally
 from twigcast.spark.worker import parquet_parts as parts

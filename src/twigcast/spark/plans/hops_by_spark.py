@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.spark.plans.writers import BySpark
+from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.worker.hops.needless import NEEDLESS, VISITS_MAX, count_needless, with_needless
 from twigcast.spark.worker.hops.rows import ANSWERED, GOING, carry_documents, make_row_visits
 from twigcast.spark.worker.matching import OUTCOMES

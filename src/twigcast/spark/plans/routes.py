@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.covering import Advertisement
 from twigcast.files.writing.versioned_files import write_versioned
@@ -41,6 +40,7 @@ from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
 from twigcast.slips import asked
 from twigcast.spark.plans.distribution import discard, located, share, shared_folder
+from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.session.progress import Progress
 from twigcast.spark.worker.route_round import (
     OWN,

@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
@@ -51,6 +50,7 @@ from twigcast.spark.plans.writers import (
     attempts_folder,
     sums_of_receipts,
 )
+from twigcast.spark.session.compatibility import from_arrow_schema, repartition_by_number
 from twigcast.spark.session.session import cores_of
 from twigcast.spark.sharding.partition import split, summary
 from twigcast.spark.storage import tables
@@ -164,7 +164,7 @@ class ShardedPlan:
             yield from visits.visit_batches(batches, hub)
 
         found = documents.answered(answer, from_arrow_schema(visits.SHARD_PROBES))
-        return found.repartitionById(slices * shards, "task")
+        return repartition_by_number(found, slices * shards, "task")
 
     def _writer(self, folder: str) -> WorkerFunction:
         """What writes the answers to visits into parts."""

@@ -15,47 +15,63 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
-from pyspark import SparkConf, SparkContext, java_gateway
-from pyspark.sql import SparkSession
+from pyspark import SparkConf
+
+from twigcast.spark.session.compatibility import gateway, launch_gateway
 
 _FAREWELL_SECONDS = 5
 """So long may Java take to remove its files."""
+
+_MEMORY = "SPARK_DRIVER_MEMORY"
+"""The variable that counts where neither a setting nor a file of Spark's says it."""
+
+_LAUNCHED_WITH = "twigcast_settings"
 
 _ENDING_SECONDS = 2
 """So long may it take until a process counts as ended whose connections were cut off."""
 
 
-def launched(conf: SparkConf, log: IO[bytes]) -> Any:  # noqa: ANN401 (py4j has no types)
-    """A Java machine that says everything into the log; if that fails, there is none."""
+def launched(settings: Mapping[str, str], memory: str | None, log: IO[bytes]) -> Any:  # noqa: ANN401 (py4j has no types)
+    """A Java machine that says everything into the log; if that fails, there is none.
+
+    ``memory`` is what it may use if nobody has said anything else, in a file of Spark's or in the
+    environment; None is what Spark thinks right.
+    """
     started: list[subprocess.Popen[bytes]] = []
 
     class Remembered(subprocess.Popen):  # type: ignore[type-arg]
-        """A process that is known before it begins; pyspark hands out none that fails to start."""
+        """A process that is known before it begins."""
 
         def __init__(self, *words: Any, **options: Any) -> None:  # noqa: ANN401 (theirs)
             started.append(self)
+            if memory is not None:
+                options["env"] = {_MEMORY: memory, **options["env"]}
             super().__init__(*words, **options, process_group=0)
 
-    usual = vars(java_gateway)["Popen"]
-    vars(java_gateway)["Popen"] = Remembered
+    options = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     try:
-        heard = {"stdout": log, "stderr": log}
-        return java_gateway.launch_gateway(conf, heard)  # type: ignore[no-untyped-call]
+        machine = launch_gateway(options, Remembered, {"stdout": log, "stderr": log})
     except BaseException:
         for process in started:
             end(process)
         raise
-    finally:
-        vars(java_gateway)["Popen"] = usual
+    # py4j would take any other name for one of Java's.
+    vars(machine)[_LAUNCHED_WITH] = tuple(settings)
+    return machine
+
+
+def forget_settings(machine: Any) -> None:  # noqa: ANN401 (likewise)
+    """Have a Java machine forget the settings it was launched with: they were one session's."""
+    for name in vars(machine).pop(_LAUNCHED_WITH, ()):
+        machine.jvm.java.lang.System.clearProperty(name)
 
 
 @contextmanager
-def unless_interrupted(gateway: Callable[[], Any]) -> Iterator[None]:
+def unless_interrupted(machine: Callable[[], Any]) -> Iterator[None]:
     """End a Java machine that was started for what is interrupted in the body of the ``with``.
 
     If that fails in another way, the machine stays: another attempt can use it.
@@ -65,7 +81,7 @@ def unless_interrupted(gateway: Callable[[], Any]) -> Iterator[None]:
     except Exception:
         raise
     except BaseException:
-        process = _process_of(gateway())
+        process = _process_of(machine())
         if process is not None:
             try:
                 process.terminate()
@@ -82,7 +98,7 @@ def has_gone(*, soon: bool = False) -> bool:
 
     One that others have started (``spark-submit``) is not known here.
     """
-    process = _process_of(_gateway())
+    process = _process_of(gateway())
     if process is None:
         return False
     if soon:
@@ -91,37 +107,8 @@ def has_gone(*, soon: bool = False) -> bool:
     return process.poll() is not None
 
 
-def forget() -> None:
-    """Have pyspark forget its Java machine and all that lived there, so that it starts another."""
-    context = SparkContext._active_spark_context  # noqa: SLF001 (there is no other way)
-    server = getattr(context, "_accumulatorServer", None)
-    if server is not None:
-        server.shutdown()
-    for name in ("_gateway", "_jvm", "_active_spark_context"):
-        setattr(SparkContext, name, None)
-    for name in ("_instantiatedSession", "_activeSession"):
-        setattr(SparkSession, name, None)
-
-
-def hush_accumulators(context: SparkContext) -> None:
-    """Keep the server that Java sends its counts to from printing tracebacks when Java goes."""
-    server: Any = context._accumulatorServer  # noqa: SLF001 (there is no other way)
-    usual = server.handle_error
-
-    def handle_error(request: object, address: object) -> None:
-        if not isinstance(sys.exception(), ConnectionError | EOFError):
-            usual(request, address)
-
-    server.handle_error = handle_error
-
-
-def _gateway() -> Any:  # noqa: ANN401 (py4j has no types)
-    return SparkContext._gateway  # noqa: SLF001 (there is no other way)
-
-
-def _process_of(gateway: Any) -> subprocess.Popen[bytes] | None:  # noqa: ANN401 (likewise)
-    # py4j would take any other name for one of Java's.
-    return None if gateway is None else vars(gateway).get("proc")
+def _process_of(machine: Any) -> subprocess.Popen[bytes] | None:  # noqa: ANN401 (likewise)
+    return None if machine is None else vars(machine).get("proc")
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

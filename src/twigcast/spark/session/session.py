@@ -1,19 +1,23 @@
-"""A Spark session for Twigcast: embedded unless told otherwise, quiet, and set up as measured.
+"""A Spark session for Twigcast: where the program was submitted to, else embedded.
 
 :func:`start_session` finds a Java, starts Spark inside this process' own Java machine
-(``local[*]``: all cores) and hands back a session. What it settles, and why:
+(``local[*]``: all cores) and hands back a session. A program that was submitted
+(``spark-submit``) has its Java machine already, and in it all that was said when it was submitted;
+that machine is asked first. What it settles where nobody has said anything else, and why:
 
 - Documents travel to the Python workers in batches of at most 1,000 and 4 MB; with Spark's own
   10,000 and 64 MB the same work takes twice as long.
 - Workers run the Python of this process, so that they have the same packages.
-- An embedded Spark listens on 127.0.0.1 only, and its web page is off.
-- Everything the Java machine says (banner, warnings, stack traces of retried tasks) goes to a
-  log file in the session's folder and not to the terminal. When the start fails, the last lines
+- An embedded Spark listens on 127.0.0.1 only, and its web page is off. Files that it needs while it
+  runs lie in one temporary folder, removed at exit.
+- Everything that a Java machine of ours says (banner, warnings, stack traces of retried tasks) goes
+  to a log file in a folder of its own and not to the terminal. When the start fails, the last lines
   of the log are in the error.
-- Files that Spark needs while it runs lie in one temporary folder, removed at exit.
 
-A ``master`` other than ``local…`` is passed to Spark as it is, and the settings that only make
-sense on one machine are left to the cluster's own configuration. ``settings`` overrides anything.
+*Embedded* is a Spark with a master ``local…`` whose program was not submitted. What makes sense
+there alone is left to the cluster's own configuration elsewhere. What counts, from the strongest:
+``settings`` and ``master`` of the call; what was submitted, or is in ``PYSPARK_SUBMIT_ARGS``; the
+file ``spark-defaults.conf``; and then the defaults here.
 
 A master ``sc://host:port`` is a Spark that runs elsewhere and is only *connected to* (Spark
 Connect). There is no Java machine here then, and of what is said above only the batches apply.
@@ -44,42 +48,53 @@ from pyspark.sql.functions import spark_partition_id
 
 from twigcast.display import shown
 from twigcast.errors import TwigcastError, UsageError
+from twigcast.spark.session.compatibility import (
+    forget_gateway,
+    gateway,
+    hush_accumulators,
+    take_gateway,
+)
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.session.java import find_java
 from twigcast.spark.session.java_process import (
-    forget,
+    forget_settings,
     has_gone,
-    hush_accumulators,
     launched,
     unless_interrupted,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_ALWAYS = {
-    "spark.app.name": "twigcast",
+_DEFAULTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
 }
 
 _EMBEDDED = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    # All work happens in this one Java machine; its default of 1 GB is meant for a bare driver.
-    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
 }
 
-_QUICK = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.shuffle.partitions": "2",
-}
+_EMBEDDED_MEMORY = "2g"
+"""All work happens in this one Java machine; Spark's default of 1 GB is meant for a bare driver."""
+
+_QUICK = {"spark.sql.shuffle.partitions": "2"}
+
+_LAUNCH = {"spark.ui.showConsoleProgress": "false"}
+"""What a Java machine of ours is launched with: its words go to a file."""
+
+_QUICK_LAUNCH = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+_NAME = "twigcast"
+_NAME_OF_NOBODY = "pyspark-shell"
+"""What Spark calls a program that has neither been submitted nor named."""
 
 _CONNECT_PORT = 15002
 _MASTER_PORT = 7077
@@ -101,8 +116,9 @@ def start_session(
 ) -> SparkSession:
     """A running Spark session: the current one if there is one, else a new one.
 
-    Without ``master`` it is the one this program was submitted to (``spark-submit --master``), and
-    if it was not submitted, ``local[*]``.
+    Without ``master`` it is the one this program was submitted to (``spark-submit --master``) or
+    the one that Spark's own configuration names, and ``local[*]`` where there is none. ``settings``
+    count more than what was submitted, and that more than what is set here by default.
 
     ``quick`` halves the time to start and costs speed later: for tests and tiny runs. A
     :class:`UsageError` says what to install, or what Spark complained about.
@@ -110,26 +126,15 @@ def start_session(
     running = running_session()
     if running is not None:
         return running
-    if master is None:
-        # A program that was submitted has its Java machine, and in it its configuration, already.
-        master = SparkConf().get("spark.master", "local[*]") if _was_submitted() else "local[*]"
-    if master.startswith("sc://"):
-        return _connected(master, settings or {})
-    if master.startswith("spark://"):
-        _check_reach(master)
-    folder = Path(tempfile.mkdtemp(prefix="twigcast-spark-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    embedded = master.startswith("local")
-    _prepare_environment(embedded=embedded)
-    chosen = {
-        **_ALWAYS,
-        **(_EMBEDDED if embedded else {}),
-        **(_QUICK if quick else {}),
-        "spark.master": master,
-        "spark.local.dir": str(folder),
-        **(settings or {}),
-    }
-    return _start(SparkConf().setAll(list(chosen.items())), folder / "spark.log")
+    given = dict(settings or {})
+    if master is not None:
+        given = {"spark.master": master, **given}
+    place = given.get("spark.master") or os.environ.get("SPARK_REMOTE")
+    if place is not None and place.startswith("sc://"):
+        return _connected(place, settings or {})
+    if place is not None:
+        _check_reach(place)
+    return _start(given, quick=quick)
 
 
 @contextmanager
@@ -163,7 +168,7 @@ def no_session_left() -> Iterator[None]:
         return
     try:
         # Java would answer an interrupted question first, however long that takes.
-        with unless_interrupted(lambda: SparkContext._gateway):  # noqa: SLF001 (likewise below)
+        with unless_interrupted(gateway):
             yield
     finally:
         active = running_session()
@@ -177,14 +182,14 @@ def running_session() -> SparkSession | None:
     One whose Java machine has gone is none.
     """
     if has_gone():
-        forget()
+        forget_gateway()
     try:
         return SparkSession.active()
     except PySparkException:
         return None
     except SPARK_FAILURES as error:
         if has_gone(soon=True):
-            forget()
+            forget_gateway()
             return None
         raise TwigcastError(f"Spark does not answer: {cause(error)}") from error
 
@@ -226,6 +231,8 @@ def partitions_of(table: DataFrame) -> int | None:
 
 def _check_reach(master: str) -> None:
     """A :class:`UsageError` if nobody listens; of several masters one is enough."""
+    if not master.startswith("spark://"):
+        return  # Spark has other ways to find it.
     error: Exception | None = None
     for place in master.removeprefix("spark://").split(","):
         try:
@@ -248,7 +255,7 @@ def _connected(address: str, settings: Mapping[str, str]) -> SparkSession:
     try:
         _reach(address, _CONNECT_PORT)
         spark = SparkSession.builder.remote(address).getOrCreate()
-        for key, text in {**_ALWAYS, **settings}.items():
+        for key, text in {**_DEFAULTS, **settings}.items():
             if key.startswith("spark.sql."):  # All else was settled when that Spark was started.
                 spark.conf.set(key, text)
     except ImportError as error:
@@ -267,14 +274,21 @@ def _was_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def _prepare_environment(*, embedded: bool) -> None:
-    """What Spark's start script and its workers read from the environment."""
+def _prepare_environment() -> None:
+    """What Spark's start script reads from the environment."""
     os.environ["JAVA_HOME"] = str(find_java().home)
     if not _is_utf8(os.environ):
         # To Java, files whose names it cannot read are not there.
         os.environ["LC_ALL"] = "C.UTF-8"
+
+
+def _choose_python(conf: SparkConf, *, embedded: bool) -> None:
+    """Set which Python workers run."""
+    chosen = conf.get("spark.pyspark.python")
     if embedded:
         os.environ["PYSPARK_PYTHON"] = sys.executable
+    elif chosen is not None:
+        os.environ["PYSPARK_PYTHON"] = chosen
     else:
         # A cluster may have its Python elsewhere, and its user will have said where.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -290,19 +304,54 @@ def _is_utf8(environment: Mapping[str, str]) -> bool:
     return "utf8" in told.lower().replace("-", "")
 
 
-def _start(conf: SparkConf, log: Path) -> SparkSession:
+def _start(given: Mapping[str, str], *, quick: bool) -> SparkSession:
+    folder = Path(tempfile.mkdtemp(prefix="twigcast-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    log = folder / "spark.log"
     try:
-        if SparkContext._gateway is None:  # noqa: SLF001 (a Java machine outlives its session)
-            with log.open("wb") as file:
-                gateway = launched(conf, file)
-        else:
-            gateway = None
-        with unless_interrupted(lambda: gateway), _same_interrupts():
-            hush_accumulators(SparkContext(conf=conf, gateway=gateway))
+        launched_here = None
+        if gateway() is not None:
+            forget_settings(gateway())  # A Java machine outlives its session.
+        elif not _was_submitted():
+            _prepare_environment()
+            launched_here = _launched(given, log, quick=quick)
+        with unless_interrupted(lambda: launched_here), _same_interrupts():
+            take_gateway(launched_here)
+            conf = SparkConf().setAll(list(given.items()))
+            _set_defaults(conf, folder, quick=quick)
+            if "spark.master" not in given:
+                _check_reach(_master_of(conf))
+            hush_accumulators(SparkContext(conf=conf))
             # A cluster that lets nobody in stops the context only after a while.
             return SparkSession.builder.getOrCreate()
     except (*SPARK_FAILURES, OSError) as error:
         raise UsageError(f"Spark did not start: {_complaint(error, log)}") from error
+
+
+def _launched(given: Mapping[str, str], log: Path, *, quick: bool) -> Any:  # noqa: ANN401 (py4j has no types)
+    """A Java machine of ours; what belongs to its start is given to it at once."""
+    settings = {**_LAUNCH, **(_QUICK_LAUNCH if quick else {}), **given}
+    is_local = given.get("spark.master", "local").startswith("local")
+    with log.open("wb") as file:
+        return launched(settings, _EMBEDDED_MEMORY if is_local else None, file)
+
+
+def _set_defaults(conf: SparkConf, folder: Path, *, quick: bool) -> None:
+    """Set what nobody has: neither the caller, nor who submitted, nor a file of Spark's."""
+    conf.setIfMissing("spark.master", "local[*]")
+    if conf.get("spark.app.name", _NAME_OF_NOBODY) == _NAME_OF_NOBODY:
+        conf.setAppName(_NAME)
+    embedded = _master_of(conf).startswith("local") and not _was_submitted()
+    _choose_python(conf, embedded=embedded)
+    at_home = {**_EMBEDDED, "spark.local.dir": str(folder)} if embedded else {}
+    for key, text in {**_DEFAULTS, **at_home, **(_QUICK if quick else {})}.items():
+        conf.setIfMissing(key, text)
+
+
+def _master_of(conf: SparkConf) -> str:
+    master = conf.get("spark.master")
+    assert master is not None, "there is always a master"
+    return master
 
 
 @contextmanager

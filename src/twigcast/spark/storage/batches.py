@@ -43,6 +43,7 @@ from twigcast.display import printable, shown
 from twigcast.errors import UsageError
 from twigcast.files.opening import checked_path, read_regular
 from twigcast.files.writing.durable import sync_folder, write_whole
+from twigcast.spark.session.compatibility import hadoop
 from twigcast.spark.session.failures import cause
 from twigcast.spark.storage.sealed import sealed, unsealed
 
@@ -517,9 +518,7 @@ def _remove(folder: Path) -> None:
 class _HadoopStore:
     def __init__(self, uri: str, spark: SparkSession) -> None:
         self._uri = uri.rstrip("/")
-        context: Any = spark.sparkContext
-        self._jvm: Any = context._jvm  # noqa: SLF001 (there is no other way to Hadoop)
-        configuration = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        self._java, configuration = hadoop(spark)
         self._files: Any = self._at("").getFileSystem(configuration)
 
     def make(self) -> None:
@@ -561,7 +560,7 @@ class _HadoopStore:
     def read(self, name: str) -> bytes:
         stream = self._files.open(self._at(name))
         try:
-            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+            return bytes(self._java.org.apache.commons.io.IOUtils.toByteArray(stream))
         finally:
             stream.close()
 
@@ -588,4 +587,4 @@ class _HadoopStore:
         """Hadoop's file systems keep names as soon as they have answered."""
 
     def _at(self, name: str) -> Any:  # noqa: ANN401 (a Java object)
-        return self._jvm.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))
+        return self._java.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -26,6 +25,8 @@ from pyspark.sql.types import (
     StructType,
     TimestampType,
 )
+
+from twigcast.spark.session.compatibility import utc_arrow_schema
 
 _TEXT = StringType()
 _NUMBER = IntegerType()
@@ -210,7 +211,7 @@ TABLES: Mapping[str, StructType] = {
 
 def parquet_schema(schema: StructType) -> pa.Schema:
     """The same for whoever writes Parquet without Spark, comments included."""
-    return to_arrow_schema(schema, timezone="UTC").with_metadata({_COMMENTS: schema.json()})
+    return utc_arrow_schema(schema).with_metadata({_COMMENTS: schema.json()})
 
 
 def arrow_of(rows: Sequence[tuple[object, ...]], schema: StructType) -> pa.Table:
