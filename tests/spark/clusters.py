@@ -73,15 +73,16 @@ class StandaloneCluster:
 
     master: str
     settings: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     processes: Sequence[Started] = field(repr=False)
 
-    def executors(self) -> list[int]:
-        """The process numbers of the executors that run at present."""
+    def executors(self, application: str) -> list[int]:
+        """The process numbers of the executors that an application has at present."""
         return [
             number
             for started in self.processes
             for number in session_of(started.process.pid)
-            if b"CoarseGrainedExecutorBackend" in _command_of(number)
+            if {b"--app-id", application.encode()} <= set(_command_of(number).split(b"\0"))
         ]
 
 
@@ -158,30 +159,30 @@ def run_driver(
 
 
 @contextmanager
-def standalone(folder: Path, *, workers: int = 2) -> Iterator[StandaloneCluster]:
-    """A standalone cluster of Spark's, whose workers have one core each."""
+def standalone(folder: Path) -> Iterator[StandaloneCluster]:
+    """A standalone cluster of Spark's, whose two workers have one core each.
+
+    They have different names for this machine: Spark tries no task twice on one host.
+    """
     environment = {
         **_spark_environment(folder),
         "SPARK_DAEMON_JAVA_OPTS": f"{_LITTLE_JAVA} -Dspark.master.rest.enabled=false",
         "SPARK_DAEMON_MEMORY": "256m",
     }
     with ExitStack() as stack:
-        ports = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
-        master = stack.enter_context(
-            started(
-                _spark_class("deploy.master.Master", *ports), folder / "master.log", environment
-            )
-        )
+        ports = ["--port", "0", "--webui-port", "0"]
+        at_home = _spark_class("deploy.master.Master", "--host", "127.0.0.1", *ports)
+        master = stack.enter_context(started(at_home, folder / "master.log", environment))
         address = _awaited(master, r"Starting Spark master at (spark://\S+)")
         processes = [master]
-        for number in range(workers):
-            own = ["-c", "1", "-m", "1g", "-d", f"{folder}/worker{number}", address]
+        for number, host in enumerate(("127.0.0.1", "localhost")):
+            own = ["--host", host, "-c", "1", "-m", "1g", "-d", f"{folder}/worker{number}", address]
             command = _spark_class("deploy.worker.Worker", *ports, *own)
             log = folder / f"worker{number}.log"
             processes.append(stack.enter_context(started(command, log, environment)))
         for worker in processes[1:]:
             _awaited(worker, "Successfully registered with master")
-        yield StandaloneCluster(address, _cluster_settings(), processes)
+        yield StandaloneCluster(address, _cluster_settings(), _spark_environment(folder), processes)
 
 
 @contextmanager
@@ -197,13 +198,19 @@ def connect(folder: Path) -> Iterator[str]:
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.ui.enabled": "false",
     }
-    said = [word for key, text in settings.items() for word in ("--conf", f"{key}={text}")]
     server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    command = [str(_spark_home() / "bin" / "spark-submit"), "--class", server]
-    command += ["--master", "local[2,2]", *said]
+    command = submit_command("local[2,2]", settings, "--class", server)
     with started(command, folder / "connect.log", _spark_environment(folder)) as process:
         address = _awaited(process, r"Spark Connect server started at: (127\S+)")
         yield f"sc://{address}"
+
+
+def submit_command(
+    master: str, settings: Mapping[str, str], *words: str | Path
+) -> list[str | Path]:
+    """What submits a program, with its own words at the end."""
+    told = [word for key, text in settings.items() for word in ("--conf", f"{key}={text}")]
+    return [_spark_home() / "bin" / "spark-submit", "--master", master, *told, *words]
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 """On a standalone cluster of two workers: the same as embedded, and nothing lost with a machine.
 
+Two drivers are programs that connect to the cluster, a third one is submitted to it.
+
 Whatever is killed is killed in the middle: each task hands over the first half of its documents,
 says that it has come so far, and goes on when it may. One driver is killed itself; the next one
 takes up its output, then loses an executor, and then a Python worker. The rows must be those of a
@@ -16,12 +18,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet
 import pytest
 
-from tests.spark.clusters import StandaloneCluster, Started, started, until
+from tests.spark import cluster_driver
+from tests.spark.clusters import StandaloneCluster, Started, started, submit_command, until
 from twigcast.files import VersionedFile
 from twigcast.spark import run_batch
 from twigcast.spark.plans import distribution as job
@@ -45,47 +48,22 @@ never,//c,north
 lost,//b,nowhere
 """
 
-DOCUMENTS = 40
+PROGRAM = Path(cluster_driver.__file__)
 
-DRIVER = """
-import json, os, sys, threading
-from pathlib import Path
-import pyarrow as pa
-from twigcast.spark import Publications, run_batch, start_session
+SUBMITTED = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.executorIdleTimeout": "1s",
+    "spark.dynamicAllocation.maxExecutors": "2",
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.minTaskRuntime": "0ms",
+    "spark.speculation.quantile": "0.5",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
+    "spark.ui.port": "0",
+}
+"""Executors come and go, and what is slow is done twice."""
 
-folder, master, settings = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-topology, steps = json.loads(sys.argv[4]), sys.argv[5:]
-spark = start_session(master, settings=settings, quick=True)
-
-
-def half_by_half(gate):
-    def documents(batches):
-        numbers = [number for batch in batches for number in batch.column("id").to_pylist()]
-        for half in (numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]):
-            names = [f"{number:03}.xml" for number in half]
-            contents = [f"<a><b>{number}</b></a>" for number in half]
-            yield pa.RecordBatch.from_pydict({"document": names, "content": contents})
-            (gate / str(os.getpid())).touch()
-            while not (gate / "go").exists():
-                threading.Event().wait(0.05)
-    return documents
-
-
-for step in steps:
-    kind, _, plan = step.partition(":")
-    feed = folder / "feed"
-    if not plan:
-        rows = spark.range(0, DOCUMENTS, 1, 4).mapInArrow(
-            half_by_half(folder / f"gate-{step}"), "document string, content string"
-        )
-        feed = Publications(rows)
-    run = run_batch(
-        folder / "subscriptions.csv", feed, folder / step, spark=spark, topology=topology,
-        strategy="covering", plan=plan or "fused",
-    )
-    print(json.dumps([step, run.deliveries, run.workers]), flush=True)
-spark.stop()
-"""
+VICTIMS = ("driver", "executor", "worker", "lost", "slow")
 
 Rows = list[tuple[object, ...]]
 
@@ -96,10 +74,10 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("work")
     (folder / "subscriptions.csv").write_text(SUBSCRIPTIONS, encoding="utf-8")
     (folder / "feed").mkdir()
-    for number in range(DOCUMENTS):
+    for number in range(cluster_driver.DOCUMENTS):
         path = folder / "feed" / f"{number:03}.xml"
         path.write_text(f"<a><b>{number}</b></a>", encoding="utf-8")
-    for victim in ("driver", "executor", "worker"):
+    for victim in VICTIMS:
         (folder / f"gate-{victim}").mkdir()
     return folder
 
@@ -107,7 +85,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def done(standalone_cluster: StandaloneCluster, work: Path) -> dict[str, list[int]]:
     """All that was run on the cluster: deliveries and workers of each step."""
-    gates = {victim: work / f"gate-{victim}" for victim in ("driver", "executor", "worker")}
+    gates = {victim: work / f"gate-{victim}" for victim in VICTIMS}
     with _driver(standalone_cluster, work, "first", "driver") as driver:
         _arrived(gates["driver"], driver)
         driver.process.kill()
@@ -117,14 +95,35 @@ def done(standalone_cluster: StandaloneCluster, work: Path) -> dict[str, list[in
     steps = ["driver", "executor", "worker", "files:fused", "files:hops"]
     with _driver(standalone_cluster, work, "second", *steps) as driver:
         _arrived(gates["executor"], driver)
-        os.kill(standalone_cluster.executors()[0], signal.SIGKILL)
+        _kill_executor(standalone_cluster, driver)
         (gates["executor"] / "go").touch()
         os.kill(_arrived(gates["worker"], driver)[0], signal.SIGKILL)
         (gates["worker"] / "go").touch()
-        until(lambda: driver.process.poll() is not None, what="the driver", seconds=120)
-        said = driver.log.read_text(encoding="utf-8")
-        assert driver.process.returncode == 0, said
-        return {step: counts for step, *counts in map(json.loads, said.splitlines())}
+        _, *lines = _said(driver)
+        return {step: counts for step, *counts in lines}
+
+
+@pytest.fixture(scope="module")
+def submitted(
+    standalone_cluster: StandaloneCluster,
+    work: Path,
+    done: dict[str, list[int]],
+) -> dict[str, Any]:
+    """Where a submitted program ran and with what, and what it has run there.
+
+    It has the cluster when the others are ``done``.
+    """
+    cluster, gate = standalone_cluster, work / "gate-lost"
+    settings = {**cluster.settings, **SUBMITTED, "spark.local.dir": f"{work}/local"}
+    words = ("{}", json.dumps(TOPOLOGY), "slow", "lost", "again:hops")
+    command = submit_command(cluster.master, settings, "--name", "mine", PROGRAM, work, *words)
+    with started(command, work / "submitted.log", cluster.environment) as driver:
+        _arrived(gate, driver)
+        places = [path.read_text(encoding="utf-8") for path in gate.iterdir()]
+        _kill_executor(cluster, driver)
+        (gate / "go").touch()
+        facts, *lines = _said(driver)
+        return {**facts, "places": places, "steps": {step: counts for step, *counts in lines}}
 
 
 @pytest.fixture(scope="module")
@@ -144,11 +143,25 @@ def expected(work: Path, spark: SparkSession) -> Callable[[str], Rows]:
 @contextmanager
 def _driver(cluster: StandaloneCluster, work: Path, name: str, *steps: str) -> Iterator[Started]:
     """A driver on the cluster, whose words are in its log."""
-    told = [str(work), cluster.master, json.dumps(dict(cluster.settings)), json.dumps(TOPOLOGY)]
-    program = DRIVER.replace("DOCUMENTS", str(DOCUMENTS))
-    command = [sys.executable, "-c", program, *told, *steps]
+    settings = {**cluster.settings, "spark.master": cluster.master, "spark.ui.enabled": "false"}
+    told = (work, json.dumps(settings), json.dumps(TOPOLOGY))
+    command: list[str | Path] = [sys.executable, PROGRAM, *told, *steps]
     with started(command, work / f"{name}.log", {"TMPDIR": str(work)}) as driver:
         yield driver
+
+
+def _said(driver: Started) -> list[Any]:
+    """What a driver has printed when it has ended well, which are lines of JSON."""
+    until(lambda: driver.process.poll() is not None, what="the driver", seconds=240)
+    said = driver.log.read_text(encoding="utf-8")
+    assert driver.process.returncode == 0, said
+    return [json.loads(line) for line in said.splitlines() if line.startswith(("[", "{"))]
+
+
+def _kill_executor(cluster: StandaloneCluster, driver: Started) -> None:
+    """Kill one of the executors that a driver has at present."""
+    (application,) = driver.said(r'"application": "(\S+)"')
+    os.kill(cluster.executors(application)[0], signal.SIGKILL)
 
 
 def _arrived(gate: Path, driver: Started) -> list[int]:
@@ -181,11 +194,48 @@ def test_the_rows_are_those_of_an_embedded_spark(
 ) -> None:
     assert _rows(work / step, table) == expected(table)
     if table == "deliveries":
-        assert done[step][0] == len(expected(table)) == 5 + DOCUMENTS + 1 + 1
+        assert done[step][0] == len(expected(table)) == 5 + cluster_driver.DOCUMENTS + 1 + 1
 
 
 def test_both_workers_of_the_cluster_take_part(done: dict[str, list[int]]) -> None:
     assert done["files:fused"][1] >= 2
+
+
+def test_a_submitted_program_runs_on_the_cluster_that_it_was_submitted_to(
+    submitted: dict[str, Any], standalone_cluster: StandaloneCluster
+) -> None:
+    assert submitted["master"] == standalone_cluster.master
+    application = submitted["application"]
+    (master, *workers) = standalone_cluster.processes
+    assert master.said(r"Registered app (\S+ with ID \S+)")[-1] == f"mine with ID {application}"
+    # A worker of the cluster gives each of its executors a folder to work in.
+    folders = {str(worker.log.with_suffix("") / application) for worker in workers}
+    assert {str(Path(place).parent) for place in submitted["places"]} == folders
+
+
+def test_what_was_submitted_counts_more_than_what_is_set_here(
+    submitted: dict[str, Any], work: Path
+) -> None:
+    assert submitted["spark.app.name"] == "mine"
+    assert submitted["spark.local.dir"] == f"{work}/local"
+    assert submitted["spark.sql.execution.arrow.maxRecordsPerBatch"] == "7"
+
+
+def test_only_an_embedded_spark_is_without_its_web_page(submitted: dict[str, Any]) -> None:
+    assert submitted["has web page"]
+
+
+@pytest.mark.parametrize("table", ["deliveries", "traffic", "dead_letters", "rejected", "routes"])
+@pytest.mark.parametrize("step", ["slow", "lost", "again:hops"])
+def test_the_rows_are_the_same_where_executors_come_and_go_and_tasks_are_done_twice(
+    step: str,
+    table: str,
+    submitted: dict[str, Any],
+    work: Path,
+    expected: Callable[[str], Rows],
+) -> None:
+    assert _rows(work / step, table) == expected(table)
+    assert submitted["steps"][step][0] == len(expected("deliveries"))
 
 
 class _Elsewhere:

@@ -97,7 +97,8 @@ def repartition_by_number(frame: DataFrame, count: int, column: str) -> DataFram
         looked += _NUMBERS_TRIED * count
         for row in numbers.groupBy(place).agg(sql.min("id").alias("id")).collect():
             known[row["place"]] = row["id"]
-    leading = sql.array(*(sql.lit(known[number]) for number in range(count)))
+    # The hash of a number depends on its type, too.
+    leading = sql.array(*(sql.lit(known[number]) for number in range(count))).cast("array<long>")
     return frame.repartition(count, sql.get(leading, sql.col(column)))
 
 
