@@ -78,6 +78,11 @@ _HOME = {
 _NEEDED = ("pyspark", "pyarrow", "pandas")
 """Spark hands Arrow batches to Python only where pandas is installed, too."""
 
+_PYSPARK_MIN = 4
+_PYSPARK_END = 5
+"""Main versions of pyspark, from the first to before the second; ``pyproject.toml`` says the same.
+Spark 3 gives Arrow tables to nobody and has no artifacts."""
+
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
@@ -87,6 +92,12 @@ def __getattr__(name: str) -> object:
         raise UsageError(
             f"twigcast.spark.{name} needs {', '.join(missing)}: "
             "install them from a checkout of Twigcast, pip install '.[spark]'"
+        )
+    found = import_module("pyspark").__version__
+    if not _PYSPARK_MIN <= int(found.split(".")[0]) < _PYSPARK_END:
+        raise UsageError(
+            f"twigcast.spark.{name} needs pyspark {_PYSPARK_MIN}, and {found} is installed: "
+            "install another, pip install 'pyspark>=4.0,<5'"
         )
     value: object = getattr(import_module(f"twigcast.spark.{_HOME[name]}"), name)
     globals()[name] = value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -135,3 +136,71 @@ def test_the_face_has_the_names_it_promises() -> None:
         assert getattr(twigcast.spark, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = twigcast.spark.nonsense
+
+
+CONFIGURED = """
+import json, sys
+from twigcast.spark import start_session
+
+names = ("spark.master", "spark.app.name", "spark.ui.enabled", "spark.driver.memory",
+         "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.local.dir")
+
+
+def facts(spark):
+    memory = spark.sparkContext._jvm.java.lang.Runtime.getRuntime().maxMemory()
+    settings = spark.sparkContext.getConf()
+    return {**{name: settings.get(name) for name in names}, "bytes": memory}
+
+
+first = start_session(settings={"spark.app.name": "first", "spark.master": "local[1]"})
+found = [facts(first)]
+first.stop()
+second = start_session("local[2]", settings={"spark.local.dir": sys.argv[1]})
+found.append(facts(second))
+second.stop()
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("java processes")
+def test_settings_of_a_call_count_most_then_those_of_a_file_then_the_defaults(
+    tmp_path: Path,
+) -> None:
+    lines = (
+        "spark.driver.memory 600m",
+        f"spark.local.dir {tmp_path}/of-file",
+        "spark.sql.execution.arrow.maxRecordsPerBatch 7",
+    )
+    (tmp_path / "spark-defaults.conf").write_text("\n".join(lines), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", CONFIGURED, f"{tmp_path}/called"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "SPARK_CONF_DIR": str(tmp_path)},
+    )
+    first, second = json.loads(done.stdout)
+    of_file = {
+        "spark.driver.memory": "600m",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",
+        "spark.ui.enabled": "false",
+    }
+    assert first.items() >= of_file.items()
+    assert second.items() >= of_file.items()
+    assert first["bytes"] < 700_000_000
+    assert [first[name] for name in PLACES] == ["local[1]", "first", f"{tmp_path}/of-file"]
+    # What was the first session's alone has gone with it.
+    assert [second[name] for name in PLACES] == ["local[2]", "twigcast", f"{tmp_path}/called"]
+
+
+PLACES = ("spark.master", "spark.app.name", "spark.local.dir")
+
+
+def test_a_program_that_was_submitted_to_a_spark_elsewhere_connects_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hide_session(monkeypatch)
+    monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:nonsense")
+    with pytest.raises(UsageError, match=r"cannot connect to sc://127\.0\.0\.1:nonsense: "):
+        start_session()

@@ -1,13 +1,13 @@
 """What differs between versions of pyspark, and what is not public there.
 
-Twigcast works with pyspark 4.0 up to, not including, 5. A name that is not public may change with
-any version, and what is public may be younger than 4.0. Both stand here alone, so that a new
-version of Spark is one file's work:
+A name that is not public may change with any version, and what is public may be younger than the
+oldest version that we work with. Both stand here alone, so that a new version of Spark is one
+file's work:
 
     from_arrow_schema, utc_arrow_schema    schemas, from Arrow and to it
     arrow_function                         since 4.1; 4.0 hands over pandas
     repartition_by_number                  since 4.1; in 4.0 by numbers whose hashes are known
-    gateway, take_gateway, ...             the Java machine, and what pyspark remembers of it
+    gateway, take_gateway, …               the Java machine, and what pyspark remembers of it
     hadoop                                 Hadoop's file systems
 """
 
@@ -44,10 +44,6 @@ __all__ = [
     "take_gateway",
     "utc_arrow_schema",
 ]
-
-VERSION_MIN = (4, 0)
-VERSION_END = (5,)
-"""Versions of pyspark from the first to before the second; ``pyproject.toml`` says the same."""
 
 # Schemas and functions.
 

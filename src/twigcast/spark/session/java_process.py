@@ -65,7 +65,10 @@ def launched(settings: Mapping[str, str], memory: str | None, log: IO[bytes]) ->
 
 
 def forget_settings(machine: Any) -> None:  # noqa: ANN401 (likewise)
-    """Have a Java machine forget the settings it was launched with: they were one session's."""
+    """Have a Java machine forget the settings it was launched with: they were one session's.
+
+    If a file of Spark's has another value for one of them, that is not known here any more.
+    """
     for name in vars(machine).pop(_LAUNCHED_WITH, ()):
         machine.jvm.java.lang.System.clearProperty(name)
 
