@@ -8,8 +8,8 @@ and killed too: executors of a worker, Python workers of an executor.
 Jobs on a cluster have a driver of their own, in a process of its own (:func:`run_driver`): this one
 may have an embedded Spark already, and there can be but one.
 
-Kafka is no part of Spark. Its jars are fetched by Ivy, which comes with Spark, from where Ivy looks
-by itself, and kept in the user's cache. Where they cannot be had, tests are skipped by name.
+Kafka is no part of Spark. Its jars are fetched as a user's are (``tools/kafka_jars.py``); where
+they cannot be had, tests are skipped by name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-import shutil
 import signal
 import socket
 import struct
@@ -34,8 +33,8 @@ from typing import TypeVar
 
 import pytest
 
-from twigcast.errors import UsageError
-from twigcast.spark.session.java import cache_folder, find_java
+from tools.kafka_jars import FetchError, Module, connector_jars, fetched
+from twigcast.spark.session.java import find_java
 
 Found = TypeVar("Found")
 
@@ -44,11 +43,8 @@ START_SECONDS_MAX = 120
 that is busy with ten other things gets more."""
 
 DRIVER_SECONDS_MAX = 200
-FETCH_SECONDS_MAX = 150
-"""Fetching Kafka took 65 seconds; it happens once on a machine."""
 
-KAFKA = ("org.apache.kafka", "kafka_2.13", "3.9.1")
-CONNECTOR = ("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.3.0")
+KAFKA = Module("org.apache.kafka", "kafka_2.13", "3.9.1")
 
 _LITTLE_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _EXECUTOR_MEMORY = "512m"  # Spark refuses less than 450 MB.
@@ -216,7 +212,10 @@ def submit_command(
 @contextmanager
 def kafka(folder: Path) -> Iterator[KafkaBroker]:
     """A Kafka broker in one process, without ZooKeeper; the test is skipped where there is none."""
-    jars = fetched(*KAFKA)
+    try:
+        jars = fetched([KAFKA])
+    except FetchError as error:
+        pytest.skip(str(error))
     port, controller = _free_ports(2)
     settings = folder / "kafka.properties"
     settings.write_text(_kafka_settings(port, controller, folder / "log"), encoding="utf-8")
@@ -232,38 +231,6 @@ def kafka(folder: Path) -> Iterator[KafkaBroker]:
     with started([*java, "kafka.Kafka", settings], folder / "kafka.log") as process:
         until(lambda: _kafka_answers(port) or _must_run(process), what="Kafka")
         yield KafkaBroker(f"127.0.0.1:{port}")
-
-
-def fetched(organisation: str, module: str, version: str) -> Path:
-    """A folder with the jars of a module and of all it needs; skips the test without them."""
-    folder = cache_folder() / "jars" / f"{module}-{version}"
-    if folder.is_dir():
-        return folder
-    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}.tmp")
-    (ivy,) = (_spark_home() / "jars").glob("ivy-*.jar")
-    patience = ["-Dsun.net.client.defaultConnectTimeout=10000"]
-    patience += ["-Dsun.net.client.defaultReadTimeout=30000"]
-    asked = ["-m2compatible", "-cache", f"{ivy_folder()}/cache", "-types", "jar", "bundle"]
-    asked += ["-dependency", organisation, module, version, "-confs", "default"]
-    asked += ["-retrieve", f"{unfinished}/[artifact]-[revision].[ext]"]
-    try:
-        subprocess.run(
-            [find_java().home / "bin" / "java", *patience, "-jar", ivy, *asked],
-            check=True,
-            capture_output=True,
-            timeout=FETCH_SECONDS_MAX,
-        )
-        unfinished.rename(folder)
-    except (subprocess.SubprocessError, OSError, UsageError):
-        shutil.rmtree(unfinished, ignore_errors=True)
-        if not folder.is_dir():  # Another process may have been quicker.
-            pytest.skip(f"cannot be had here: {organisation}:{module}:{version}")
-    return folder
-
-
-def ivy_folder() -> Path:
-    """Where Ivy keeps what it has fetched, also for Spark (``spark.jars.ivy``)."""
-    return cache_folder() / "ivy"
 
 
 @pytest.fixture(scope="module")
@@ -291,8 +258,10 @@ def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBrok
 @pytest.fixture(scope="module")
 def kafka_connector() -> Mapping[str, str]:
     """Settings with which a new session knows Kafka; tests are skipped where it cannot be had."""
-    fetched(*CONNECTOR)
-    return {"spark.jars.packages": ":".join(CONNECTOR), "spark.jars.ivy": str(ivy_folder())}
+    try:
+        return {"spark.jars": ",".join(map(str, connector_jars()))}
+    except FetchError as error:
+        pytest.skip(f"the connector for Kafka {error}")
 
 
 def _cluster_settings() -> dict[str, str]:

@@ -30,7 +30,7 @@ class Batches:
     last_run: Run | None = None
     is_stopped: bool = False
     asked: dict[str, Any] = field(default_factory=dict)
-    sessions: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    sessions: list[tuple[str | None, dict[str, str]]] = field(default_factory=list)
 
     def wait(self, seconds: float) -> bool:
         assert seconds > 0
@@ -64,7 +64,7 @@ def batches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Batches:
             batches.asked = {"source": source, "out": out, **asked}
             return batches
 
-    def start_session(master: str, settings: dict[str, str]) -> None:
+    def start_session(master: str | None, settings: dict[str, str]) -> None:
         batches.sessions.append((master, settings))
 
     monkeypatch.setattr("twigcast.spark.Pipeline", Pipeline)
@@ -152,8 +152,8 @@ def test_topics_of_kafka_reach_the_stream_and_spark_learns_to_speak_with_it(
     given = ("--setting", "spark.jars=a.jar")
     assert twigcast("run", *places, *options.split(), *given).exit_code == 0
     assert batches.sessions == [
-        ("local[*]", {"spark.jars.packages": CONNECTOR}),
-        ("local[*]", {"spark.jars": "a.jar"}),
+        (None, {"spark.jars.packages": CONNECTOR}),
+        (None, {"spark.jars": "a.jar"}),
     ]
 
 

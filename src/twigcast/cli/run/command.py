@@ -1,6 +1,7 @@
 """``twigcast run``: the pipeline on Spark, from files to tables, once or as a stream.
 
-Without ``--master`` Spark runs inside this process, on all cores. What the run leaves behind is
+Without ``--master`` Spark runs where the program was submitted to, or where its own configuration
+says, and else inside this process, on all cores. What the run leaves behind is
 described in :mod:`twigcast.spark.storage.tables`; here is only what a user types and sees.
 """
 
@@ -18,7 +19,7 @@ from twigcast.cli.options.arguments import AsJson, Engine, FileNames
 from twigcast.cli.output import REFUSED, say, write, write_json
 from twigcast.cli.progress import Bar
 from twigcast.cli.run import options as given
-from twigcast.cli.run.options import EMBEDDED, NetworkOptions, Streaming, bindings
+from twigcast.cli.run.options import NetworkOptions, Streaming, bindings
 from twigcast.cli.run.stream import INTERRUPTED, Streamed, carry_stream
 from twigcast.display import counted
 from twigcast.errors import FloodingWarning
@@ -60,7 +61,7 @@ def run(
     topic_in: given.TopicIn = None,
     topic_out: given.TopicOut = None,
     partitions: given.Partitions = None,
-    master: given.Master = EMBEDDED,
+    master: given.Master = None,
     setting: given.Settings = [],  # noqa: B006
     engine: Engine = "auto",
     as_json: AsJson = False,
@@ -91,7 +92,7 @@ def run(
         validated_publications(source, partitions)
         outcome: Run | Streamed
         with no_session_left(), _flooding_told(pipeline, source):
-            if master != EMBEDDED or settings:
+            if master is not None or settings:
                 # An embedded Spark is better left to the run: it starts it once all is in order.
                 start_session(master, settings=settings)
             if stream:

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from twigcast.routing.topology.model import Tree
     from twigcast.spark import Pipeline
 
-EMBEDDED = "local[*]"
-"""What Spark calls itself when it runs in this process, on all cores."""
-
 _LEFT_OUT_SHOWN = 4
 
 # From where to where.
@@ -140,7 +137,12 @@ Partitions: TypeAlias = Annotated[
     typer.Option(min=1, metavar="N", help="Tasks that the documents are shared out to."),
 ]
 Master: TypeAlias = Annotated[
-    str, typer.Option(metavar="URL", help="A Spark cluster, or local[CORES].")
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A Spark cluster, or local[CORES]; else Spark's own choice: where this was submitted "
+        "to, or all cores of this machine.",
+    ),
 ]
 Settings: TypeAlias = Annotated[
     list[str],

@@ -55,7 +55,7 @@ def utc_arrow_schema(schema: StructType) -> pa.Schema:
     """A schema of Spark's as one of Arrow's, in which timestamps are UTC."""
     if "timezone" in inspect.signature(to_arrow_schema).parameters:
         return to_arrow_schema(schema, timezone="UTC")
-    return to_arrow_schema(schema)  # Before 4.3 there was nothing else.
+    return to_arrow_schema(schema)  # Older versions know nothing else.
 
 
 def arrow_function(function: Callable[..., pa.Array[Any]], answer: DataType) -> ColumnFunction:

@@ -107,6 +107,11 @@ _COUNTED_ROWS = 1 << 16
 _COMPLAINTS_SHOWN = 5
 """So many of the log's last lines are in the error when Spark does not start."""
 
+_NO_PACKAGE = (
+    "; what no package repository has can be given as files, spark.jars=… "
+    "(for Kafka: docs/streaming.md)"
+)
+
 
 def start_session(
     master: str | None = None,
@@ -373,4 +378,5 @@ def _complaint(error: Exception, log: Path) -> str:
     """The last lines of the log, or the error's own first line if there are none."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
     said = [line for line in lines if "ERROR" in line or "Exception" in line or "rror:" in line]
-    return "; ".join((said or lines)[-_COMPLAINTS_SHOWN:]) or cause(error)
+    complaint = "; ".join((said or lines)[-_COMPLAINTS_SHOWN:]) or cause(error)
+    return complaint + (_NO_PACKAGE if "unresolved dependency" in complaint else "")

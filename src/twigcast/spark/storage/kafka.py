@@ -11,10 +11,12 @@ manifest is written. So none is lost, and some are sent twice if the stream dies
 gets them *at least once*. Document hash and subscription tell a repeated one, and a repeated batch
 has the same number and the same deliveries.
 
-Spark speaks to Kafka through a connector, which is not part of it. :data:`CONNECTOR` is what to ask
-for when a session is started::
+Spark speaks to Kafka through a connector, which is not part of it. Where the one of Spark's own
+version has been published, :data:`CONNECTOR` is what to ask for when a session is started; else the
+files of an older one are given (``tools/kafka_jars.py``)::
 
     start_session(settings={"spark.jars.packages": CONNECTOR})
+    start_session(settings={"spark.jars": "connector.jar,clients.jar,…"})
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from twigcast.slips import check_fields
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 
 CONNECTOR = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{pyspark.__version__}"
-"""The connector that fits this Spark, as Maven calls it."""
+"""The connector that fits this Spark, as Maven calls it; not every version was published."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,8 @@ def _complaint(error: BaseException) -> str:
     told = cause(error)
     if "data source: kafka" in told.lower() or "DATA_SOURCE_NOT_FOUND" in str(error):
         return (
-            f"this Spark has no connector for Kafka: start it with spark.jars.packages={CONNECTOR}"
+            "this Spark has no connector for Kafka: start it with "
+            f"spark.jars.packages={CONNECTOR}, "
+            "or with the connector's files as spark.jars (docs/streaming.md)"
         )
     return f"cannot read from Kafka: {told}"
