@@ -86,9 +86,22 @@ def test_started_workers_have_imported_what_a_run_needs(spark: SparkSession) -> 
     assert [row["is_there"] for row in rows] == [True] * cores
 
 
-def test_a_spark_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("Exception: Master must be local", ""),
+        (
+            "Exception: [unresolved dependency: org#module;4: not found]",
+            "; what no package repository has can be given as files, spark.jars=… "
+            "(for Kafka: docs/streaming.md)",
+        ),
+    ],
+)
+def test_a_spark_that_does_not_start_says_why(
+    monkeypatch: pytest.MonkeyPatch, said: str, hint: str
+) -> None:
     def launch(_: object, popen: dict[str, BinaryIO]) -> None:
-        popen["stderr"].write(b"a banner\nException: Master must be local\n\tat java.lang\n")
+        popen["stderr"].write(f"a banner\n{said}\n\tat java.lang\n".encode())
         raise PySparkRuntimeError("the gateway exited")
 
     monkeypatch.setattr("pyspark.java_gateway.launch_gateway", launch)
@@ -98,7 +111,7 @@ def test_a_spark_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("JAVA_HOME", "/before")
     with pytest.raises(UsageError) as caught:
         start_session("nonsense")
-    assert str(caught.value) == "Spark did not start: Exception: Master must be local"
+    assert str(caught.value) == f"Spark did not start: {said}{hint}"
 
 
 @pytest.mark.parametrize(

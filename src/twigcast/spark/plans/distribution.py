@@ -194,7 +194,8 @@ def share(spark: SparkSession, *files: VersionedFile) -> None:
         for file in files:
             _USED[file.path] += 1 + is_fetched
     if not is_embedded(spark):
-        spark.addArtifacts(*(str(file.path) for file in files), file=True)
+        for file in files:  # Spark 4.0 takes one at a time.
+            spark.addArtifacts(str(file.path), file=True)
 
 
 def discard(*files: VersionedFile) -> None:
