@@ -90,11 +90,7 @@ def test_started_workers_have_imported_what_a_run_needs(spark: SparkSession) -> 
     ("said", "hint"),
     [
         ("Exception: Master must be local", ""),
-        (
-            "Exception: [unresolved dependency: org#module;4: not found]",
-            "; what no package repository has can be given as files, spark.jars=… "
-            "(for Kafka: docs/streaming.md)",
-        ),
+        ("Exception: [unresolved dependency: org#module;4: not found]", session._NO_PACKAGE),
     ],
 )
 def test_a_spark_that_does_not_start_says_why(
