@@ -9,6 +9,7 @@ The lowest room: values and rules about them, no I/O, no clock, no chance. In re
     cautions    what an expression asks that is hardly ever meant
     document    bytes in, a checked tree out
     dtd         schemas: the shapes of documents of one kind
+    records     one large document as a sequence of small ones
 """
 
 from twigcast.language.document.parse import LIBRARY_LIMITS, LIVE_LIMITS, Document, DocumentLimits

@@ -1,0 +1,151 @@
+"""Records are those that a parser finds, whatever is around and inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.records import dumps, is_read, meaning, opened, outermost, parsed, scanned
+from twigcast.language.records.scanner import Damage, Found, Record, RecordScanner
+
+SELECTORS = ("rec", "*:rec", "{urn:p}rec", "x/rec", "/*/*", "/r/rec", "//x//*:rec", "/*")
+
+
+def check(data: bytes, record: str, found: list[Found]) -> None:
+    """Whether the records found are those of a parser, each read alone."""
+    expected = [meaning(element) for element in outermost(parsed(data), record)]
+    contents = [one.content for one in found if isinstance(one, Record)]
+    assert [type(one) for one in found] == [Record] * len(expected)
+    assert [meaning(parsed(content or b"")) for content in contents] == expected
+
+
+@given(dumps(), st.sampled_from(SELECTORS), st.integers(1, 40))
+def test_records_are_those_of_a_parser(dump: str, record: str, piece: int) -> None:
+    data = dump.encode()
+    assume(is_read(data))
+    found = scanned(data, record)
+    check(data, record, found)
+    assert scanned(data, record, piece=piece) == found
+
+
+@given(dumps(), st.sampled_from(("utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252")))
+def test_encodings_change_nothing(dump: str, encoding: str) -> None:
+    label = "windows-1252" if encoding == "cp1252" else encoding.upper()[:6]
+    label = "ISO-8859-1" if encoding == "latin-1" else label
+    text = dump if "utf" in encoding else dump.replace("𝄞", "x")
+    data = f'<?xml version="1.0" encoding="{label}"?>{text}'.encode(encoding)
+    assume(is_read(data))
+    found = scanned(data, "*:rec")
+    check(data, "*:rec", found)
+    assert scanned(data, "*:rec", piece=7) == found
+    for one in found:
+        codec = encoding.removesuffix("-16") + "-16-le" if encoding == "utf-16" else encoding
+        assert isinstance(one, Record)
+        assert data[one.offset :].decode(codec).startswith(("<rec", "<p:rec"))
+
+
+@given(dumps(), st.data())
+def test_what_is_in_front_of_damage_stands(dump: str, data: st.DataObject) -> None:
+    whole = dump.encode()
+    assume(is_read(whole))
+    place = data.draw(st.integers(whole.index(b"<r"), len(whole)))
+    kept = whole[:place]
+    found, full = scanned(kept, "*:rec"), scanned(whole, "*:rec")
+    records = [one for one in found if isinstance(one, Record)]
+    assert records == full[: len(records)]
+    damage = found[len(records) :]
+    if is_read(kept):
+        assert not damage
+    else:
+        (one,) = damage
+        assert isinstance(one, Damage)
+        assert one.number == len(records) + 1
+        assert one.offset <= len(kept)
+
+
+@pytest.mark.parametrize(
+    ("dump", "records", "offset", "reason"),
+    [
+        (b"<r><rec/><rec>", 1, 14, "the end, inside the record <rec> that begins at byte 9"),
+        (b"<r><rec/></x>", 1, 9, "</x>, where </r> is due"),
+        (b"<r><rec/><rec><q:rec></rec></q:rec></r>", 1, 27, "</q:rec>, where </rec> is due"),
+        (b"<r><rec/>", 1, 9, "the end, without </r>"),
+        (b"<r><rec/></r>x", 1, 13, "text outside of all elements"),
+        (b"<r><rec/></r><rec/>", 1, 13, "a second outermost element"),
+        (b"<r><rec/></r></r>", 1, 13, "</r>, which closes nothing"),
+        (b"<r><rec/></r><![CDATA[]]>", 1, 13, "a CDATA section outside of all elements"),
+        (b"<r><rec a='<'/></r>", 0, 3, "a tag that is not well-formed"),
+        (b"<r><rec/><rec a></rec></r>", 1, 9, "a tag that is not well-formed"),
+        (b"<r><rec/><!DOCTYPE r></r>", 1, 9, "a markup declaration in the middle of the document"),
+        (b"<r><rec/><!-- </r>", 1, 18, "the end, inside a comment that begins at byte 9"),
+        (b"<r><rec/><a", 1, 9, "a tag that is not well-formed"),
+        (b"", 0, 0, "the end, without any element"),
+        (b" text", 0, 1, "text outside of all elements"),
+        (b"<rec" + b"<e>" * 300, 0, 0, "a tag that is not well-formed"),
+        (b"<e>" * 300, 0, 768, "more than 256 elements inside each other"),
+    ],
+)
+def test_damage_is_told_with_its_place(dump: bytes, records: int, offset: int, reason: str) -> None:
+    for piece in (1, 5, 1000):
+        found = scanned(dump, "rec", piece=piece)
+        assert found[-1] == Damage(records + 1, offset, reason)
+        assert [type(one) for one in found[:-1]] == [Record] * records
+
+
+def test_records_in_entities_are_told_where_nobody_looks_for_them() -> None:
+    dump = b"""<!DOCTYPE r [<!ENTITY e "<x><rec/></x>"><!ENTITY f "&#60;x/>"><!ENTITY g "&e;">]>
+    <r>&f;<rec>&e;</rec>&amp;&none;&g;<rec/></r>"""
+    for piece in (1, 2, 1000):
+        record, damage = scanned(dump, "rec", piece=piece)
+        assert isinstance(record, Record)
+        assert isinstance(damage, Damage)
+        assert damage.offset == dump.index(b"&g;<")
+        assert damage.reason == (
+            "&g; stands for elements with the name of records, which are not read from there"
+        )
+
+
+def test_a_record_that_is_too_large_has_only_its_size() -> None:
+    dump = b"<r><rec>" + b"x" * 100 + b"</rec><rec/></r>"
+    for piece in (3, 1000):
+        large, small = scanned(dump, "rec", piece=piece, bytes_max=50)
+        assert large == Record(1, 3, None, 111)
+        assert small == Record(2, 114, b"<rec/>", 6)
+
+
+def test_the_documents_of_large_records_count_what_they_inherit() -> None:
+    (record,) = scanned(b"<r xmlns:p='urn:p'><rec>1</rec></r>", "rec", bytes_max=20)
+    assert record == Record(1, 19, None, 28)
+
+
+def test_a_scanner_holds_one_record_at_most() -> None:
+    dump = opened(b"<r/>", "rec")
+    scanner = RecordScanner(dump.prolog, dump.writer, bytes_max=1000)
+    for part in (b"<r>", b"<!--", b"x" * 5000, b"-->", b"y" * 5000, b"<rec>", b"z" * 5000):
+        assert list(scanner.feed(part)) == []
+        assert len(scanner._buffer) <= 3
+    assert scanner._opened is not None
+    assert not scanner._opened.parts
+
+
+@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.deep)])
+def test_real_documents_are_cut_as_a_parser_would(
+    shared_path: Callable[[str], Path], every: int
+) -> None:
+    read = 0
+    for path in sorted(shared_path("data/docs").rglob("*.xml"))[::every]:
+        data = path.read_bytes()
+        if not is_read(data):
+            continue
+        names = sorted({one.tag.rpartition("}")[2] for one in parsed(data).iter("*")})
+        for record in (*(f"*:{name}" for name in names[:: max(1, len(names) // 3)]), "/*/*"):
+            found = scanned(data, record, piece=4096)
+            if found and isinstance(found[-1], Damage) and "stands for" in found[-1].reason:
+                continue
+            check(data, record, found)
+            read += 1
+    assert read

@@ -1,0 +1,187 @@
+"""Records as a parser finds them, and dumps that are hard to cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+from lxml import etree
+from lxml.etree import _Element
+
+from twigcast.errors import DocumentError
+from twigcast.language import Document
+from twigcast.language.records.context import Context
+from twigcast.language.records.prolog import Prolog, Transcoder, read_prolog
+from twigcast.language.records.scanner import Found, RecordScanner
+from twigcast.language.records.selector import RecordSelector
+from twigcast.language.records.writer import RecordWriter
+
+XML = "{http://www.w3.org/XML/1998/namespace}"
+BYTES_MAX = 10_000_000
+
+
+class Dump(NamedTuple):
+    """A dump whose prolog has been read; the text is in the encoding that is searched."""
+
+    prolog: Prolog
+    writer: RecordWriter
+    text: bytes
+
+
+def opened(data: bytes, record: str) -> Dump:
+    prolog = read_prolog(data, whole=True)
+    assert prolog is not None
+    text = data[prolog.start :]
+    if prolog.wide is not None:
+        text = Transcoder(prolog.wide).read(text, final=True)
+    return Dump(prolog, RecordWriter(prolog, RecordSelector.parse(record)), text)
+
+
+def scanned(
+    data: bytes, record: str, *, piece: int = 1 << 30, bytes_max: int = BYTES_MAX
+) -> list[Found]:
+    """All that a scanner finds in a dump that comes in pieces of a size."""
+    prolog = read_prolog(data, whole=True)
+    assert prolog is not None
+    writer = RecordWriter(prolog, RecordSelector.parse(record))
+    scanner = RecordScanner(prolog, writer, bytes_max=bytes_max)
+    transcoder = None if prolog.wide is None else Transcoder(prolog.wide)
+    found: list[Found] = []
+    for start in range(prolog.start, max(len(data), prolog.start + 1), piece):
+        part, final = data[start : start + piece], start + piece >= len(data)
+        if transcoder is not None:
+            part = transcoder.read(part, final=final)
+        found += scanner.feed(part, final=final)
+    return found
+
+
+def context_at(dump: Dump, place: int) -> Context | None:
+    """The context at a place, by one who reads all that is in front of it; None inside a tag."""
+    scanner = RecordScanner(
+        dump.prolog, dump.writer, offset=0, end=place, bytes_max=0, follows=True
+    )
+    list(scanner.feed(dump.text[: place + 2]))
+    return scanner.context if scanner.done else None
+
+
+# The oracle.
+
+
+def parsed(content: bytes) -> _Element:
+    """The root; DocumentError where it cannot be read."""
+    return Document.parse(content).tree.getroot()
+
+
+def is_read(content: bytes) -> bool:
+    try:
+        parsed(content)
+    except DocumentError:
+        return False
+    return True
+
+
+def outermost(root: _Element, record: str) -> Iterator[_Element]:
+    """The records that a parser finds."""
+    selector = RecordSelector.parse(record)
+    path: list[tuple[str, str]] = []
+    inside: _Element | None = None
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if not isinstance(element.tag, str):
+            continue
+        if event == "start":
+            name = etree.QName(element)
+            path.append((name.namespace or "", name.localname))
+            if inside is None and selector.selects(path):
+                inside = element
+                yield element
+        else:
+            path.pop()
+            if element is inside:
+                inside = None
+
+
+class Meaning(NamedTuple):
+    """What a record says, by what a parser makes of it."""
+
+    tree: object
+    namespaces: frozenset[tuple[str | None, str]]
+    language: str
+    base: str | None
+
+
+def meaning(element: _Element) -> Meaning:
+    attributes = dict(element.attrib)
+    attributes.pop(f"{XML}lang", None)
+    attributes.pop(f"{XML}base", None)
+    languages = element.xpath("ancestor-or-self::*[@xml:lang][1]/@xml:lang")
+    return Meaning(
+        _tree(element, attributes),
+        frozenset((prefix, uri) for prefix, uri in element.nsmap.items() if uri),
+        languages[0] if isinstance(languages, list) and languages else "",
+        element.base,
+    )
+
+
+def _tree(element: _Element, attributes: dict[str, str]) -> object:
+    return (
+        element.tag if isinstance(element.tag, str) else type(element).__name__,
+        sorted(attributes.items()),
+        element.text,
+        [(_tree(child, dict(child.attrib)), child.tail) for child in element],
+    )
+
+
+# Dumps.
+
+_TRAPS = (
+    "<!-- <rec> -->", "<!-- </rec> -->", "<!-->-->", "<!--->-->", "<!-- x - -> <!- -->",
+    "<![CDATA[<rec>]]>", "<![CDATA[</rec>]]]]>", "<![CDATA[]]>", "<![CDATA[ <!-- ]]>",
+    "<?rec <rec> ?>", "<?x </rec>?>", "<?y a>b?>", "]] >", "&lt;rec&gt;", "&#60;/rec>", " > ",
+    "--", "text", "\n", "é", "𝄞", "]]", "?", "/>", "&co;", "<recs/>", "<re/>", "<rec-x a='1'/>",
+    "<record>rec</record>", "<x rec='&lt;rec>'/>", '<x a="/>"/>', "<x a='&lt;!--'/>",
+)  # fmt: skip
+
+_ATTRIBUTES = (
+    "", "", " a='1'", ' a="x>y"', " a='/>'", ' a = "--&gt;"', "\n b='\"'", ' b="&co;"',
+    " xml:lang='de'", ' xml:lang=""', " xml:base='sub/'", ' xml:base="http://o.example/x"',
+    " xmlns:q='urn:q'", " xmlns:p='urn:p2'", ' xmlns="urn:d"', " xmlns=''", " p:a='1'",
+    ' xmlns:e="&ns;"',
+)  # fmt: skip
+
+
+@st.composite
+def elements(draw: st.DrawFn, names: tuple[str, ...], depth: int) -> str:
+    name = draw(st.sampled_from(names))
+    attributes = draw(st.sampled_from(_ATTRIBUTES))
+    if draw(st.integers(0, 5)) == 0:
+        return f"<{name}{attributes}{draw(st.sampled_from(['', ' ']))}/>"
+    inside = st.sampled_from(_TRAPS)
+    if depth:
+        inside = st.one_of(inside, elements(names, depth - 1))
+    content = "".join(draw(st.lists(inside, max_size=5)))
+    return f"<{name}{attributes}>{content}</{name}{draw(st.sampled_from(['', '', ' ']))}>"
+
+
+@st.composite
+def dumps(draw: st.DrawFn) -> str:
+    """A well-formed dump with records and whatever can be taken for one."""
+    names = ("rec", "rec", "p:rec", "x", "recs", "p:x")
+    content = "".join(
+        draw(
+            st.lists(st.one_of(st.sampled_from(_TRAPS), elements(names, 3)), min_size=1, max_size=8)
+        )
+    )
+    subset = (
+        "<!ENTITY co 'Company'><!ENTITY ns \"urn:e\"><!-- ]> ' --><?pi ]>?>"
+        '<!ELEMENT rec ANY><!ENTITY q "]>">'
+    )
+    root = draw(
+        st.sampled_from(("r", "rec", "r xml:base='http://h.example/a/b'", "r xml:lang='x'"))
+    )
+    name = root.partition(" ")[0]
+    miscellaneous = draw(st.sampled_from(("", "<!-- <rec/> -->", "<?pi <rec>?>\n")))
+    return (
+        f"{miscellaneous}<!DOCTYPE r SYSTEM ']>\"' [{subset}]>{miscellaneous}"
+        f"<{root} xmlns:p='urn:p'>{content}</{name}>{miscellaneous}"
+    )
