@@ -111,24 +111,29 @@ class Meaning(NamedTuple):
 
 
 def meaning(element: _Element) -> Meaning:
-    attributes = dict(element.attrib)
+    attributes = _attributes(element)
     attributes.pop(f"{XML}lang", None)
     attributes.pop(f"{XML}base", None)
-    languages = element.xpath("ancestor-or-self::*[@xml:lang][1]/@xml:lang")
+    around = [element, *element.iterancestors()]
+    languages = [one.get(f"{XML}lang") for one in around]
     return Meaning(
         _tree(element, attributes),
         frozenset((prefix, uri) for prefix, uri in element.nsmap.items() if uri),
-        languages[0] if isinstance(languages, list) and languages else "",
+        next((language for language in languages if language is not None), ""),
         element.base,
     )
 
 
+def _attributes(element: _Element) -> dict[str, str]:
+    return {str(name): str(value) for name, value in element.attrib.items()}
+
+
 def _tree(element: _Element, attributes: dict[str, str]) -> object:
     return (
-        element.tag if isinstance(element.tag, str) else type(element).__name__,
+        str(element.tag),
         sorted(attributes.items()),
         element.text,
-        [(_tree(child, dict(child.attrib)), child.tail) for child in element],
+        [(_tree(child, _attributes(child)), child.tail) for child in element],
     )
 
 

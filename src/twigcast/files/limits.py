@@ -7,7 +7,7 @@ it. What is over a limit becomes the error of that one document.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import IO, TypeAlias
+from typing import Protocol, TypeAlias
 
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.language import LIBRARY_LIMITS
@@ -39,7 +39,14 @@ class PublicationLimits:
         return max(RATIO_EXEMPT_BYTES, packed * self.ratio_max)
 
 
-def bounded_read(file: IO[bytes], name: str, limits: PublicationLimits) -> Content:
+class Readable(Protocol):
+    """A file that is read on and on."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, empty at the end."""
+
+
+def bounded_read(file: Readable, name: str, limits: PublicationLimits) -> Content:
     """All bytes of an open file, or the error that it has more than a document may have."""
     parts: list[bytes] = []
     left = limits.document_bytes_max + 1

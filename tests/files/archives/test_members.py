@@ -113,7 +113,7 @@ def test_a_name_that_points_outside_costs_only_its_member(
 
 
 @both
-@pytest.mark.parametrize("member", ["inner.zip", "x/inner.tar.gz", "inner.xml.GZ"])
+@pytest.mark.parametrize("member", ["inner.zip", "x/inner.tar.gz", "inner.GZ"])
 def test_an_archive_inside_an_archive_is_refused_not_passed_over(
     pack: Pack, archive: str, member: str
 ) -> None:
@@ -293,11 +293,6 @@ def test_what_only_pretends_to_be_an_archive_is_one_error(name: str, content: by
     reasons = _reasons(Path(name))
     assert list(reasons) == [name]
     assert "not a readable" in str(reasons[name])
-
-
-def test_a_compressed_document_that_is_no_archive_is_one_error() -> None:
-    Path("a.xml.gz").write_bytes(gzip.compress(b"<a/>"))
-    assert "not a readable tar archive" in str(_reasons(Path("a.xml.gz"))["a.xml.gz"])
 
 
 def test_an_archive_that_vanishes_after_the_listing_is_an_error_per_member() -> None:

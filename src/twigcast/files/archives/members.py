@@ -29,8 +29,12 @@ from fnmatch import fnmatchcase
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, DocumentLimitError
 from twigcast.files.limits import PublicationLimits, too_large
+from twigcast.language.records.selector import RecordSelector
 
-ARCHIVE_ENDINGS = (".zip", ".tar", ".tgz", ".gz", ".tbz2", ".bz2", ".txz", ".xz", ".7z", ".rar")
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+"""What compressed documents are called, behind their own name."""
+
+ARCHIVE_ENDINGS = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".7z", ".rar")
 
 _NUMBER = re.compile(r"#[0-9]+\Z")
 
@@ -59,24 +63,32 @@ BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which files of a folder or archive are documents, and the limits they are held to."""
+    """Which files of a folder or archive are documents, and the limits they are held to.
+
+    With ``record`` they are dumps, of any size, and their records are the documents.
+    """
 
     patterns: Sequence[str]
     limits: PublicationLimits
+    record: RecordSelector | None = None
 
     def wants(self, way: str) -> bool:
         """Whether the way to a file, from folder to folder, fits a pattern and is not hidden.
 
-        >>> Selection(["*.xml"], PublicationLimits()).wants("2026/News.XML")
-        True
+        A compressed file fits with the name that it would have unpacked, too.
+
+        >>> selection = Selection(["*.xml"], PublicationLimits())
+        >>> selection.wants("2026/News.XML"), selection.wants("News.xml.gz")
+        (True, True)
         """
         steps = way.replace("\\", "/").lower().split("/")
         if any(step.startswith(".") and step not in {".", ".."} for step in steps):
             return False
-        whole = "/".join(steps)
+        wholes = {"/".join(steps), without_packing("/".join(steps))}
         return any(
-            fnmatchcase(whole if "/" in pattern else steps[-1], pattern.lower())
+            fnmatchcase(whole if "/" in pattern else whole.rpartition("/")[2], pattern.lower())
             for pattern in self.patterns
+            for whole in wholes
         )
 
     def concerns(self, member: str) -> bool:
@@ -137,9 +149,17 @@ def is_called_after(document: str, member: str) -> bool:
     return True
 
 
-def member_refusal(
-    member: str, size: int, name: str, limits: PublicationLimits
-) -> DocumentError | None:
+def without_packing(name: str) -> str:
+    """The name of a compressed file without the ending that says so.
+
+    >>> without_packing("news.XML.gz"), without_packing("news.xml")
+    ('news.XML', 'news.xml')
+    """
+    ending = next((one for one in PACKED_ENDINGS if name.lower().endswith(one)), "")
+    return name[: len(name) - len(ending)]
+
+
+def member_refusal(member: str, size: int, name: str, selection: Selection) -> DocumentError | None:
     """Why a member is refused whatever the kind of archive, from what is claimed about it."""
     if len(member) > MEMBER_NAME_CHARACTERS_MAX:
         return DocumentLimitError(
@@ -153,11 +173,18 @@ def member_refusal(
         return DocumentError("the member's name points outside the archive", document=name)
     if is_archive(member):
         return DocumentError("an archive inside an archive is not opened", document=name)
-    if size > limits.document_bytes_max:
-        return too_large(name, size, limits)
+    if selection.record is None and size > selection.limits.document_bytes_max:
+        return too_large(name, size, selection.limits)
     return None
 
 
 def is_archive(member: str) -> bool:
-    """Whether a member is an archive by its name."""
-    return member.lower().endswith(ARCHIVE_ENDINGS)
+    """Whether a member is an archive by its name, and no compressed document.
+
+    >>> is_archive("a.tar.gz"), is_archive("a.gz"), is_archive("a.xml.gz")
+    (True, True, False)
+    """
+    plain = without_packing(member)
+    if plain != member and "." not in plain:
+        return True
+    return plain.lower().endswith(ARCHIVE_ENDINGS)

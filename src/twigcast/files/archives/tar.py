@@ -12,8 +12,6 @@ all members once more for each member. So these are bounded before it reads them
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,18 +19,19 @@ from pathlib import Path
 from typing import IO, Self, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
+from twigcast.files.archives.contents import documents_in
 from twigcast.files.archives.members import (
     BROKEN,
     MemberNames,
     Selection,
     member_refusal,
 )
-from twigcast.files.archives.xz import open_xz
+from twigcast.files.archives.unpacking import decompressed
 from twigcast.files.limits import (
     READ_BYTES_MAX,
     Content,
     PublicationLimits,
-    bounded_read,
+    Readable,
     reason_of,
     too_many,
     too_packed,
@@ -75,22 +74,21 @@ def _documents(
             if len(names) == limits.members_max:
                 raise too_many(stream.archive, len(names) + 1, limits)
             name = names.unique(member.name)
-            content: Content | None = _refusal(member, name, limits)
-            if content is None:
-                with stream.inside_member():
-                    content = _content(archive, member, name, limits)
-            yield name, content
+            refusal = _refusal(member, name, selection)
+            if refusal is not None:
+                yield name, refusal
+                continue
+            with stream.inside_member():
+                yield from documents_in(_opened(archive, member), name, selection)
     if not stream.ended_properly:
         raise tarfile.ReadError("a header is damaged")
 
 
-def _content(
-    archive: tarfile.TarFile, member: tarfile.TarInfo, name: str, limits: PublicationLimits
-) -> Content:
+def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     file = archive.extractfile(member)
     if file is None:
         raise tarfile.ReadError("a member has no content")
-    return bounded_read(file, name, limits)
+    return file
 
 
 class _Stream:
@@ -102,7 +100,7 @@ class _Stream:
 
     def __init__(self, path: Path, archive: str, limits: PublicationLimits) -> None:
         self.archive = archive
-        self._file = _unpacked(path)
+        self._file = _unpacked(path, archive)
         self._position = 0
         self._bytes_max = limits.unpacked_bytes_max(path.stat().st_size)
         self._last_read = b""
@@ -169,34 +167,23 @@ class _Stream:
         raise AssertionError("nothing writes to an archive that is read")
 
 
-def _unpacked(path: Path) -> IO[bytes]:
+def _unpacked(path: Path, archive: str) -> IO[bytes]:
     """The file, decompressed on the way if its first bytes say that it is compressed."""
     file = open_regular(path)
     try:
-        start = file.read(6)
-        file.seek(0)
+        unpacked = decompressed(file, archive)
     except BaseException:
         file.close()
         raise
-    if start.startswith(b"\x1f\x8b"):
-        return cast("IO[bytes]", _Owning(cast("IO[bytes]", gzip.open(file)), file))
-    if start.startswith(b"BZh"):
-        return cast("IO[bytes]", _Owning(bz2.open(file), file))
-    if start == b"\xfd7zXZ\0":
-        return cast("IO[bytes]", _Owning(open_xz(file), file))
-    return file
+    return cast("IO[bytes]", _Owning(unpacked, file))
 
 
 class _Owning:
-    """A decompressor, and the file that is closed with it."""
+    """What is in a file, and the file that is closed with it."""
 
-    def __init__(self, unpacked: IO[bytes], packed: IO[bytes]) -> None:
-        self._both = unpacked, packed
+    def __init__(self, unpacked: Readable, packed: IO[bytes]) -> None:
         self.read = unpacked.read
-
-    def close(self) -> None:
-        for each in self._both:
-            each.close()
+        self.close = packed.close
 
 
 def _too_many_records(archive: str, given: int) -> DocumentLimitError:
@@ -209,9 +196,9 @@ def _too_many_records(archive: str, given: int) -> DocumentLimitError:
     )
 
 
-def _refusal(member: tarfile.TarInfo, name: str, limits: PublicationLimits) -> DocumentError | None:
+def _refusal(member: tarfile.TarInfo, name: str, selection: Selection) -> DocumentError | None:
     if member.issym() or member.islnk():
         return DocumentError("the member is a link, which is not followed", document=name)
     if not member.isreg() or member.issparse():
         return DocumentError("the member is no regular file", document=name)
-    return member_refusal(member.name, member.size, name, limits)
+    return member_refusal(member.name, member.size, name, selection)

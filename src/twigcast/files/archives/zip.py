@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from twigcast.errors import DocumentError, DocumentLimitError
+from twigcast.files.archives.contents import documents_in
 from twigcast.files.archives.members import (
     BROKEN,
     MemberNames,
@@ -28,8 +29,6 @@ from twigcast.files.archives.members import (
 )
 from twigcast.files.limits import (
     Content,
-    PublicationLimits,
-    bounded_read,
     reason_of,
     too_many,
     too_packed,
@@ -78,7 +77,7 @@ def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Memb
             yield Member(number, archive, 0, too_many(archive, len(directory), limits))
             return
         name = names.unique(listed.filename)
-        refusal = _refusal(listed, name, limits)
+        refusal = _refusal(listed, name, selection)
         if refusal is None and places[listed.header_offset] > 1:
             # Each would be unpacked on its own: a small archive becomes a large one.
             refusal = DocumentError("the member shares its bytes with another", document=name)
@@ -144,9 +143,9 @@ class _Bounded:
 
 
 def read_zip_member(
-    file: zipfile.ZipFile, number: int, name: str, limits: PublicationLimits
-) -> Content:
-    """The bytes of the member with this number in the directory.
+    file: zipfile.ZipFile, number: int, name: str, selection: Selection
+) -> Iterator[tuple[str, Content]]:
+    """Name and bytes (or error) of the documents in the member with this number in the directory.
 
     Another archive may stand in the place of the one that was listed. What is in it is not given
     under the name of something else, and is held to the same rules.
@@ -155,16 +154,19 @@ def read_zip_member(
         directory = file.infolist()
         if number >= len(directory) or not is_called_after(name, directory[number].filename):
             reason = "the archive was changed since its members were listed"
-            return DocumentError(reason, document=name)
-        if (refusal := _refusal(directory[number], name, limits)) is not None:
-            return refusal
+            yield name, DocumentError(reason, document=name)
+            return
+        if (refusal := _refusal(directory[number], name, selection)) is not None:
+            yield name, refusal
+            return
         with file.open(directory[number]) as member:
-            return bounded_read(member, name, limits)
+            yield from documents_in(member, name, selection)
     except BROKEN as error:
-        return DocumentError(f"the member cannot be unpacked: {reason_of(error)}", document=name)
+        reason = f"the member cannot be unpacked: {reason_of(error)}"
+        yield name, DocumentError(reason, document=name)
 
 
-def _refusal(listed: zipfile.ZipInfo, name: str, limits: PublicationLimits) -> DocumentError | None:
+def _refusal(listed: zipfile.ZipInfo, name: str, selection: Selection) -> DocumentError | None:
     if listed.flag_bits & 0x1:
         return DocumentError("the member is encrypted", document=name)
     if listed.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
@@ -174,8 +176,8 @@ def _refusal(listed: zipfile.ZipInfo, name: str, limits: PublicationLimits) -> D
         )
     if listed.external_attr >> 28 == _UNIX_LINK:
         return DocumentError("the member is a link, which is not followed", document=name)
-    unpacked_max = limits.unpacked_bytes_max(listed.compress_size)
-    refusal = member_refusal(listed.filename, listed.file_size, name, limits)
+    unpacked_max = selection.limits.unpacked_bytes_max(listed.compress_size)
+    refusal = member_refusal(listed.filename, listed.file_size, name, selection)
     if refusal is None and listed.file_size > unpacked_max:
         refusal = too_packed(name, listed.file_size, unpacked_max)
     return refusal

@@ -25,6 +25,10 @@ The rules:
 - A folder is read with all below it, sorted by name. A link inside it is followed when it leads
   to a document inside; one that leads out of the folder is refused. An archive inside a folder
   is opened if its name fits a pattern.
+- A compressed document (``.gz``, ``.bz2``, ``.xz``, ``.zst``) is read as what is in it, wherever a
+  document may stand. It fits a pattern with the name that it would have unpacked, too.
+- With ``record``, what would be documents are dumps of any size, and their records are the
+  documents (:mod:`~twigcast.files.archives.contents`).
 - What may be large or hostile is bounded by :class:`PublicationLimits`. Folders lie inside each
   other up to :data:`FOLDERS_DEEP_MAX` times.
 - What nobody foresaw while one document is read is the error of that document as well; its cause is
@@ -37,6 +41,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -47,11 +52,14 @@ from zipfile import ZipFile
 from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, InternalError, UsageError
-from twigcast.files.archives.members import Selection, UniqueNames
+from twigcast.files.archives.contents import documents_in
+from twigcast.files.archives.members import BROKEN, Selection, UniqueNames
 from twigcast.files.archives.tar import read_tar
+from twigcast.files.archives.unpacking import decompressed, is_packed
 from twigcast.files.archives.zip import open_zip, read_zip_member, zip_members
-from twigcast.files.limits import Content, PublicationLimits, bounded_read, reason_of, too_large
+from twigcast.files.limits import Content, PublicationLimits, reason_of, too_large
 from twigcast.files.opening import checked_path, open_regular, standard_input
+from twigcast.language.records.selector import RecordSelector
 from twigcast.slips import each_of
 
 DEFAULT_PATTERNS = ("*.xml",)
@@ -59,10 +67,12 @@ DEFAULT_LIMITS = PublicationLimits()
 
 _LEADS_OUT = "it is a link that leads out of the folder"
 _ZIP_ENDINGS = (".zip",)
-_TAR_ENDINGS = (".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz")
+_TAR_ENDINGS = (
+    ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz", ".tzst", ".tar.zst",
+)  # fmt: skip
 
-_NUMBERED = re.compile(r"(\.[^.#]+)(#[0-9]+)$")
-"""What :class:`UniqueNames` makes of a name that comes again."""
+_NUMBERED = re.compile(r"(\.[^.#]+)((?:#[0-9]+)*(?:#[0-9]+@[0-9]+)?)$")
+"""What :class:`UniqueNames` makes of a name that comes again, and what a record is called."""
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 
@@ -102,8 +112,11 @@ def read_documents(
     *,
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
+    record: str | RecordSelector | None = None,
 ) -> Iterator[tuple[str, Content]]:
     """Name and bytes (or error) of each document, in the order of the paths; ``-`` is stdin.
+
+    With ``record``, a name such as ``*:page`` or a path, each record of a file is a document.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -113,8 +126,9 @@ def read_documents(
     >>> contents
     [b'<a/>']
     """
-    entries = list_documents(paths, patterns=patterns, limits=limits)
-    return open_entries(entries, patterns=patterns, limits=limits)
+    selector = selector_of(record)
+    entries = list_documents(paths, patterns=patterns, limits=limits, record=selector)
+    return open_entries(entries, patterns=patterns, limits=limits, record=selector)
 
 
 @door("listing documents")
@@ -124,6 +138,7 @@ def list_documents(
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
     found_in: Iterable[str] = (),
+    record: str | RecordSelector | None = None,
 ) -> Iterator[Entry]:
     """What there is to read, in the order of the paths; what is named twice is listed once.
 
@@ -133,7 +148,7 @@ def list_documents(
     several = isinstance(paths, Iterable) and not isinstance(paths, str | bytes | os.PathLike)
     given = cast("Iterable[object]", paths) if several else [paths]
     checked = [checked_path(path, "a document") for path in given]
-    selection = Selection(patterns, limits)
+    selection = Selection(patterns, limits, selector_of(record))
     inside = each_of(found_in, str, "folders are texts")
     folders = [_Folder(checked_path(folder, "a folder"), selection) for folder in inside]
     return _list_paths(checked, selection, folders)
@@ -189,12 +204,14 @@ def open_entries(
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
     stdin: BinaryIO | None = None,
+    record: str | RecordSelector | None = None,
 ) -> Iterator[tuple[str, Content]]:
     """Name and bytes (or error) of each document of the entries.
 
     An archive stays open as long as entries of it follow one another.
     """
-    for _, name, content in opened_entries(entries, patterns=patterns, limits=limits, stdin=stdin):
+    opened = opened_entries(entries, patterns=patterns, limits=limits, stdin=stdin, record=record)
+    for _, name, content in opened:
         yield name, content
 
 
@@ -205,9 +222,10 @@ def opened_entries(
     patterns: Sequence[str] = DEFAULT_PATTERNS,
     limits: PublicationLimits = DEFAULT_LIMITS,
     stdin: BinaryIO | None = None,
+    record: str | RecordSelector | None = None,
 ) -> Iterator[tuple[Entry, str, Content]]:
     """The same, with the entry that each document comes from."""
-    selection = Selection(patterns, limits)
+    selection = Selection(patterns, limits, selector_of(record))
     with _OpenArchive() as archive:
         for entry in each_of(entries, Entry, "entries are of the type Entry"):
             documents = _documents_of(entry, archive, selection, stdin)
@@ -224,11 +242,11 @@ def _documents_of(
             assert entry.refusal is not None
             yield name, entry.refusal
         case EntryKind.FILE:
-            yield name, _read_file(entry, selection.limits)
+            yield from _read_file(entry, selection)
         case EntryKind.STDIN:
-            yield name, _read_stdin(stdin, name, selection.limits)
+            yield from _read_stdin(stdin, name, selection)
         case EntryKind.ZIP_MEMBER:
-            yield name, archive.read(entry, selection.limits)
+            yield from archive.read(entry, selection)
         case EntryKind.TAR:
             yield from read_tar(Path(entry.path), name, selection)
 
@@ -240,6 +258,13 @@ def _next_of(documents: Iterator[tuple[str, Content]], entry: Entry) -> tuple[st
             return next(documents, None)
     except InternalError as error:
         return entry.name, _refusal(str(error), entry.name, error)
+
+
+def selector_of(record: str | RecordSelector | None) -> RecordSelector | None:
+    """Which elements are records, if there are to be any; UsageError if it cannot be meant."""
+    if record is None or isinstance(record, RecordSelector):
+        return record
+    return RecordSelector.parse(record)
 
 
 def file_name(entry: Entry, name: str) -> str:
@@ -403,34 +428,41 @@ class _OpenArchive:
         if self._file is not None and not isinstance(self._file, DocumentError):
             self._file.close()
 
-    def read(self, entry: Entry, limits: PublicationLimits) -> Content:
+    def read(self, entry: Entry, selection: Selection) -> Iterator[tuple[str, Content]]:
         if entry.path != self._path:
             self.__exit__()
             self._path, self._file = entry.path, open_zip(Path(entry.path), entry.name)
         assert self._file is not None
         if isinstance(self._file, DocumentError):
-            return DocumentError(self._file.reason, document=entry.name)
-        return read_zip_member(self._file, entry.member, entry.name, limits)
+            yield entry.name, DocumentError(self._file.reason, document=entry.name)
+            return
+        yield from read_zip_member(self._file, entry.member, entry.name, selection)
 
 
-def _read_file(entry: Entry, limits: PublicationLimits) -> Content:
+def _read_file(entry: Entry, selection: Selection) -> Iterator[tuple[str, Content]]:
+    name, limits = entry.name, selection.limits
     try:
         with open_regular(entry.path) as file:
             size = os.fstat(file.fileno()).st_size
-            if size > limits.document_bytes_max:
-                return too_large(entry.name, size, limits)
-            return bounded_read(file, entry.name, limits)
+            if selection.record is None and size > limits.document_bytes_max:
+                # Packed, it would be larger still.
+                yield name, too_large(name, size, limits)
+                return
+            yield from documents_in(file, name, selection)
     except OSError as error:
-        return _cannot_read(entry.name, error)
+        yield name, _cannot_read(name, error)
 
 
-def _read_stdin(stdin: BinaryIO | None, name: str, limits: PublicationLimits) -> Content:
+def _read_stdin(
+    stdin: BinaryIO | None, name: str, selection: Selection
+) -> Iterator[tuple[str, Content]]:
     try:
-        return bounded_read(stdin or standard_input(), name, limits)
+        yield from documents_in(stdin or standard_input(), name, selection)
     except UsageError as error:
-        return DocumentError(str(error), document=name)
+        yield name, DocumentError(str(error), document=name)
     except (OSError, ValueError) as error:  # a folder, or a stream that was closed meanwhile
-        return DocumentError(f"standard input cannot be read: {reason_of(error)}", document=name)
+        reason = f"standard input cannot be read: {reason_of(error)}"
+        yield name, DocumentError(reason, document=name)
 
 
 def _name_of(path: str) -> str:
@@ -459,11 +491,13 @@ def _kind_by_content(path: str) -> EntryKind:
     """What a file is by its first bytes, which no document begins with; else by its name."""
     with open_regular(path) as file:
         start = file.read(512)
-    if start.startswith((b"PK\3\4", b"PK\5\6")):
-        return EntryKind.ZIP_MEMBER
-    if start.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0")) or start[257:262] == b"ustar":
-        return EntryKind.TAR
-    return _kind_by_name(path)
+        if start.startswith((b"PK\3\4", b"PK\5\6")):
+            return EntryKind.ZIP_MEMBER
+        if is_packed(start):
+            file.seek(0)
+            with suppress(DocumentError, *BROKEN):
+                start = decompressed(file, path).read(512)
+    return EntryKind.TAR if start[257:262] == b"ustar" else _kind_by_name(path)
 
 
 def _kind_by_name(path: str) -> EntryKind:

@@ -132,14 +132,14 @@ class _Outside:
         self.counts = dict(effect.counts)
         self.is_known = effect.is_known
 
-    def close(self, name: bytes) -> None:
+    def leave(self, name: bytes) -> None:
         if not self.opens:
             self.closes.append(name)
             self.is_known = self.is_known and len(self.closes) <= FRAMES_MAX
         elif self.opens.pop().name != name:
             self.is_known = False
 
-    def open(self, frame: Frame) -> None:
+    def enter(self, frame: Frame) -> None:
         self.opens.append(frame)
         if len(self.opens) > FRAMES_MAX:
             self.is_known = False
@@ -159,35 +159,35 @@ class _Outside:
             around = tuple(frame.kind for frame in self.opens[: max(0, inner)])
             self.count(Place(closed, around + place.frames, place.frame), number)
         for name in other.closes:
-            self.close(name)
+            self.leave(name)
         for frame in other.opens:
-            self.open(frame)
+            self.enter(frame)
         self.is_known = self.is_known and other.is_known
 
 
 def range_effects(
-    data: bytes, size: int, local: bytes | None, *, offset: int = 0, wide: str | None = None
+    text: bytes, size: int, local: bytes | None, *, offset: int = 0, wide: str | None = None
 ) -> dict[Lexical, Effect]:
     """The effects of a range, by the lexical state at its beginning.
 
-    The range is the first ``size`` bytes of ``data``. It begins and ends at a ``<``, or where there
-    was none for a while. What follows in ``data`` shows terminators that the end cuts in two.
+    The range is the first ``size`` bytes of ``text``. It begins and ends at a ``<``, or where there
+    was none for a while. What follows in ``text`` shows terminators that the end cuts in two.
     ``offset`` is the place of the range in the dump, which is read as UTF-8 where it is ``wide``.
     """
     effects = {state: Effect(state) for state in Lexical}
     start = 0
     while start < size:
-        end = data.find(b"<", start + BLOCK_BYTES, size)
+        end = text.find(b"<", start + BLOCK_BYTES, size)
         end = size if end < 0 else end
         known: dict[Lexical, Effect] = {}
         for state, effect in effects.items():
             if effect.lexical not in known:
-                block = _Block(data, end, effect.lexical, local)
+                block = _Block(text, end, effect.lexical, local)
                 known[effect.lexical] = block.read(start)
             effects[state] = effect.then(known[effect.lexical])
         start = end
     return {
-        state: effect._replace(since=offset + source_bytes(data, wide, 0, effect.since))
+        state: effect._replace(since=offset + source_bytes(text, wide, 0, effect.since))
         if effect.since >= 0
         else effect
         for state, effect in effects.items()
@@ -227,8 +227,8 @@ def context_behind(
 class _Block:
     """Reads a part of a range, up to ``end``, from a lexical state."""
 
-    def __init__(self, data: bytes, end: int, lexical: Lexical, local: bytes | None) -> None:
-        self._data = data
+    def __init__(self, text: bytes, end: int, lexical: Lexical, local: bytes | None) -> None:
+        self._text = text
         self._end = end
         self._local = local
         self._markup = markup_pattern(local)
@@ -257,32 +257,32 @@ class _Block:
 
     def _step(self, position: int) -> int | None:
         """Where the next markup ends; None if it is the last of the block."""
-        data, end = self._data, self._end
+        text, end = self._text, self._end
         if self._lexical is not Lexical.CONTENT:
             terminator = TERMINATORS[self._lexical]
-            place = data.find(terminator, position, end + len(terminator) - 1)
+            place = text.find(terminator, position, end + len(terminator) - 1)
             if place < 0:
                 return None
             self._lexical = Lexical.CONTENT
             return place + len(terminator)
         if self._level:
-            found = self._markup.search(data, position, end)
+            found = self._markup.search(text, position, end)
             place = found.start() if found else -1
         else:
-            place = data.find(b"<", position, end)
+            place = text.find(b"<", position, end)
         if place < 0:
             return None
-        second = data[place + 1 : place + 2]
+        second = text[place + 1 : place + 2]
         if second in {b"!", b"?"}:
-            if (state := opened_by(data, place)) is not None:
+            if (state := opened_by(text, place)) is not None:
                 self._lexical, reached = state
                 self._since = place
                 return reached
             tag = None
         elif second == b"/":
-            if (tag := END_TAG.match(data, place, end)) is not None:
+            if (tag := END_TAG.match(text, place, end)) is not None:
                 self._close(tag[1])
-        elif (tag := START_TAG.match(data, place, end)) is not None:
+        elif (tag := START_TAG.match(text, place, end)) is not None:
             self._open(*tag.groups())
         if tag is None:
             self._outside.is_known = False
@@ -292,7 +292,7 @@ class _Block:
     def _open(self, name: bytes, attributes: bytes, empty: bytes) -> None:
         if self._local is not None and local_part(name) != self._local:
             if not (self._level or empty):
-                self._outside.open(Frame.of(name, attributes))
+                self._outside.enter(Frame.of(name, attributes))
             return
         if not self._level:
             place = Place(
@@ -307,7 +307,7 @@ class _Block:
     def _close(self, name: bytes) -> None:
         if self._local is not None and local_part(name) != self._local:
             if not self._level:
-                self._outside.close(name)
+                self._outside.leave(name)
         elif self._level:
             self._level -= 1
             if not self._level and name != self._opened:

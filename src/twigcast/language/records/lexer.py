@@ -88,27 +88,27 @@ def local_part(name: bytes) -> bytes:
     return name.rpartition(b":")[2]
 
 
-def cut_off(data: bytes, start: int) -> int:
-    """Where the last ``<`` stands, if its name may go on behind the data; else their end."""
-    place = data.rfind(b"<", max(start, len(data) - _CUT_OFF_BYTES_MAX))
-    return place if place >= 0 and _CUT_OFF.match(data, place) else len(data)
+def cut_off(text: bytes, start: int) -> int:
+    """Where the last ``<`` stands, if its name may go on behind the text; else their end."""
+    place = text.rfind(b"<", max(start, len(text) - _CUT_OFF_BYTES_MAX))
+    return place if place >= 0 and _CUT_OFF.match(text, place) else len(text)
 
 
-def cut_off_reference(data: bytes, start: int) -> int:
-    """Where the last ``&`` stands, if its name may go on behind the data; else their end."""
-    place = data.rfind(b"&", max(start, len(data) - _CUT_OFF_BYTES_MAX))
-    return len(data) if place < 0 or b";" in data[place:] else place
+def cut_off_reference(text: bytes, start: int) -> int:
+    """Where the last ``&`` stands, if its name may go on behind the text; else their end."""
+    place = text.rfind(b"&", max(start, len(text) - _CUT_OFF_BYTES_MAX))
+    return len(text) if place < 0 or b";" in text[place:] else place
 
 
-def opened_by(data: bytes, place: int) -> tuple[Lexical, int] | None:
+def opened_by(text: bytes, place: int) -> tuple[Lexical, int] | None:
     """The state that begins at a ``<!`` or ``<?``, and where its content does; None if none."""
     for opener, state in OPENERS.items():
-        if data.startswith(opener, place):
+        if text.startswith(opener, place):
             return state, place + len(opener)
     return None
 
 
-def may_open(data: bytes, place: int) -> bool:
-    """Whether a ``<!`` at the end of the data may go on to open a state."""
-    rest = data[place : place + max(map(len, OPENERS))]
-    return len(data) - place == len(rest) and any(one.startswith(rest) for one in OPENERS)
+def may_open(text: bytes, place: int) -> bool:
+    """Whether a ``<!`` at the end of the text may go on to open a state."""
+    rest = text[place : place + max(map(len, OPENERS))]
+    return len(text) - place == len(rest) and any(one.startswith(rest) for one in OPENERS)

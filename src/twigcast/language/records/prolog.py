@@ -127,7 +127,7 @@ def read_prolog(
                 document=name,
             )
         return None
-    _check(head[:mark], declaration + doctype, wide, limits, name)
+    _check(declaration + doctype, head[:mark], wide, limits=limits, name=name)
     start = mark + source_bytes(text[:end], wide)
     if wide is not None:
         declaration = _ENCODING.sub(rb"\1UTF-8", declaration, count=1)
@@ -140,7 +140,7 @@ def _is_start_tag(text: bytes) -> bool:
 
 
 def _check(
-    mark: bytes, head: bytes, wide: str | None, limits: DocumentLimits, name: str | None
+    head: bytes, mark: bytes, wide: str | None, *, limits: DocumentLimits, name: str | None
 ) -> None:
     """Refuse what every record would be refused for: the encoding, and the declarations."""
     document = head + b"<x/>"
@@ -166,14 +166,14 @@ class Transcoder:
     def __init__(self, wide: str) -> None:
         self._decoder = codecs.getincrementaldecoder(wide)("surrogatepass")
 
-    def read(self, data: bytes, *, final: bool = False) -> bytes:
+    def read(self, piece: bytes, *, final: bool = False) -> bytes:
         """The next piece; half a character at its end is kept for the next."""
-        rest = b"\0" if final and self._is_odd(data) else b""
-        return self._decoder.decode(data + rest, final=final).encode("utf-8", "surrogatepass")
+        rest = b"\0" if final and self._is_odd(piece) else b""
+        return self._decoder.decode(piece + rest, final=final).encode("utf-8", "surrogatepass")
 
-    def _is_odd(self, data: bytes) -> bool:
+    def _is_odd(self, piece: bytes) -> bool:
         pending, _ = self._decoder.getstate()
-        return (len(pending) + len(data)) % 2 == 1
+        return (len(pending) + len(piece)) % 2 == 1
 
 
 def source_bytes(text: bytes, wide: str | None, start: int = 0, end: int | None = None) -> int:

@@ -146,9 +146,9 @@ class RecordScanner:
             self._ended,
         )
 
-    def feed(self, data: bytes, *, final: bool = False) -> Iterator[Found]:
+    def feed(self, piece: bytes, *, final: bool = False) -> Iterator[Found]:
         """The records that end in the next piece; ``final`` says that nothing follows it."""
-        buffer = self._buffer + data
+        buffer = self._buffer + piece
         position = 0
         try:
             while not self.done:

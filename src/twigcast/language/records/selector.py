@@ -16,6 +16,7 @@ Where one record lies inside another, the outermost is the record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
@@ -23,6 +24,12 @@ from twigcast.display import shown
 from twigcast.errors import PatternError, UsageError
 from twigcast.language.condition.model import TRUE, Exists, Kind, Label, Reach
 from twigcast.language.pattern import Pattern
+
+_LETTER = r"[^\s/\[\]()@:|{}'\"=*]"
+_NAME = rf"(?!\.){_LETTER}+"
+_STEP = rf"(?:\{{[^{{}}]*\}}|{_NAME}:|\*:)?(?:{_NAME}|\*)"
+_PATH = re.compile(rf"\s*/?/?{_STEP}(?://?{_STEP})*\s*")
+"""Names and the slashes between them: where a path leads is what its last name selects."""
 
 
 class RecordStep(NamedTuple):
@@ -43,18 +50,20 @@ class RecordSelector(NamedTuple):
         """The selector in a text; UsageError if it is no name and no path of names."""
         if not isinstance(text, str):
             raise UsageError(f"a record is a name or a path, not {shown(text)}")
+        if _PATH.fullmatch(text) is None:
+            raise UsageError(
+                "a record is an element, by its name or a path without conditions, such as "
+                f"*:page or /feed/entry, not {shown(text)}"
+            )
         try:
             condition = Pattern.parse(text, namespaces or {}).condition
         except PatternError as error:
             raise UsageError(f"a record is a name or a path, such as *:page: {error}") from error
         steps: list[RecordStep] = []
-        while isinstance(condition, Exists) and condition.label.kind is Kind.ELEMENT:
+        while isinstance(condition, Exists):
             steps.append(RecordStep(condition.reach, condition.label))
             condition = condition.where
-        if condition is not TRUE or not steps:
-            raise UsageError(
-                f"a record is an element, by its name or a path without conditions, not {text!r}"
-            )
+        assert condition is TRUE
         return cls(text, tuple(steps))
 
     @property

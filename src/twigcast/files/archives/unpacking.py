@@ -1,0 +1,153 @@
+"""Compressed files, read as what is in them: gzip, bzip2, xz and zstd.
+
+Which it is shows in the first bytes, with which no document begins. What is read may be no more
+than the packed bytes explain (``ratio_max``), and no reader takes more memory than some 130 MiB,
+whatever the file asks for.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, BinaryIO, Final, Protocol, cast
+
+from twigcast.errors import DocumentError
+from twigcast.files.archives.members import BROKEN
+from twigcast.files.archives.xz import open_xz
+from twigcast.files.limits import PublicationLimits, Readable, reason_of, too_packed
+
+ZSTD_WINDOW_MAX: Final = 128 << 20
+"""Bytes that zstd looks back at most: what its strongest ordinary setting needs."""
+
+_MAGIC: Final = {
+    b"\x1f\x8b": ".gz",
+    b"BZh": ".bz2",
+    b"\xfd7zXZ\0": ".xz",
+    b"\x28\xb5\x2f\xfd": ".zst",
+}
+_MAGIC_BYTES: Final = max(map(len, _MAGIC))
+
+
+def is_packed(start: bytes) -> bool:
+    """Whether a file is compressed, by its first bytes."""
+    return start.startswith(tuple(_MAGIC))
+
+
+def decompressed(file: IO[bytes], name: str) -> Readable:
+    """What is in a file, without a bound; errors are those of the standard library."""
+    start = _start_of(file)
+    packed = _Counted(start, file)
+    return _unpacker(cast("BinaryIO", packed), start, name) or packed
+
+
+class Unpacked:
+    """A file as it is read, unpacked if it is compressed, and held to the ratio then.
+
+    What is wrong with the packing is a DocumentError with the name.
+    """
+
+    def __init__(self, file: IO[bytes], name: str, limits: PublicationLimits) -> None:
+        self._name = name
+        self._limits = limits
+        start = _start_of(file)
+        self._packed = _Counted(start, file)
+        self._size = 0
+        self._unpacker = _unpacker(cast("BinaryIO", self._packed), start, name)
+
+    def read(self, size: int) -> bytes:
+        """The next bytes; DocumentError if they are damaged, or more than the packed explain."""
+        if self._unpacker is None:
+            return self._packed.read(size)
+        try:
+            # What stands in front of the damage comes first, and not together with it.
+            content = self._unpacker.read1(size)
+        except BROKEN as error:
+            reason = f"it cannot be unpacked: {reason_of(error)}"
+            raise DocumentError(reason, document=self._name) from error
+        self._size += len(content)
+        allowed = self._limits.unpacked_bytes_max(self._packed.size)
+        if self._size > allowed:
+            raise too_packed(self._name, self._size, allowed)
+        return content
+
+
+class _Counted:
+    """A file whose first bytes have been read already."""
+
+    def __init__(self, start: bytes, file: IO[bytes]) -> None:
+        self._start = start
+        self._file = file
+        self.size = 0
+
+    def read(self, size: int = -1) -> bytes:
+        content = self._start if size < 0 else self._start[:size]
+        self._start = self._start[len(content) :]
+        if not self._start:
+            content += self._file.read(size - len(content) if size >= 0 else -1)
+        self.size += len(content)
+        return content
+
+
+def _start_of(file: IO[bytes]) -> bytes:
+    start = b""
+    while len(start) < _MAGIC_BYTES and (part := file.read(_MAGIC_BYTES - len(start))):
+        start += part
+    return start
+
+
+def _unpacker(packed: BinaryIO, start: bytes, name: str) -> _Unpacker | None:
+    match next((ending for magic, ending in _MAGIC.items() if start.startswith(magic)), None):
+        case ".gz":
+            return gzip.GzipFile(fileobj=packed, mode="rb")
+        case ".bz2":
+            return bz2.BZ2File(packed)
+        case ".xz":
+            return cast("_Unpacker", open_xz(packed))
+        case ".zst":
+            return _open_zstd(packed, name)
+    return None
+
+
+def _open_zstd(packed: BinaryIO, name: str) -> _Unpacker:
+    try:
+        import zstandard
+    except ImportError:
+        raise DocumentError(
+            "it is compressed with zstd, which needs the extra zstd: pip install 'twigcast[zstd]'",
+            document=name,
+        ) from None
+    reader = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_MAX)
+    unpacker = reader.stream_reader(packed, read_across_frames=True)
+    return _WithOurErrors(unpacker, zstandard.ZstdError)
+
+
+class _Unpacker(Readable, Protocol):
+    """A reader of a compressed file."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Some of the next bytes, as many as there are without waiting for more."""
+
+
+class _WithOurErrors:
+    """A reader that raises its own errors as those of the standard library."""
+
+    def __init__(self, unpacker: _Unpacker, errors: type[Exception]) -> None:
+        self._unpacker = unpacker
+        self._errors = errors
+
+    def read(self, size: int, /) -> bytes:
+        with self._errors_as_ours():
+            return self._unpacker.read(size)
+
+    def read1(self, size: int, /) -> bytes:
+        with self._errors_as_ours():
+            return self._unpacker.read1(size)
+
+    @contextmanager
+    def _errors_as_ours(self) -> Iterator[None]:
+        try:
+            yield
+        except self._errors as error:
+            raise OSError(str(error)) from error
