@@ -27,7 +27,8 @@ _MAGIC: Final = {
     b"\xfd7zXZ\0": ".xz",
     b"\x28\xb5\x2f\xfd": ".zst",
 }
-_MAGIC_BYTES: Final = max(map(len, _MAGIC))
+PACKED_START_BYTES: Final = max(map(len, _MAGIC))
+"""Bytes that tell whether a file is compressed."""
 
 
 def is_packed(start: bytes) -> bool:
@@ -92,7 +93,7 @@ class _Counted:
 
 def _start_of(file: IO[bytes]) -> bytes:
     start = b""
-    while len(start) < _MAGIC_BYTES and (part := file.read(_MAGIC_BYTES - len(start))):
+    while len(start) < PACKED_START_BYTES and (part := file.read(PACKED_START_BYTES - len(start))):
         start += part
     return start
 

@@ -57,6 +57,7 @@ from twigcast.files.archives.members import BROKEN, Selection, UniqueNames
 from twigcast.files.archives.tar import read_tar
 from twigcast.files.archives.unpacking import decompressed, is_packed
 from twigcast.files.archives.zip import open_zip, read_zip_member, zip_members
+from twigcast.files.documents.record_ranges import RecordRange, read_range
 from twigcast.files.limits import Content, PublicationLimits, reason_of, too_large
 from twigcast.files.opening import checked_path, open_regular, standard_input
 from twigcast.language.records.selector import RecordSelector
@@ -95,7 +96,8 @@ class Entry:
     """Where a document lies (or, for a tar archive, all of its documents).
 
     ``member`` is the number of a zip archive's member, ``size`` the bytes to be read as far as
-    they are known, and ``refusal`` why there is nothing to read.
+    they are known, and ``refusal`` why there is nothing to read. ``part`` is a range of a dump that
+    was cut.
     """
 
     kind: EntryKind
@@ -104,6 +106,7 @@ class Entry:
     member: int = 0
     size: int = 0
     refusal: DocumentError | None = None
+    part: RecordRange | None = None
 
 
 @door("reading documents")
@@ -440,11 +443,14 @@ class _OpenArchive:
 
 
 def _read_file(entry: Entry, selection: Selection) -> Iterator[tuple[str, Content]]:
-    name, limits = entry.name, selection.limits
+    name, limits, record = entry.name, selection.limits, selection.record
     try:
+        if entry.part is not None and record is not None:
+            yield from read_range(entry.path, entry.part, name, selector=record, limits=limits)
+            return
         with open_regular(entry.path) as file:
             size = os.fstat(file.fileno()).st_size
-            if selection.record is None and size > limits.document_bytes_max:
+            if record is None and size > limits.document_bytes_max:
                 # Packed, it would be larger still.
                 yield name, too_large(name, size, limits)
                 return
