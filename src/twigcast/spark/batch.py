@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 from twigcast import __version__
 from twigcast.display import counted, one_line, printable
 from twigcast.files import Entry, Rejected, list_documents
-from twigcast.files.documents.publications import AnyPath
+from twigcast.files.documents.publications import AnyPath, selector_of
 from twigcast.spark.plans.distribution import Documents, documents_in_chunks, documents_in_table
 from twigcast.spark.plans.prepare import Prepared
+from twigcast.spark.plans.record_ranges import with_ranges
 from twigcast.spark.plans.writers import Sums
 from twigcast.spark.result import Run
 from twigcast.spark.session.progress import REPORT_EVERY, Listener, reporter, watched
@@ -139,8 +140,12 @@ class Batch:
         if table is not None:
             if partitions is not None:
                 table = table.repartition(partitions)
-            return documents_in_table(table), partitions or partitions_of(table)
+            documents = documents_in_table(table, publications)
+            return documents, partitions or partitions_of(table)
         entries = list(self._listed(publications))
+        if (selector := selector_of(publications.record)) is not None:
+            cores = cores_of(self._spark)
+            entries = with_ranges(self._spark, entries, selector, cores=cores)
         count = partitions or chunk_count(entries, cores=cores_of(self._spark))
         chunks = cut(entries, count)
         return documents_in_chunks(self._spark, chunks, publications), len(chunks)
@@ -152,6 +157,7 @@ class Batch:
             patterns=publications.patterns,
             limits=publications.limits,
             found_in=publications.folder_names,
+            record=publications.record,
         )
         number, tell = 0, reporter(self._progress)
         for number, entry in enumerate(found, start=1):

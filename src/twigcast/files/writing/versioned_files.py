@@ -29,6 +29,7 @@ from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.opening import checked_path, open_regular
 from twigcast.files.writing.durable import write_whole
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.matching import Matcher
 
 _VERSION_DIGITS = 16
@@ -61,8 +62,12 @@ def write_index(folder: str | os.PathLike[str], matcher: Matcher) -> VersionedFi
 
 
 @door("reading a compiled matcher")
-def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher:
+def read_index(
+    path: str | os.PathLike[str], *, engine: str = "auto", limits: DocumentLimits = LIBRARY_LIMITS
+) -> Matcher:
     """The matcher in a file that :func:`write_index` has written, for one of the engines.
+
+    It refuses documents over the limits.
 
     A file that was renamed is held to its own checksum alone.
     """
@@ -73,7 +78,7 @@ def read_index(path: str | os.PathLike[str], *, engine: str = "auto") -> Matcher
     content = _mapped(path, what)
     _compare(path, content, what)
     try:
-        return Matcher.from_buffer(memoryview(content), engine=engine)
+        return Matcher.from_buffer(memoryview(content), engine=engine, limits=limits)
     except UsageError as error:
         raise UsageError(f"cannot use {what}: {error}") from error
 

@@ -37,6 +37,7 @@ from pyspark.sql.types import ArrayType, StringType
 
 from twigcast.files import VersionedFile, write_index
 from twigcast.files.writing.versioned_files import write_versioned
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.spark.session.compatibility import arrow_function
 from twigcast.spark.session.session import is_connected_to, is_embedded
 from twigcast.spark.worker import matching as worker
@@ -70,6 +71,7 @@ class Documents:
 
     rows: DataFrame
     open: WorkerFunction
+    limits: DocumentLimits = LIBRARY_LIMITS
 
     def answered(self, answer: WorkerFunction, schema: StructType) -> DataFrame:
         """What ``answer`` makes of the documents on workers, in rows of a schema."""
@@ -88,9 +90,9 @@ class SharedMatcher:
     file: VersionedFile
     engine: str
 
-    def load(self) -> Matcher:
-        """The matcher, on a worker, which keeps it."""
-        return worker.loaded_matcher(located(self.file), self.file.version, self.engine)
+    def load(self, limits: DocumentLimits = LIBRARY_LIMITS) -> Matcher:
+        """The matcher for documents within limits, on a worker, which keeps it."""
+        return worker.loaded_matcher(located(self.file), self.file.version, self.engine, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +154,19 @@ def documents_in_chunks(
         shared = write_versioned(shared_folder(), stem="chunks", ending=".arrow", content=plan)
         share(spark, shared)
     patterns, limits = tuple(publications.patterns), publications.limits
+    record = publications.record
 
     def open_documents(rows: Batches) -> Batches:
         place = carried if shared is None else located(shared)
-        yield from worker.open_chunks(rows, place, patterns=patterns, limits=limits)
+        yield from worker.open_chunks(rows, place, patterns=patterns, limits=limits, record=record)
 
-    return Documents(spark.range(0, len(chunks), 1, max(1, len(chunks))), open_documents)
+    tasks = spark.range(0, len(chunks), 1, max(1, len(chunks)))
+    return Documents(tasks, open_documents, publications.document_limits)
 
 
-def documents_in_table(table: DataFrame) -> Documents:
+def documents_in_table(table: DataFrame, publications: Publications) -> Documents:
     """Documents in a table with the columns ``document``, ``content`` and ``origin``."""
-    return Documents(table, lambda rows: rows)
+    return Documents(table, lambda rows: rows, publications.document_limits)
 
 
 def matching_function(matcher: SharedMatcher, labels: SharedLabels) -> ColumnFunction:

@@ -90,12 +90,13 @@ class FusedPlan:
         """
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
         matcher, shared, open_documents = self.matcher, self.shared, documents.open
+        limits = documents.limits
 
         def work(rows: Batches) -> Batches:
             opened = open_documents(rows)
             crossings = shared.load_crossings()
             outcomes = worker.match_batches(
-                opened, matcher.load(), version=matcher.file.version, ways=crossings
+                opened, matcher.load(limits), version=matcher.file.version, ways=crossings
             )
             yield from parts.write_outcomes(
                 outcomes,
@@ -111,11 +112,12 @@ class FusedPlan:
     def outcomes(self, documents: Documents) -> DataFrame:
         """A row for each document, in Spark's hands."""
         matcher, shared, open_documents = self.matcher, self.shared, documents.open
+        limits = documents.limits
 
         def work(rows: Batches) -> Batches:
             yield from worker.match_batches(
                 open_documents(rows),
-                matcher.load(),
+                matcher.load(limits),
                 version=matcher.file.version,
                 ways=shared.load_crossings(),
             )

@@ -33,7 +33,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from twigcast.language import Pattern
+from twigcast.language import DocumentLimits, Pattern
 from twigcast.matching import Matcher
 from twigcast.spark.plans.distribution import (
     SharedLabels,
@@ -135,12 +135,12 @@ class ShardedPlan:
         if attempts is not None:
             output.attempts(visits.CROSSINGS)
             receipts = visiting.mapInArrow(
-                self._writer(str(attempts)), from_arrow_schema(visits.RECEIPTS)
+                self._writer(str(attempts), documents.limits), from_arrow_schema(visits.RECEIPTS)
             )
             yield _ByWorkers(output, receipts, attempts, self.tree)
             return
         schema = from_arrow_schema(visits.ANSWERS)
-        answers = visiting.mapInArrow(self._answerer(), schema).persist()
+        answers = visiting.mapInArrow(self._answerer(documents.limits), schema).persist()
         try:
             yield _BySpark(spark, output, answers, labels=self.labels, tree=self.tree)
         finally:
@@ -149,12 +149,13 @@ class ShardedPlan:
     def _visiting(self, spark: SparkSession, documents: Documents) -> DataFrame:
         """The visits of documents, each where its shard is."""
         shared, hub_matcher, owners, shards = self.shared, self.hub, self.owners, len(self.shards)
+        limits = documents.limits
         slices = ceil(_TASKS_PER_CORE * cores_of(spark) / shards)
 
         def answer(batches: Batches) -> Batches:
             crossings = shared.load_crossings()
             hub = visits.Hub(
-                hub_matcher.load(),
+                hub_matcher.load(limits),
                 owners,
                 None if crossings is None else visits.hub_ways(crossings, len(owners)),
                 version=hub_matcher.file.version,
@@ -166,10 +167,10 @@ class ShardedPlan:
         found = documents.answered(answer, from_arrow_schema(visits.SHARD_PROBES))
         return repartition_by_number(found, slices * shards, "task")
 
-    def _writer(self, folder: str) -> WorkerFunction:
+    def _writer(self, folder: str, limits: DocumentLimits) -> WorkerFunction:
         """What writes the answers to visits into parts."""
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
-        shared, answered = self.shared, self._answerer()
+        shared, answered = self.shared, self._answerer(limits)
 
         def write(batches: Batches) -> Batches:
             yield from visits.write_answers(
@@ -183,11 +184,11 @@ class ShardedPlan:
 
         return write
 
-    def _answerer(self) -> WorkerFunction:
+    def _answerer(self, limits: DocumentLimits) -> WorkerFunction:
         shared, shards = self.shared, self.shards
 
         def shard_of(number: int) -> visits.Shard:
-            return visits.Shard(shards[number].load(), shards[number].file.version)
+            return visits.Shard(shards[number].load(limits), shards[number].file.version)
 
         def answer(batches: Batches) -> Batches:
             yield from visits.answer_visits(batches, shard_of, shared.load_crossings())

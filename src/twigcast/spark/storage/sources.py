@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,9 +30,15 @@ from twigcast.files import (
     gather_subscriptions,
     read_subscriptions,
 )
-from twigcast.files.documents.publications import DEFAULT_LIMITS, DEFAULT_PATTERNS, AnyPath
+from twigcast.files.documents.publications import (
+    DEFAULT_LIMITS,
+    DEFAULT_PATTERNS,
+    AnyPath,
+    selector_of,
+)
 from twigcast.files.opening import checked_path
 from twigcast.files.subscriptions.row_formats import Row as FileRow
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.slips import check_fields, drawn
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage.batches import absolute, literally, local_path
@@ -65,8 +71,14 @@ class Publications:
     ``options`` are handed to its reader, ``content_column`` holds the documents (binary, or text)
     ``document_column`` their names and ``origin_column`` the brokers they are published at
     (``origin``, if there is such a column). For folders and archives, ``patterns`` say which files
-    are documents and ``limits`` how large they may be. ``folder_names`` are what folders are called
-    in the names of documents, where that is not their path.
+    are documents. ``folder_names`` are what folders are called in the names of documents, where
+    that is not their path.
+
+    ``limits`` say how large documents may be, in tables too; elements, depth and the like are in
+    ``document_limits``, whose ``bytes_max`` is that of ``limits``.
+
+    With ``record``, files are dumps of any size, and their records are the documents: elements of a
+    name (``page``, ``{uri}page``, ``*:page``) or a path (``/feed/entry``), wherever a task begins.
     """
 
     source: AnyPath | Sequence[AnyPath] | DataFrame
@@ -78,9 +90,21 @@ class Publications:
     patterns: Sequence[str] = DEFAULT_PATTERNS
     limits: PublicationLimits = DEFAULT_LIMITS
     folder_names: Mapping[str, str] = field(default_factory=dict)
+    record: str | None = None
+    document_limits: DocumentLimits = LIBRARY_LIMITS
 
     def __post_init__(self) -> None:
         check_fields(self)
+        selector_of(self.record)
+        bytes_max = self.limits.document_bytes_max
+        object.__setattr__(
+            self, "document_limits", replace(self.document_limits, bytes_max=bytes_max)
+        )
+        is_table = isinstance(self.source, DataFrame) or self.format or format_of(self.paths)
+        if self.record is not None and is_table:
+            raise UsageError(
+                "record is for files, whose records are documents; a table has whole documents"
+            )
 
     @property
     def paths(self) -> list[str]:

@@ -8,7 +8,9 @@ matching it. So the driver lists the documents with their sizes and cuts the lis
 
 A chunk is a run of the listing, so files are read in the order in which they lie and a zip
 archive is shared out by ranges of members; a tar archive, which can only be read from its start,
-is never cut. Which chunk a document falls into changes nothing but who reads it.
+is never cut. A dump whose records are the documents comes in as its ranges, an entry each
+(:mod:`twigcast.files.documents.record_ranges`). Which chunk a document falls into changes nothing
+but who reads it.
 
 The chunks travel to the workers as one Arrow file, a record batch for each chunk: a task is told
 the number of its chunk and maps the file to read just that. A small one, such as that of a batch of
@@ -28,7 +30,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from twigcast.errors import DocumentError
+from twigcast.files.archives.members import without_packing
 from twigcast.files.documents.publications import Entry, EntryKind
+from twigcast.files.documents.record_ranges import RecordRange
 from twigcast.files.writing.versioned_files import read_versioned
 
 _FIELDS: Mapping[str, pa.DataType] = {
@@ -38,14 +42,15 @@ _FIELDS: Mapping[str, pa.DataType] = {
     "member": pa.int64(),
     "size": pa.int64(),
     "refusal": pa.string(),
+    "part": pa.binary(),
 }
 PLAN = pa.schema(_FIELDS)
 
 _OPENING_BYTES = 4096
 """Opening a document costs about as much as matching this many bytes."""
 
-_TAR_GROWTH = 5
-"""Archives hold text, which is several times larger unpacked."""
+_PACKED_GROWTH = 5
+"""Text is several times larger unpacked."""
 
 CARRIED_BYTES_MAX = 4 << 20
 """Plans up to this size, of some 20,000 documents, travel with the tasks."""
@@ -99,6 +104,7 @@ def read_chunk(plan: str | bytes, number: int) -> Iterator[Entry]:
             member=row["member"],
             size=row["size"],
             refusal=refusal or None,
+            part=row["part"] and RecordRange.from_bytes(row["part"]),
         )
 
 
@@ -109,8 +115,10 @@ def _mapped(path: str) -> pa.Buffer:
 
 
 def _work(entry: Entry) -> int:
-    growth = _TAR_GROWTH if entry.kind is EntryKind.TAR else 1
-    return _OPENING_BYTES + growth * entry.size
+    if entry.part is not None:
+        return _OPENING_BYTES + entry.part.end - entry.part.start
+    is_packed = entry.kind is EntryKind.TAR or without_packing(entry.name) != entry.name
+    return _OPENING_BYTES + (_PACKED_GROWTH if is_packed else 1) * entry.size
 
 
 def _row(entry: Entry) -> dict[str, object]:
@@ -122,4 +130,5 @@ def _row(entry: Entry) -> dict[str, object]:
         "member": entry.member,
         "size": entry.size,
         "refusal": entry.refusal.reason if entry.refusal else None,
+        "part": entry.part and entry.part.to_bytes(),
     }

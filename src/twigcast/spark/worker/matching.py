@@ -39,6 +39,7 @@ from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, TwigcastError, UsageError
 from twigcast.files import open_entries, read_index
+from twigcast.language import LIBRARY_LIMITS
 from twigcast.language.document.parse import encoded
 from twigcast.spark.worker.chunks import read_chunk
 from twigcast.spark.worker.crossings import UNKNOWN, advertisement_violations, crossings, lists_of
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from twigcast.files import Entry, PublicationLimits
+    from twigcast.language import DocumentLimits
     from twigcast.matching import Matcher
     from twigcast.spark.worker.crossings import CrossingModel
 
@@ -109,10 +111,12 @@ _OPENING = "opening a document"
 
 
 @lru_cache(maxsize=_KEPT)
-def loaded_matcher(path: str, version: str, engine: str = "auto") -> Matcher:
+def loaded_matcher(
+    path: str, version: str, engine: str = "auto", limits: DocumentLimits = LIBRARY_LIMITS
+) -> Matcher:
     """The matcher in a file, loaded when this worker first asks for the version."""
     _LOADS[version] += 1
-    return read_index(path, engine=engine)
+    return read_index(path, engine=engine, limits=limits)
 
 
 def loads(version: str) -> int:
@@ -126,6 +130,7 @@ def open_chunks(
     *,
     patterns: Sequence[str],
     limits: PublicationLimits,
+    record: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The documents of the chunks of a plan, whose numbers come in the column ``id``."""
     rows: list[tuple[str, bytes | None, str | None]] = []
@@ -133,7 +138,7 @@ def open_chunks(
     for batch in batches:
         for number in batch.column("id").to_pylist():
             entries = read_chunk(plan, int(number or 0))
-            for name, content in _opened(entries, patterns, limits):
+            for name, content in _opened(entries, patterns, limits, record):
                 if isinstance(content, bytes):
                     rows.append((printable(name), content, None))
                     size += len(content)
@@ -146,7 +151,10 @@ def open_chunks(
 
 
 def _opened(
-    entries: Iterable[Entry], patterns: Sequence[str], limits: PublicationLimits
+    entries: Iterable[Entry],
+    patterns: Sequence[str],
+    limits: PublicationLimits,
+    record: str | None,
 ) -> Iterator[tuple[str, bytes | str]]:
     """Name and content of each document, or why there is none; the others are opened all the same.
 
@@ -163,7 +171,9 @@ def _opened(
     while True:
         try:
             with door(_OPENING):
-                for name, content in open_entries(noted(), patterns=patterns, limits=limits):
+                for name, content in open_entries(
+                    noted(), patterns=patterns, limits=limits, record=record
+                ):
                     yield name, content.reason if isinstance(content, DocumentError) else content
                 return
         except TwigcastError as error:
