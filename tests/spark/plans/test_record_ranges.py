@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -12,6 +14,7 @@ import pytest
 from twigcast.errors import UsageError
 from twigcast.files import PublicationLimits, list_documents, read_documents
 from twigcast.language import DocumentLimits
+from twigcast.language.records.selector import RecordSelector
 from twigcast.matching import Matcher
 from twigcast.spark import Pipeline, Publications, Run
 from twigcast.spark.plans import record_ranges
@@ -20,12 +23,16 @@ from twigcast.spark.plans.record_ranges import with_ranges
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-from twigcast.language.records.selector import RecordSelector
-
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 XPATHS = {"all": "//*", "odd": "//no[. mod 2 = 1]", "namespaced": "//*[namespace::p]", "en": "//en"}
 TOPOLOGY = {"links": [["a", "b"], ["b", "c"]]}
+PLANS: tuple[dict[str, Any], ...] = (
+    {},
+    {"shards": 2},
+    {"plan": "hops", "topology": TOPOLOGY},
+    {"plan": "hops", "topology": TOPOLOGY, "strategy": "piggyback(protocol=eager)"},
+)
 
 
 def _dump(path: Path, count: int = 3_000) -> Path:
@@ -51,7 +58,9 @@ def _expected(path: Path, record: str) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def _run(spark: SparkSession, publications: Publications, **given: Any) -> Run:
+def _run(
+    spark: SparkSession, publications: Publications, given: Mapping[str, Any] = MappingProxyType({})
+) -> Run:
     rows = [{"id": name, "xpath": xpath} for name, xpath in XPATHS.items()]
     return Pipeline(spark, subscriptions=rows, **given).disseminate(publications)
 
@@ -75,8 +84,8 @@ def test_all_plans_deliver_the_same_records(
     path = _dump(tmp_path / "dump.xml", 300)
     (tmp_path / "packed.xml.gz").write_bytes(gzip.compress(path.read_bytes()))
     expected = sorted(_expected(path, "*:rec") + _expected(tmp_path / "packed.xml.gz", "*:rec"))
-    for given in ({}, {"shards": 2}, {"plan": "hops", "topology": TOPOLOGY}):
-        run = _run(spark, Publications([path, tmp_path / "packed.xml.gz"], record="*:rec"), **given)
+    for given in PLANS:
+        run = _run(spark, Publications([path, tmp_path / "packed.xml.gz"], record="*:rec"), given)
         assert run.dead_letters == 0
         assert _rows(run.out, "deliveries", "document", "subscription") == expected
 
@@ -125,11 +134,11 @@ def test_the_limits_of_documents_can_be_raised(spark: SparkSession, tmp_path: Pa
     frame = spark.createDataFrame([("a", bytearray(large))], "document string, content binary")
     reasons = set()
     for source in (tmp_path, frame):
-        for given in ({}, {"shards": 2}, {"plan": "hops", "topology": TOPOLOGY}):
-            run = _run(spark, Publications(source), **given)
+        for given in PLANS:
+            run = _run(spark, Publications(source), given)
             ((reason,),) = _rows(run.out, "dead_letters", "reason")
             reasons.add(reason)
-            run = _run(spark, Publications(source, limits=limits), **given)
+            run = _run(spark, Publications(source, limits=limits), given)
             assert (run.dead_letters, run.deliveries) == (0, 1)
     assert reasons == {
         "too many bytes: 10,000,007 where at most 10,000,000 are allowed (bytes_max)"
@@ -139,8 +148,8 @@ def test_the_limits_of_documents_can_be_raised(spark: SparkSession, tmp_path: Pa
 def test_other_limits_hold_where_they_are_given(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_bytes(b"<a><b/><c/></a>")
     limits = DocumentLimits(elements_max=2)
-    for given in ({}, {"shards": 2}, {"plan": "hops", "topology": TOPOLOGY}):
-        run = _run(spark, Publications(tmp_path, document_limits=limits), **given)
+    for given in PLANS:
+        run = _run(spark, Publications(tmp_path, document_limits=limits), given)
         ((reason,),) = _rows(run.out, "dead_letters", "reason")
         assert "too many elements: 3 where at most 2 are allowed" in reason
 

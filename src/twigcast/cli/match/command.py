@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +28,7 @@ from twigcast.cli.options.arguments import (
     Documents,
     Engine,
     FileNames,
+    Record,
     ResidualCostMax,
     Subscriptions,
 )
@@ -40,8 +42,9 @@ from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from twigcast.cli.match.jobs import Deciders
-    from twigcast.files import Rejected, SubscriptionFile
+    from twigcast.files import PublicationLimits, Rejected, SubscriptionFile
     from twigcast.language import DocumentLimits
+    from twigcast.language.records.selector import RecordSelector
 
 JOBS_MAX = 256
 """More workers than any machine has cores; each holds documents that were read ahead."""
@@ -50,6 +53,7 @@ EXAMPLES = (
     "twigcast match subscriptions.txt news.xml",
     "twigcast match subscriptions.csv feed/ archive.zip --json",
     "twigcast match subscriptions.csv inbox/ --watch --move-to sorted/",
+    "twigcast match subscriptions.txt dump.xml.gz --record '*:page'",
 )
 
 
@@ -58,6 +62,7 @@ def match(
     subscriptions: Subscriptions,
     documents: Documents,
     files: FileNames = ["*.xml"],  # noqa: B006 (typer never changes it)
+    record: Record = None,
     namespace: Namespaces = [],  # noqa: B006 (likewise)
     copy_to: Annotated[
         str | None,
@@ -87,15 +92,22 @@ def match(
     """Which subscriptions match which documents.
 
     Prints a line per document: its name, a tab, and the ids of the subscriptions that match. A
-    document may be in a folder or archive; what cannot be read is named on standard error.
+    document may be in a folder or archive; what cannot be read is named on standard error. With
+    --record each record of a file is a document, called FILE#NUMBER@BYTE.
     """
+    from twigcast.files.documents.publications import selector_of
+
     started = clock()
     bounds, costs = limits.of_documents(), (residual_cost_max, document_cost_max)
     if watch and not all(map(os.path.isdir, documents)):
         raise UsageError("--watch takes folders, in which documents arrive")
     if subscriptions == "-" and "-" in documents:
         raise UsageError("standard input cannot be both the subscriptions and a document")
-    file = read_rules(subscriptions, bindings(namespace))
+    if record is not None and move_to is not None:
+        raise UsageError("records are parts of a file, and can only be copied: use --copy-to")
+    prefixes = bindings(namespace)
+    wanted = Wanted(files, limits.of_files(), selector_of(record, prefixes))
+    file = read_rules(subscriptions, prefixes)
     filing = filing_into(copy_to, move_to, documents, file, watched=watch)
     answers = Answers(file, filing, as_json)
     if engine == "auto" and (note := slow_engine()) is not None:
@@ -106,14 +118,30 @@ def match(
     ):
         rejected = _complain_of_rejected(subscriptions, deciders.rejected)
         if watch:
-            _match_arrivals(documents, files, limits, deciders, answers, bar, every)
+            _match_arrivals(documents, wanted, deciders, answers, bar, every)
         else:
-            _match_all(documents, files, limits, deciders, answers, bar)
+            _match_all(documents, wanted, deciders, answers, bar)
     if not (watch or answers.documents):
-        say(f"No documents there: no file fits {' or '.join(files)}; --files chooses others.")
+        say(_nothing_there(files, record))
     answers.tell(since=started)
     if not watch and (rejected or answers.refused or answers.failed):
         raise typer.Exit(REFUSED)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What counts as a document, by the names that those who read have for it."""
+
+    patterns: list[str]
+    limits: PublicationLimits
+    record: RecordSelector | None
+
+
+def _nothing_there(files: list[str], record: str | None) -> str:
+    text = f"No documents there: no file fits {' or '.join(files)}; --files chooses others."
+    if record is not None:
+        text += f" Or no element is {record}: NAME is one in no namespace, *:NAME one in any."
+    return text
 
 
 def _deciders(
@@ -155,29 +183,22 @@ def _place(one: Rejected) -> str:
 
 
 def _match_all(
-    paths: list[str],
-    patterns: list[str],
-    given: LimitOptions,
-    deciders: Deciders,
-    answers: Answers,
-    bar: Bar,
+    paths: list[str], wanted: Wanted, deciders: Deciders, answers: Answers, bar: Bar
 ) -> None:
     """Answer for the documents that are there, in the order given."""
     from twigcast.files.documents.publications import EntryKind, list_documents, opened_entries
 
-    limits = given.of_files()
-    entries = list(list_documents(paths, patterns=patterns, limits=limits))
-    of_unknown_number = any(entry.kind is EntryKind.TAR for entry in entries)
+    entries = list(list_documents(paths, **vars(wanted)))
+    of_unknown_number = wanted.record or any(entry.kind is EntryKind.TAR for entry in entries)
     step = bar.steps("matching documents", None if of_unknown_number else len(entries))
-    for answered in deciders.answers(opened_entries(entries, patterns=patterns, limits=limits)):
+    for answered in deciders.answers(opened_entries(entries, **vars(wanted))):
         step()
         answers.take(answered)
 
 
 def _match_arrivals(
     folders: list[str],
-    patterns: list[str],
-    given: LimitOptions,
+    wanted: Wanted,
     deciders: Deciders,
     answers: Answers,
     bar: Bar,
@@ -188,13 +209,13 @@ def _match_arrivals(
     from twigcast.files.documents.arrivals import WATCHED_FILES_MAX, Arrivals
     from twigcast.files.documents.publications import opened_entries
 
-    limits = given.of_files()
-    arrivals = Arrivals(folders, patterns=patterns, limits=limits)
+    patterns = wanted.patterns
+    arrivals = Arrivals(folders, patterns=patterns, limits=wanted.limits)
     say(f"watching {', '.join(folders)} for {' or '.join(patterns)}; Ctrl-C ends")
     overflowing = False
     with end_on_request() as request:
         while not request.is_made():
-            settled = opened_entries(arrivals.look(), patterns=patterns, limits=limits)
+            settled = opened_entries(arrivals.look(), **vars(wanted))
             bar.show("watching", answers.documents, None)
             try:
                 for answered in deciders.answers(settled):

@@ -21,7 +21,8 @@ Documents: TypeAlias = Annotated[
     list[str],
     typer.Argument(
         metavar="DOCUMENT",
-        help="XML files, folders, zip or tar archives; - is standard input.",
+        help="XML files (.gz, .bz2, .xz, .zst too), folders, zip or tar archives; - is standard "
+        "input.",
         show_default=False,
     ),
 ]
@@ -32,6 +33,15 @@ FileNames: TypeAlias = Annotated[
         "--files",
         metavar="PATTERN",
         help="Which files of folders and archives are documents (may be repeated).",
+    ),
+]
+
+Record: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--record",
+        metavar="NAME",
+        help="Documents are the elements NAME of files of any size: page, *:page, /feed/entry.",
     ),
 ]
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from twigcast.cli.options.arguments import AsJson, Engine, FileNames
+from twigcast.cli.options.arguments import AsJson, Engine, FileNames, Record
+from twigcast.cli.options.document_limits import LimitOptions, takes_limits
 from twigcast.cli.output import REFUSED, say, write, write_json
 from twigcast.cli.progress import Bar
 from twigcast.cli.run import options as given
@@ -32,9 +33,11 @@ EXAMPLES = (
     "twigcast run --subscriptions s.csv --publications feed.parquet --content-column xml --out r/",
     "twigcast run --subscriptions s.csv --publications feed/ --out r/ --topology offices.toml",
     "twigcast run --subscriptions s.csv --publications feed/ --out r/ --stream --checkpoint c/",
+    "twigcast run --subscriptions s.csv --publications dump.xml --record '*:page' --out r/",
 )
 
 
+@takes_limits
 def run(
     subscriptions: given.Subscriptions,
     out: given.Out,
@@ -47,6 +50,8 @@ def run(
     plan: given.PlanName = "fused",
     shards: given.Shards = 1,
     files: FileNames = ["*.xml"],  # noqa: B006
+    record: Record = None,
+    limits: LimitOptions = LimitOptions(),
     format: given.Format = None,
     option: given.ReaderOptions = [],  # noqa: B006
     content_column: given.ContentColumn = None,
@@ -85,7 +90,16 @@ def run(
 
     settings = arriving.settings(chosen)
     columns = content_column, document_column, origin_column
-    source = Publications(publications, format, dict(options), *columns, patterns=files)
+    source = Publications(
+        publications,
+        format,
+        dict(options),
+        *columns,
+        patterns=files,
+        limits=limits.of_files(),
+        record=record,
+        document_limits=limits.of_documents(),
+    )
     with Bar() as bar:
         bar.show("starting Spark", 0, None)
         pipeline = network.pipeline(subscriptions, engine, bar)

@@ -40,7 +40,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -263,11 +263,13 @@ def _next_of(documents: Iterator[tuple[str, Content]], entry: Entry) -> tuple[st
         return entry.name, _refusal(str(error), entry.name, error)
 
 
-def selector_of(record: str | RecordSelector | None) -> RecordSelector | None:
+def selector_of(
+    record: str | RecordSelector | None, namespaces: Mapping[str, str] | None = None
+) -> RecordSelector | None:
     """Which elements are records, if there are to be any; UsageError if it cannot be meant."""
     if record is None or isinstance(record, RecordSelector):
         return record
-    return RecordSelector.parse(record)
+    return RecordSelector.parse(record, namespaces)
 
 
 def file_name(entry: Entry, name: str) -> str:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
     from twigcast.files import VersionedFile
+    from twigcast.language import DocumentLimits
     from twigcast.routing.strategy import Strategy
     from twigcast.spark.plans.compilation import Compilation
     from twigcast.spark.plans.distribution import Batches, Documents
@@ -135,9 +136,10 @@ class HopsPlan:
         """Whether a document may cross a link that leads to no match, unless it is flooded."""
         return not (self.strategy.perfect and self.strategy.towards == "all")
 
-    def load_tables(self) -> HopTables:
-        """The tables of the brokers, on a worker."""
-        return HopTables(located(self.brokers), self.brokers.version, self.strategy, self.engine)
+    def load_tables(self, limits: DocumentLimits) -> HopTables:
+        """The tables of the brokers, for documents within limits, on a worker."""
+        path, version = located(self.brokers), self.brokers.version
+        return HopTables(path, version, self.strategy, self.engine, limits)
 
     def load_crossings(self) -> CrossingModel:
         """The crossing model, on a worker."""
@@ -223,6 +225,7 @@ class _Tasks:
     def spool(self) -> list[Row]:
         """Read all documents, and write them down."""
         folder, plan, write = str(self._between), self._plan, self._writing()
+        limits = self._documents.limits
 
         def answer(batches: Batches) -> Batches:
             def spooled(hop: HopTaskOutput) -> Batches:
@@ -233,6 +236,7 @@ class _Tasks:
                     spool=uuid4().bytes,
                     ways=plan.load_crossings(),
                     engine=plan.engine,
+                    limits=limits,
                 )
 
             yield from write(spooled)
@@ -242,11 +246,11 @@ class _Tasks:
     def hop(self, spark: SparkSession, runs: Sequence[Sequence[VisitPiece]], hop: int) -> list[Row]:
         """Have documents visit brokers, so many links from their origins."""
         folder, plan, write = str(self._between), self._plan, self._writing()
-        path = f"{folder}/hop-{hop}.arrow"
+        path, limits = f"{folder}/hop-{hop}.arrow", self._documents.limits
         write_plan(path, runs)
 
         def answer(batches: Batches) -> Batches:
-            here = plan.load_tables()
+            here = plan.load_tables(limits)
 
             def visited(hop_files: HopTaskOutput) -> Batches:
                 tree = plan.load_crossings().tree

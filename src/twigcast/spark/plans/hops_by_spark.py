@@ -122,21 +122,25 @@ class HopsBySpark:
         return [row.asDict() for row in found]
 
     def _carry(self) -> WorkerFunction:
-        plan = self._plan
+        plan, limits = self._plan, self._documents.limits
 
         def answer(batches: Batches) -> Batches:
             yield from carry_documents(
-                batches, spool=uuid4().bytes, ways=plan.load_crossings(), engine=plan.engine
+                batches,
+                spool=uuid4().bytes,
+                ways=plan.load_crossings(),
+                engine=plan.engine,
+                limits=limits,
             )
 
         return answer
 
     def _visit(self, hops: int) -> WorkerFunction:
-        plan = self._plan
+        plan, limits = self._plan, self._documents.limits
 
         def answer(batches: Batches) -> Batches:
             yield from make_row_visits(
-                batches, tree=plan.tree, tables=plan.load_tables(), hops=hops
+                batches, tree=plan.tree, tables=plan.load_tables(limits), hops=hops
             )
 
         return answer

@@ -38,7 +38,8 @@ import pyarrow.compute as pc
 from twigcast.covering import Advertisement
 from twigcast.errors import DocumentError
 from twigcast.files.writing.versioned_files import read_versioned
-from twigcast.language import Document
+from twigcast.language import Document, DocumentLimits
+from twigcast.slips import WHOLE_MAX
 from twigcast.spark.worker.broker_tree import BrokerTree
 
 if TYPE_CHECKING:
@@ -202,6 +203,16 @@ def advertisement_violations(
     ]
 
 
+_ACCEPTED = DocumentLimits(
+    bytes_max=WHOLE_MAX,
+    elements_max=10_000_000,
+    attributes_max=WHOLE_MAX,
+    name_length_max=WHOLE_MAX,
+    internal_subset_bytes_max=WHOLE_MAX,
+)
+"""For documents that a matcher has accepted, by the limits it was given."""
+
+
 def _departure(ways: CrossingModel, origin: int, content: bytes | None) -> str | None:
     held_to = ways.promises.get(origin, ())
     if not held_to or content is None:
@@ -209,7 +220,7 @@ def _departure(ways: CrossingModel, origin: int, content: bytes | None) -> str |
     if ways.towards != "advertisers":
         return None
     try:
-        document = Document.parse(content)
+        document = Document.parse(content, limits=_ACCEPTED)
     except DocumentError:
         return ""
     found = [promise.departure(document) for promise in held_to]

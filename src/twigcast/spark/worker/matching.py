@@ -282,7 +282,11 @@ def _routed(
     flooded = np.zeros(len(batch), np.bool_)
     told: list[str | None] = [None] * len(batch)
     if ways.towards != "all":
-        told = advertisement_violations(ways, origins, contents)
+        accepted = [
+            content if refusal is None else None
+            for content, refusal in zip(contents, refusals, strict=True)
+        ]
+        told = advertisement_violations(ways, origins, accepted)
         flooded = np.array([departure is not None for departure in told])
     for row, departure in enumerate(told):
         if refusals[row] is not None:

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.matching import Matcher
 from twigcast.spark.worker.crossings import lists_of
 from twigcast.spark.worker.hops.decisions import BatchDecision, Visited, answers_to
@@ -191,9 +192,10 @@ def spool_documents(
     spool: bytes,
     ways: CrossingModel,
     engine: str = "auto",
+    limits: DocumentLimits = LIBRARY_LIMITS,
 ) -> Iterator[pa.RecordBatch]:
     """Write documents down, and have each visit its origin; the outcomes tell what is refused."""
-    nobody = Matcher(engine=engine)
+    nobody = Matcher(engine=engine, limits=limits)
     file = RecordPart(spool_path(folder, spool), "spool")
     try:
         for batch in batches:

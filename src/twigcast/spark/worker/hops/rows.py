@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.matching import Matcher
 from twigcast.spark.worker.crossings import lists_of
 from twigcast.spark.worker.hops.decisions import Visited, answers_to
@@ -56,10 +57,15 @@ GOING = tuple(dict.fromkeys([*HOP_VISITS.names, *SPOOLED.names]))
 
 
 def carry_documents(
-    batches: Iterable[pa.RecordBatch], *, spool: bytes, ways: CrossingModel, engine: str = "auto"
+    batches: Iterable[pa.RecordBatch],
+    *,
+    spool: bytes,
+    ways: CrossingModel,
+    engine: str = "auto",
+    limits: DocumentLimits = LIBRARY_LIMITS,
 ) -> Iterator[pa.RecordBatch]:
     """Documents on their way to their origins; those that are refused go nowhere."""
-    nobody = Matcher(engine=engine)
+    nobody = Matcher(engine=engine, limits=limits)
     for number, batch in enumerate(batches):
         (outcomes,) = match_batches([batch], nobody, ways=ways)
         rows = len(outcomes)

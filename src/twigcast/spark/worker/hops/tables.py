@@ -34,7 +34,7 @@ from twigcast.errors import UsageError
 from twigcast.files import VersionedFile
 from twigcast.files.writing.durable import sync_file, sync_folder
 from twigcast.files.writing.versioned_files import version_of
-from twigcast.language import Pattern
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits, Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.matching import Matcher
 from twigcast.routing.events import BrokerId
@@ -153,6 +153,7 @@ class HopTables:
     version: str
     strategy: Strategy
     engine: str = "auto"
+    limits: DocumentLimits = LIBRARY_LIMITS
 
     def broker(self, number: int) -> PlainBroker | AnnotatingBroker:
         """The broker with this number, loaded when this worker first asks for it."""
@@ -170,11 +171,14 @@ def _loaded_broker(tables: HopTables, number: int) -> PlainBroker | AnnotatingBr
     batch = _mapped(tables.path).get_batch(number)
     if tables.strategy.protocol != "none":
         form = _DECODER.decode(batch.column("tables")[0].as_buffer())
-        return AnnotatingBroker(tables.strategy, _read(form), engine=tables.engine)
+        return AnnotatingBroker(
+            tables.strategy, _read(form), engine=tables.engine, limits=tables.limits
+        )
     mapped = memoryview(_content(batch.column("matcher"))).cast("B")
     links = map(BrokerId, batch.column("links")[0].as_py())
     sizes = dict(zip(links, batch.column("sizes")[0].as_py(), strict=True))
-    return PlainBroker(Matcher.from_buffer(mapped, engine=tables.engine), sizes)
+    matcher = Matcher.from_buffer(mapped, engine=tables.engine, limits=tables.limits)
+    return PlainBroker(matcher, sizes)
 
 
 def _content(column: pa.Array[Any]) -> pa.Buffer:
