@@ -48,6 +48,22 @@ def used() -> Used:
     )
 
 
+def peak_of_workers() -> int:
+    """The most bytes that one of our Python workers, still alive, has held at any time."""
+    processes = dict(_alive())
+    workers = [pid for pid in _descendants(processes)[1:] if "python" in processes[pid].name]
+    return max(map(_peak_bytes, workers), default=0)
+
+
+def _peak_bytes(pid: int) -> int:
+    try:
+        told = (PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # It has ended meanwhile.
+        return 0
+    lines = (line.split() for line in told.splitlines() if line.startswith("VmHWM:"))
+    return next((int(fields[1]) * 1024 for fields in lines), 0)
+
+
 def _descendants(processes: dict[int, _Process]) -> list[int]:
     found = [os.getpid()]
     for pid in found:  # The list grows while we go.

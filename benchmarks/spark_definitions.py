@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.bars import Bar
-from benchmarks.definition import FEWER_TURNS, Definition
+from benchmarks.definition import FEWER_TURNS, SETS, Definition
 
 
 def _routes(
@@ -69,7 +69,41 @@ def _programs(expected: Mapping[int, int]) -> Definition:
     )
 
 
+def _dumps(size: str, documents: int, *, all_of: int, sample: int) -> Definition:
+    """Records of a dump; counts are the deliveries of all, and of the first thousand."""
+    bars = (
+        Bar(
+            says=f"records of a dump ({size}): documents per CPU second at least 80 % of those of "
+            "the same records in a Parquet table",
+            engine="records",
+            figure="documents_per_cpu_s",
+            over=("parquet", "documents_per_cpu_s"),
+            at_least=0.8,
+        ),
+        Bar(
+            says=f"records of a dump ({size}): no worker takes a gigabyte",
+            engine="records",
+            figure="worker_mb",
+            at_most=1_000,
+        ),
+    )
+    return Definition(
+        name=f"nitf-dump-{size}",
+        kind="dumps",
+        workload=f"nitf/{SETS['values']}",
+        subscriptions=10_000,
+        documents=documents,
+        engines=("records", "parquet", "gzip"),
+        sampled={"all": 1_000},
+        expected={"all": all_of, "sample": sample},
+        bars=bars,
+        turns=FEWER_TURNS,
+        heavy=True,
+    )
+
+
 SPARK_DEFINITIONS = (
+    _dumps("100mb", 20_000, all_of=0, sample=0),
     _programs({2_000: 233_189, 10_000: 1_153_823, 20_000: 2_307_559, 40_000: 4_612_898}),
     _routes("mixed", "10k", 10_000, routes=(10_090, 2_397), distinct=9_739, covered=9_738),
     _routes(

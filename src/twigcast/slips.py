@@ -50,7 +50,7 @@ _Taken = ParamSpec("_Taken")
 
 _PACKAGE: Final = __name__.partition(".")[0]
 
-WHOLE_MAX: Final = 2**63 - 1
+_WHOLE_MAX: Final = 2**63 - 1
 """What 64 bits hold, as the kernel and Spark count."""
 
 
@@ -186,7 +186,7 @@ def check_whole(value: object, name: str) -> None:
 
     Limits and budgets are such numbers: the kernel takes no others.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= WHOLE_MAX:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _WHOLE_MAX:
         raise UsageError(f"{name} is a whole number from 0 to 2**63 - 1, not {shown(value)}")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from twigcast.errors import DocumentError, DocumentLimitError, UsageError
 from twigcast.files import PublicationLimits, list_documents, open_entries, read_documents
-from twigcast.files.documents.publications import Entry, Kind, file_name
+from twigcast.files.documents.publications import Entry, EntryKind, file_name
 from twigcast.language.records.prolog import PROLOG_BYTES_MAX
 
 DUMP = b"<r xmlns:p='urn:p'><a>1</a> <a><b/></a></r>"
@@ -125,7 +125,7 @@ def test_what_names_no_elements_is_a_slip(record: str) -> None:
 
 
 def test_copies_of_records_keep_the_ending_of_the_dump() -> None:
-    entry = Entry(Kind.FILE, "feed/dump.xml", "feed/dump.xml")
+    entry = Entry(EntryKind.FILE, "feed/dump.xml", "feed/dump.xml")
     assert file_name(entry, "feed/dump.xml#17@81920") == "dump#17@81920.xml"
-    entry = Entry(Kind.TAR, "a.tar", "a.tar")
+    entry = Entry(EntryKind.TAR, "a.tar", "a.tar")
     assert file_name(entry, "a.tar!x/dump.xml#2#17@81920") == "dump#2#17@81920.xml"

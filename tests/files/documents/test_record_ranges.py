@@ -18,7 +18,7 @@ from tests.records import dumps
 from twigcast.errors import DocumentError
 from twigcast.files import open_entries, read_documents
 from twigcast.files.documents import record_ranges as ranges
-from twigcast.files.documents.publications import Entry, Kind
+from twigcast.files.documents.publications import Entry, EntryKind
 from twigcast.files.documents.record_ranges import RecordRange, cut_dump, effects_of
 from twigcast.language.records.prolog import Prolog
 from twigcast.language.records.scanner import RecordScanner
@@ -39,7 +39,7 @@ def shared_out(
         return None
     effects = [effects_of(cuts, number, selector) for number in range(len(cuts.starts))]
     parts = ranges.record_ranges(cuts, effects, selector)
-    entry = Entry(Kind.FILE, path.name, str(path))
+    entry = Entry(EntryKind.FILE, path.name, str(path))
     found: list[tuple[str, bytes | str]] = []
     for part in parts:
         sent = RecordRange.from_bytes(part.to_bytes())
@@ -171,7 +171,7 @@ def test_a_dump_that_was_changed_is_not_read_by_ranges(tmp_path: Path) -> None:
     effects = [effects_of(cuts, number, selector) for number in range(len(cuts.starts))]
     parts = ranges.record_ranges(cuts, effects, selector)
     path.write_bytes(b"<r>" + b"<rec />" * 100 + b"</r>")
-    entry = Entry(Kind.FILE, "dump.xml", str(path))
+    entry = Entry(EntryKind.FILE, "dump.xml", str(path))
     found = dict(open_entries([replace(entry, part=part) for part in parts], record=selector))
     assert list(found) == [f"dump.xml@{part.start}" for part in parts]
     assert "was changed since it was cut" in str(found[f"dump.xml@{parts[0].start}"])

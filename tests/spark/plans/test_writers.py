@@ -144,7 +144,7 @@ def test_what_is_computed_again_is_written_once(
     tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
 ) -> None:
     output = _output(local_store(str(tmp_path)))
-    documents = documents_in_table(table)
+    documents = documents_in_table(table, Publications(table))
     with prepared.plan.run(spark, output, documents) as tables:
         assert tables.match() == tables.match()
         assert len(_attempts(tmp_path)) == 4
@@ -170,7 +170,7 @@ def test_spark_writes_where_workers_cannot_also_when_it_lost_what_it_kept(
     tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
 ) -> None:
     output = _output(_OnlySpark(tmp_path))  # type: ignore[arg-type]
-    documents = documents_in_table(table)
+    documents = documents_in_table(table, Publications(table))
     with prepared.plan.run(spark, output, documents) as tables:
         sums = tables.match()
         spark.catalog.clearCache()
@@ -233,7 +233,7 @@ def test_a_part_that_is_not_what_its_receipt_says_stops_the_run(
 ) -> None:
     assert callable(damage)
     output = _output(local_store(str(tmp_path)))
-    documents = documents_in_table(table)
+    documents = documents_in_table(table, Publications(table))
     with prepared.plan.run(spark, output, documents) as tables:
         tables.match()
         damage(tmp_path / ATTEMPTS / "deliveries" / _attempts(tmp_path)[0])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from twigcast.errors import DocumentError
-from twigcast.files.documents.publications import Entry, Kind
+from twigcast.files.documents.publications import Entry, EntryKind
 from twigcast.files.documents.record_ranges import (
     Cuts,
     RecordRange,
@@ -43,12 +43,12 @@ def with_ranges(
     spark: SparkSession, entries: Sequence[Entry], selector: RecordSelector, *, cores: int
 ) -> list[Entry]:
     """The entries, with dumps that can be cut replaced by their ranges."""
-    total = sum(entry.size for entry in entries if entry.kind is Kind.FILE)
+    total = sum(entry.size for entry in entries if entry.kind is EntryKind.FILE)
     range_bytes = min(max(total // (_TASKS_PER_CORE * cores), RANGE_BYTES_MIN), RANGE_BYTES_MAX)
     cuts = {
         number: found
         for number, entry in enumerate(entries)
-        if entry.kind is Kind.FILE
+        if entry.kind is EntryKind.FILE
         and (found := cut_dump(entry.path, range_bytes=range_bytes)) is not None
     }
     effects = _effects(spark, list(cuts.values()), selector)

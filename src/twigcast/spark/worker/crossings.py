@@ -27,6 +27,7 @@ batch, however many documents there are, so 127 brokers cost little more than on
 from __future__ import annotations
 
 import io
+import sys
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -39,7 +40,6 @@ from twigcast.covering import Advertisement
 from twigcast.errors import DocumentError
 from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Document, DocumentLimits
-from twigcast.slips import WHOLE_MAX
 from twigcast.spark.worker.broker_tree import BrokerTree
 
 if TYPE_CHECKING:
@@ -204,11 +204,11 @@ def advertisement_violations(
 
 
 _ACCEPTED = DocumentLimits(
-    bytes_max=WHOLE_MAX,
+    bytes_max=sys.maxsize,
     elements_max=10_000_000,
-    attributes_max=WHOLE_MAX,
-    name_length_max=WHOLE_MAX,
-    internal_subset_bytes_max=WHOLE_MAX,
+    attributes_max=sys.maxsize,
+    name_length_max=sys.maxsize,
+    internal_subset_bytes_max=sys.maxsize,
 )
 """For documents that a matcher has accepted, by the limits it was given."""
 
