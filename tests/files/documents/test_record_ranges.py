@@ -28,7 +28,7 @@ SELECTORS = ("rec", "*:rec", "{urn:p}rec", "/*/*", "//x//*:rec", "/*")
 
 
 def shared_out(
-    path: Path, record: str, *, range_bytes: int, window: int = 16
+    path: Path, record: str, *, range_bytes: int, window: int = 32
 ) -> list[tuple[str, bytes | str]] | None:
     """The records of all ranges, each read by itself; None if the dump is not cut."""
     selector = RecordSelector.parse(record)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -83,23 +83,15 @@ def run(
     )
     network.check()
     arriving.check(publications, overwrite=overwrite)
-    chosen = bindings(setting, "--setting", "KEY=VALUE")
-    from twigcast.spark import Publications, start_session
+    from twigcast.spark import start_session
     from twigcast.spark.pipeline import validated_publications
     from twigcast.spark.session.session import no_session_left
 
-    settings = arriving.settings(chosen)
-    columns = content_column, document_column, origin_column
-    source = Publications(
-        publications,
-        format,
-        dict(options),
-        *columns,
-        patterns=files,
-        limits=limits.of_files(),
-        record=record,
-        document_limits=limits.of_documents(),
-    )
+    settings = arriving.settings(bindings(setting, "--setting", "KEY=VALUE"))
+    source = _source(
+        publications, limits, format=format, options=dict(options), patterns=files, record=record,
+        content_column=content_column, document_column=document_column, origin_column=origin_column,
+    )  # fmt: skip
     with Bar() as bar:
         bar.show("starting Spark", 0, None)
         pipeline = network.pipeline(subscriptions, engine, bar)
@@ -116,6 +108,14 @@ def run(
                     source, out, partitions=partitions, overwrite=overwrite
                 )
     _tell(outcome, has_network=topology is not None, as_json=as_json)
+
+
+def _source(paths: list[str], limits: LimitOptions, **given: Any) -> Publications:  # noqa: ANN401 (fields of Publications)
+    """The documents, and the limits they are held to."""
+    from twigcast.spark import Publications
+
+    bounds = limits.of_files(), limits.of_documents()
+    return Publications(paths, limits=bounds[0], document_limits=bounds[1], **given)
 
 
 @contextmanager

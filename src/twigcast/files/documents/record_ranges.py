@@ -209,7 +209,7 @@ def _cut_behind(file: BinaryIO, wanted: int, prolog: Prolog) -> int:
     if found >= 0:
         return wanted + found
     end = min(len(window), WINDOW_BYTES)
-    if len(window) > end and window[end + _HIGH_BYTES[wide]] in _LOW_SURROGATE:
+    if len(window) >= end + 2 and window[end + _HIGH_BYTES[wide]] in _LOW_SURROGATE:
         end += 2  # Not in the middle of a pair.
     return wanted + end
 

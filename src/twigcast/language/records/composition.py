@@ -24,7 +24,7 @@ An effect says what a range does to a context whatever the context is::
 
 Two effects in a row are one effect (:meth:`Effect.then`), which is how a range is read in blocks:
 the four lexical states nearly always come to be the same one within the first block, and the blocks
-behind it are read once. The cost is that of one search, and three more of the first block.
+behind it are read once. The cost is that of one search, and three more of the first blocks.
 
 Some ranges have no effect that holds for all contexts: elements of a record's name that are none,
 tags that fit nothing, the end of the outermost element. Then :func:`context_behind` gives None, and
@@ -49,15 +49,19 @@ from twigcast.language.records.lexer import (
     START_TAG,
     TERMINATORS,
     Lexical,
+    Markup,
     local_part,
-    markup_pattern,
     opened_by,
 )
 from twigcast.language.records.prolog import source_bytes
 from twigcast.language.records.writer import RecordWriter
 
-BLOCK_BYTES: Final = 1 << 20
+BLOCK_BYTES: Final = 1 << 17
 """What is read at a time. As soon as two lexical states meet, they share what follows."""
+
+SEARCHED_BYTES: Final = 1 << 20
+"""How far the end of a comment, CDATA section or processing instruction is looked for that may have
+begun in front of a range. Where it is further, the effect is not known."""
 
 KINDS_MAX: Final = 1_000
 """Kinds of start tags, at different places, that a range counts elements by. A dump has a few;
@@ -175,16 +179,21 @@ def range_effects(
     ``offset`` is the place of the range in the dump, which is read as UTF-8 where it is ``wide``.
     """
     effects = {state: Effect(state) for state in Lexical}
+    markup = Markup(local)
     start = 0
     while start < size:
         end = text.find(b"<", start + BLOCK_BYTES, size)
         end = size if end < 0 else end
-        known: dict[Lexical, Effect] = {}
+        known: dict[tuple[Lexical, int], Effect] = {}
         for state, effect in effects.items():
-            if effect.lexical not in known:
-                block = _Block(text, end, effect.lexical, local)
-                known[effect.lexical] = block.read(start)
-            effects[state] = effect.then(known[effect.lexical])
+            if start >= SEARCHED_BYTES and effect.lexical and effect.since < 0:
+                effects[state] = effect._replace(is_known=False)
+                continue
+            key = effect.lexical, effect.level
+            if key not in known:
+                block = _Block(text, end, effect.lexical, markup, level=effect.level)
+                known[key] = block.read(start)
+            effects[state] = effect.then(known[key])
         start = end
     return {
         state: effect._replace(since=offset + source_bytes(text, wide, 0, effect.since))
@@ -225,13 +234,20 @@ def context_behind(
 
 
 class _Block:
-    """Reads a part of a range, up to ``end``, from a lexical state."""
+    """Reads a part of a range, up to ``end``, from a lexical state.
 
-    def __init__(self, text: bytes, end: int, lexical: Lexical, local: bytes | None) -> None:
+    ``level`` tells how many elements that may be records are known to be open around it. As long as
+    these are not ended, nothing else matters, and the search is the fast one.
+    """
+
+    def __init__(
+        self, text: bytes, end: int, lexical: Lexical, markup: Markup, *, level: int
+    ) -> None:
         self._text = text
         self._end = end
-        self._local = local
-        self._markup = markup_pattern(local)
+        self._local = markup.local
+        self._markup = markup
+        self._around = level
         self._lexical = lexical
         self._since = -1
         self._ends = self._level = 0
@@ -239,6 +255,7 @@ class _Block:
         self._outside = _Outside()
 
     def read(self, start: int) -> Effect:
+        self._pattern = self._markup.pattern(self._text, start, self._end)
         position: int | None = start
         while position is not None:
             position = self._step(position)
@@ -265,8 +282,8 @@ class _Block:
                 return None
             self._lexical = Lexical.CONTENT
             return place + len(terminator)
-        if self._level:
-            found = self._markup.search(text, position, end)
+        if self._level or self._ends < self._around:
+            found = self._pattern.search(text, position, end)
             place = found.start() if found else -1
         else:
             place = text.find(b"<", position, end)

@@ -44,9 +44,9 @@ from twigcast.language.records.lexer import (
     TERMINATOR_BYTES_MAX,
     TERMINATORS,
     Lexical,
+    Markup,
     cut_off,
     cut_off_reference,
-    markup_pattern,
     may_open,
     opened_by,
 )
@@ -111,7 +111,8 @@ class RecordScanner:
         follows: bool = False,
     ) -> None:
         self._writer = writer
-        self._markup = markup_pattern(writer.local)
+        self._markup = Markup(writer.local)
+        self._pattern = self._markup.pattern(b"", 0, 0)
         self._wide = prolog.wide
         self._has_entities = prolog.has_markup_entities
         self._end = end
@@ -149,6 +150,7 @@ class RecordScanner:
     def feed(self, piece: bytes, *, final: bool = False) -> Iterator[Found]:
         """The records that end in the next piece; ``final`` says that nothing follows it."""
         buffer = self._buffer + piece
+        self._pattern = self._markup.pattern(buffer, 0, len(buffer))
         position = 0
         try:
             while not self.done:
@@ -194,7 +196,7 @@ class RecordScanner:
         if self._lexical is not Lexical.CONTENT:
             return self._leave(buffer, position), None
         if self._level:
-            found = self._markup.search(buffer, position)
+            found = self._pattern.search(buffer, position)
             place = found.start() if found else cut_off(buffer, position)
             if found is None:
                 if self._is_behind(buffer, place):
