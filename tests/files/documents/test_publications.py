@@ -14,6 +14,7 @@ import pytest
 
 from twigcast.errors import DocumentError, InternalError, LimitError
 from twigcast.files import PublicationLimits, list_documents, read_documents
+from twigcast.files.archives.members import Selection
 from twigcast.files.documents import publications
 from twigcast.files.documents.publications import Entry, EntryKind, list_files, open_entries
 
@@ -261,10 +262,10 @@ def test_what_nobody_foresaw_costs_its_document_alone(
 ) -> None:
     usual = publications._read_file
 
-    def failing(entry: Entry, limits: PublicationLimits) -> object:
+    def failing(entry: Entry, selection: Selection) -> Iterator[tuple[str, bytes | DocumentError]]:
         if entry.name == "feed/b.xml":
             raise KeyError("a")
-        return usual(entry, limits)
+        return usual(entry, selection)
 
     monkeypatch.setattr(publications, "_read_file", failing)
     found = dict(read_documents("feed"))
