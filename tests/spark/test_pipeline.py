@@ -238,7 +238,7 @@ def test_deliveries_say_who_receives_what(mixed: Mixed, expected: list[tuple[str
 
 def test_a_folder_is_never_read_with_a_task_for_each_file(mixed: Mixed) -> None:
     assert mixed.run.documents == 65
-    assert mixed.run.partitions == 8, "four for each of the two cores"
+    assert mixed.run.partitions == 1, "a task costs more than all of them"
 
 
 def test_what_could_not_be_decided_is_a_dead_letter(mixed: Mixed) -> None:

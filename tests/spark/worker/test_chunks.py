@@ -59,8 +59,10 @@ def test_a_tar_archive_is_one_piece_and_weighs_what_it_will_unpack_to() -> None:
 
 def test_the_number_of_chunks_follows_the_work() -> None:
     assert chunk_count([], cores=2) == 1
-    assert chunk_count([_file(1)] * 3, cores=2) == 3
-    assert chunk_count([_file(1)] * 1000, cores=2) == 8
+    assert chunk_count([_file(1)] * 3, cores=2) == 1
+    assert chunk_count([_file(8_000)] * 1000, cores=2) == 2
+    assert chunk_count([_file(8_000)] * 10_000, cores=2) == 8
+    assert chunk_count([_file(9_000_000)] * 3, cores=2) == 3
     assert chunk_count([_file(10_000_000)] * 1000, cores=2) == 150
 
 
