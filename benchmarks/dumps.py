@@ -78,9 +78,7 @@ def _written(folder: Path, engine: str, records: Iterator[bytes]) -> Publication
             return Publications(path, record=RECORD)
         case "parquet":
             path, number = folder / "table.parquet", 0
-            schema = pa.schema(
-                [pa.field("document", pa.string()), pa.field("content", pa.binary())]
-            )
+            schema = pa.schema({"document": pa.string(), "content": pa.binary()})
             with pq.ParquetWriter(path, schema) as writer:
                 while rows := list(islice(records, _ROWS)):
                     names = [f"table#{number + row}@0" for row in range(1, len(rows) + 1)]

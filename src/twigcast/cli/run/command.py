@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from twigcast.cli.options.arguments import AsJson, Engine, FileNames, Record
-from twigcast.cli.options.document_limits import LimitOptions, takes_limits
+from twigcast.cli.options.document_limits import LimitOptions
+from twigcast.cli.options.grouped import grouped
 from twigcast.cli.output import REFUSED, say, write, write_json
 from twigcast.cli.progress import Bar
 from twigcast.cli.run import options as given
@@ -37,7 +38,7 @@ EXAMPLES = (
 )
 
 
-@takes_limits
+@grouped
 def run(
     subscriptions: given.Subscriptions,
     out: given.Out,
