@@ -11,8 +11,8 @@ from tests.oracle import oracle
 from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
+from twigcast.language.condition.wildcards import wildcards_in
 from twigcast.matching import Binding, Matcher, substituted
-from twigcast.matching.bindings import _count
 
 
 def bindings(xpath: str | Pattern, content: bytes) -> tuple[Binding, ...]:
@@ -36,8 +36,8 @@ def test_with_what_its_wildcards_stand_for_a_pattern_matches_the_same_document(
     narrower = substituted(pattern, bound)
     assert oracle(*_asked(narrower, content))
     numbers = {one.wildcard for one in bound}
-    if numbers == set(range(1, _count(pattern.condition) + 1)):
-        assert _count(narrower.condition) == 0
+    if numbers == set(range(1, wildcards_in(pattern.condition) + 1)):
+        assert wildcards_in(narrower.condition) == 0
 
 
 def _asked(pattern: Pattern, content: bytes) -> tuple[str, bytes, dict[str, str]]:
@@ -50,7 +50,7 @@ def test_wildcards_are_those_of_the_canonical_text(said: Said) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     assume(pattern.exact)
     bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", pattern.text)
-    assert _count(pattern.condition) == len(re.findall(r"//|\*(?!:)", bare))
+    assert wildcards_in(pattern.condition) == len(re.findall(r"//|\*(?!:)", bare))
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,17 @@ from twigcast.language.condition.model import (
     AtDocument,
     Condition,
     Exists,
-    FirstValue,
     Kind,
     Label,
-    Not,
     Reach,
     SelfIs,
 )
 from twigcast.language.condition.normal_form import all_of, any_of, at_document, exists
+from twigcast.language.condition.wildcards import (
+    is_own_wildcard,
+    is_wildcard,
+    wildcards_in,
+)
 from twigcast.language.document.parse import Document, split_tag
 from twigcast.language.pattern import Pattern
 from twigcast.matching.residual.tree_walk import ConditionWalk, LeafNode
@@ -81,22 +84,22 @@ class BindingFinder:
                 if reach is Reach.DESCENDANT:
                     before += 1
                     yield Binding(before, _between(node, found))
-                if _is_wildcard(label):
+                if is_wildcard(label):
                     before += 1
                     yield Binding(before, (str(found.tag),))
                 yield from self._bound(where, found, before)
-            case SelfIs(label) if _is_own_wildcard(label) and node is not None:
+            case SelfIs(label) if is_own_wildcard(label) and node is not None:
                 yield Binding(before + 1, (str(node.tag),))
             case AllOf(parts):
                 for part in parts:
                     yield from self._bound(part, node, before)
-                    before += _count(part)
+                    before += wildcards_in(part)
             case AnyOf(parts):
                 for part in parts:
                     if self._walk.asks(part, node):
                         yield from self._bound(part, node, before)
                         return
-                    before += _count(part)
+                    before += wildcards_in(part)
             case AtDocument(inner):
                 yield from self._bound(inner, None, before)
             case _:
@@ -125,7 +128,7 @@ def _substituted(condition: Condition, bound: dict[int, tuple[str, ...]], before
                 before += 1
                 if before in bound:
                     reach, over = Reach.CHILD, bound[before]
-            if _is_wildcard(label):
+            if is_wildcard(label):
                 before += 1
                 if before in bound:
                     label = _label(label.kind, bound[before][0])
@@ -137,44 +140,14 @@ def _substituted(condition: Condition, bound: dict[int, tuple[str, ...]], before
             rebuilt = []
             for part in parts:
                 rebuilt.append(_substituted(part, bound, before))
-                before += _count(part)
+                before += wildcards_in(part)
             return all_of(rebuilt) if isinstance(condition, AllOf) else any_of(rebuilt)
-        case SelfIs(label) if _is_own_wildcard(label) and before + 1 in bound:
+        case SelfIs(label) if is_own_wildcard(label) and before + 1 in bound:
             return SelfIs(_label(label.kind, bound[before + 1][0]))
         case AtDocument(inner):
             return at_document(_substituted(inner, bound, before))
         case _:
             return condition
-
-
-def _count(condition: Condition) -> int:
-    """How many wildcards there are in a condition."""
-    match condition:
-        case Exists(reach, label, where):
-            return _count_step(reach, label) + _count(where)
-        case FirstValue(steps):
-            return sum(_count_step(reach, label) + _count(where) for reach, label, where in steps)
-        case AllOf(parts) | AnyOf(parts):
-            return sum(map(_count, parts))
-        case Not(part) | AtDocument(part):
-            return _count(part)
-        case SelfIs(label):
-            return int(_is_own_wildcard(label))
-        case _:
-            return 0
-
-
-def _count_step(reach: Reach, label: Label) -> int:
-    return (reach is Reach.DESCENDANT) + _is_wildcard(label)
-
-
-def _is_wildcard(label: Label) -> bool:
-    return label.local is None and label.kind is not Kind.TEXT
-
-
-def _is_own_wildcard(label: Label) -> bool:
-    """Whether a node's own label is written as ``self::p:*``; an attribute's never is."""
-    return label.local is None and label.kind is Kind.ELEMENT
 
 
 def _between(above: _Element | LeafNode | None, below: _Element | LeafNode) -> tuple[str, ...]:

@@ -222,6 +222,17 @@ def advertisement_covers(
     )
 
 
+def departure_from(advertisements: Iterable[Advertisement], document: Document) -> str | None:
+    """How a document departs from the first of its advertisements; None if it keeps to any one."""
+    first = None
+    for each in advertisements:
+        departure = each.departure(document)
+        if departure is None:
+            return None
+        first = first or departure
+    return first
+
+
 def _has_cycle(paths: PathAutomaton) -> bool:
     """Whether some path can go on for ever: states without a cycle ahead are removed."""
     missing = [len(state.edges) for state in paths.states]

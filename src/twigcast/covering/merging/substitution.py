@@ -21,19 +21,8 @@ from typing import NamedTuple, TypeAlias
 
 from twigcast.door import door
 from twigcast.language import Pattern
-from twigcast.language.condition.model import (
-    AllOf,
-    AnyOf,
-    AtDocument,
-    Condition,
-    Exists,
-    FirstValue,
-    Kind,
-    Label,
-    Not,
-    Reach,
-    SelfIs,
-)
+from twigcast.language.condition.model import AllOf, Condition, Exists, Kind, Label, Reach
+from twigcast.language.condition.wildcards import is_wildcard, wildcards_in
 
 
 class Bound(NamedTuple):
@@ -102,13 +91,13 @@ def _bound_path(wide: Exists, narrow: Exists, cache: _BindingCache) -> _Bindings
 def _bound_node(wide: Exists, narrow: Exists, cache: _BindingCache, before: int) -> _Bindings:
     """The bindings of a node's label and the nodes below it; ``before`` wildcards precede it."""
     own: tuple[Bound, ...] = ()
-    is_wildcard = _is_wildcard(wide.label)
+    starred = is_wildcard(wide.label)
     if wide.label != narrow.label:
-        if not is_wildcard or None in narrow.label or not wide.label.includes(narrow.label):
+        if not starred or None in narrow.label or not wide.label.includes(narrow.label):
             return None
         own = (Bound(before + 1, (_name(narrow.label),)),)
     below = _bound(wide.where, narrow.where, cache)
-    return None if below is None else own + _shifted(below, before + is_wildcard)
+    return None if below is None else own + _shifted(below, before + starred)
 
 
 def _bound_parts(
@@ -120,40 +109,11 @@ def _bound_parts(
     if len(own) != 1 or len(others) != 1:
         return None
     found = _bound(wide[own[0]], others[0], cache)
-    return None if found is None else _shifted(found, sum(map(_count, wide[: own[0]])))
+    return None if found is None else _shifted(found, sum(map(wildcards_in, wide[: own[0]])))
 
 
 def _shifted(bounds: tuple[Bound, ...], number: int) -> tuple[Bound, ...]:
     return tuple(Bound(wildcard + number, path) for wildcard, path in bounds) if number else bounds
-
-
-def _count(condition: Condition) -> int:
-    """The number of wildcards in a condition."""
-    found = 0
-    while isinstance(condition, Exists):
-        found += _count_step(condition.reach, condition.label)
-        condition = condition.where
-    match condition:
-        case AllOf(parts) | AnyOf(parts):
-            return found + sum(map(_count, parts))
-        case Not(part) | AtDocument(part):
-            return found + _count(part)
-        case FirstValue(steps):
-            return found + sum(
-                _count_step(reach, label) + _count(where) for reach, label, where in steps
-            )
-        case SelfIs(label):
-            return found + (label.local is None and label.kind is Kind.ELEMENT)
-        case _:
-            return found
-
-
-def _count_step(reach: Reach, label: Label) -> int:
-    return (reach is Reach.DESCENDANT) + _is_wildcard(label)
-
-
-def _is_wildcard(label: Label) -> bool:
-    return label.local is None and label.kind is not Kind.TEXT
 
 
 def _name(label: Label) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from twigcast.covering.advertisements.advertisement import departure_from
 from twigcast.errors import DocumentError
 from twigcast.language import Document, DocumentLimits
 from twigcast.matching.lazy_document import Unread
@@ -109,13 +110,9 @@ class DocumentDecider:
 
     def _departure(self, effect: Decide, document: OpenDocument, read: Document) -> str | None:
         """How the document departs from all that its publisher has advertised, if it does."""
-        if not document.held_to:
-            return None
-        departures = [advertisement.departure(read) for advertisement in document.held_to]
-        if None in departures:
-            return None
-        return (
-            f"the document has {departures[0]}, which its publisher "
+        departure = departure_from(document.held_to, read)
+        return departure and (
+            f"the document has {departure}, which its publisher "
             f"{effect.publication.publisher!r} has not advertised; advertise it first"
         )
 

@@ -37,6 +37,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from twigcast.covering import Advertisement
+from twigcast.covering.advertisements.advertisement import departure_from
 from twigcast.errors import DocumentError
 from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Document, DocumentLimits
@@ -220,11 +221,9 @@ def _departure(ways: CrossingModel, origin: int, content: bytes | None) -> str |
     if ways.towards != "advertisers":
         return None
     try:
-        document = Document.parse(content, limits=_ACCEPTED)
+        return departure_from(held_to, Document.parse(content, limits=_ACCEPTED))
     except DocumentError:
         return ""
-    found = [promise.departure(document) for promise in held_to]
-    return None if None in found else found[0]
 
 
 def _pairs(*lists: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
