@@ -78,8 +78,7 @@ def _written(folder: Path, engine: str, records: Iterator[bytes]) -> Publication
             return Publications(path, record=RECORD)
         case "parquet":
             path, number = folder / "table.parquet", 0
-            columns: dict[str, pa.DataType] = {"document": pa.string(), "content": pa.binary()}
-            schema = pa.schema(columns)
+            schema = pa.table({"document": [""], "content": [b""]}).schema
             with pq.ParquetWriter(path, schema) as writer:
                 while rows := list(islice(records, _ROWS)):
                     names = [f"table#{number + row}@0" for row in range(1, len(rows) + 1)]

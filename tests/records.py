@@ -11,7 +11,7 @@ from lxml.etree import _Element
 
 from twigcast.errors import DocumentError
 from twigcast.language import Document
-from twigcast.language.records.context import Context
+from twigcast.language.records.context import DumpContext
 from twigcast.language.records.prolog import Prolog, Transcoder, read_prolog
 from twigcast.language.records.scanner import Found, RecordScanner
 from twigcast.language.records.selector import RecordSelector
@@ -56,7 +56,7 @@ def scanned(
     return found
 
 
-def context_at(dump: Dump, place: int) -> Context | None:
+def context_at(dump: Dump, place: int) -> DumpContext | None:
     """The context at a place, by one who reads all that is in front of it; None inside a tag."""
     scanner = RecordScanner(
         dump.prolog, dump.writer, offset=0, end=place, bytes_max=0, follows=True

@@ -39,14 +39,14 @@ class PublicationLimits:
         return max(RATIO_EXEMPT_BYTES, packed * self.ratio_max)
 
 
-class Readable(Protocol):
+class ByteReader(Protocol):
     """A file that is read on and on."""
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, empty at the end."""
 
 
-def bounded_read(file: Readable, name: str, limits: PublicationLimits) -> Content:
+def bounded_read(file: ByteReader, name: str, limits: PublicationLimits) -> Content:
     """All bytes of an open file, or the error that it has more than a document may have."""
     parts: list[bytes] = []
     left = limits.document_bytes_max + 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.records import Dump, context_at, dumps, is_read, opened, parsed
 from twigcast.language.records import composition
 from twigcast.language.records.composition import context_behind, range_effects
-from twigcast.language.records.context import Context
+from twigcast.language.records.context import DumpContext
 from twigcast.language.records.lexer import Lexical
 
 SELECTORS = ("rec", "*:rec", "{urn:p}rec", "x/rec", "/*/*", "/r/rec", "//x//*:rec")
@@ -33,7 +33,7 @@ def some_cut(dump: Dump, rng: Random) -> int:
     return max(0, place)
 
 
-def behind(dump: Dump, start: int, end: int) -> Context | None:
+def behind(dump: Dump, start: int, end: int) -> DumpContext | None:
     context = context_at(dump, start)
     assert context is not None
     effects = range_effects(

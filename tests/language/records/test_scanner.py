@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.records import dumps, is_read, meaning, opened, outermost, parsed, scanned
-from twigcast.language.records.scanner import Damage, Found, Record, RecordScanner
+from twigcast.language.records.scanner import CutRecord, Damage, Found, RecordScanner
 
 SELECTORS = ("rec", "*:rec", "{urn:p}rec", "x/rec", "/*/*", "/r/rec", "//x//*:rec", "/*")
 
@@ -18,8 +18,8 @@ SELECTORS = ("rec", "*:rec", "{urn:p}rec", "x/rec", "/*/*", "/r/rec", "//x//*:re
 def check(data: bytes, record: str, found: list[Found]) -> None:
     """Whether the records found are those of a parser, each read alone."""
     expected = [meaning(element) for element in outermost(parsed(data), record)]
-    contents = [one.content for one in found if isinstance(one, Record)]
-    assert [type(one) for one in found] == [Record] * len(expected)
+    contents = [one.content for one in found if isinstance(one, CutRecord)]
+    assert [type(one) for one in found] == [CutRecord] * len(expected)
     assert [meaning(parsed(content or b"")) for content in contents] == expected
 
 
@@ -44,7 +44,7 @@ def test_encodings_change_nothing(dump: str, encoding: str) -> None:
     assert scanned(data, "*:rec", piece=7) == found
     for one in found:
         codec = encoding.removesuffix("-16") + "-16-le" if encoding == "utf-16" else encoding
-        assert isinstance(one, Record)
+        assert isinstance(one, CutRecord)
         assert data[one.offset :].decode(codec).startswith(("<rec", "<p:rec"))
 
 
@@ -55,7 +55,7 @@ def test_what_is_in_front_of_damage_stands(dump: str, data: st.DataObject) -> No
     place = data.draw(st.integers(whole.index(b"<r"), len(whole)))
     kept = whole[:place]
     found, full = scanned(kept, "*:rec"), scanned(whole, "*:rec")
-    records = [one for one in found if isinstance(one, Record)]
+    records = [one for one in found if isinstance(one, CutRecord)]
     assert records == full[: len(records)]
     damage = found[len(records) :]
     if is_read(kept):
@@ -93,7 +93,7 @@ def test_damage_is_told_with_its_place(dump: bytes, records: int, offset: int, r
     for piece in (1, 5, 1000):
         found = scanned(dump, "rec", piece=piece)
         assert found[-1] == Damage(records + 1, offset, reason)
-        assert [type(one) for one in found[:-1]] == [Record] * records
+        assert [type(one) for one in found[:-1]] == [CutRecord] * records
 
 
 def test_records_in_entities_are_told_where_nobody_looks_for_them() -> None:
@@ -101,7 +101,7 @@ def test_records_in_entities_are_told_where_nobody_looks_for_them() -> None:
     <r>&f;<rec>&e;</rec>&amp;&none;&g;<rec/></r>"""
     for piece in (1, 2, 1000):
         record, damage = scanned(dump, "rec", piece=piece)
-        assert isinstance(record, Record)
+        assert isinstance(record, CutRecord)
         assert isinstance(damage, Damage)
         assert damage.offset == dump.index(b"&g;<")
         assert damage.reason == (
@@ -113,13 +113,13 @@ def test_a_record_that_is_too_large_has_only_its_size() -> None:
     dump = b"<r><rec>" + b"x" * 100 + b"</rec><rec/></r>"
     for piece in (3, 1000):
         large, small = scanned(dump, "rec", piece=piece, bytes_max=50)
-        assert large == Record(1, 3, None, 111)
-        assert small == Record(2, 114, b"<rec/>", 6)
+        assert large == CutRecord(1, 3, None, 111)
+        assert small == CutRecord(2, 114, b"<rec/>", 6)
 
 
 def test_the_documents_of_large_records_count_what_they_inherit() -> None:
     (record,) = scanned(b"<r xmlns:p='urn:p'><rec>1</rec></r>", "rec", bytes_max=20)
-    assert record == Record(1, 19, None, 28)
+    assert record == CutRecord(1, 19, None, 28)
 
 
 def test_a_scanner_holds_one_record_at_most() -> None:

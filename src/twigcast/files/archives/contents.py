@@ -21,14 +21,14 @@ from twigcast.files.archives.members import Selection
 from twigcast.files.archives.unpacking import Unpacked
 from twigcast.files.limits import (
     READ_BYTES_MAX,
+    ByteReader,
     Content,
     PublicationLimits,
-    Readable,
     bounded_read,
     too_large,
 )
 from twigcast.language.records.prolog import Prolog, Transcoder, read_prolog
-from twigcast.language.records.scanner import Found, Record, RecordScanner
+from twigcast.language.records.scanner import CutRecord, Found, RecordScanner
 from twigcast.language.records.selector import RecordSelector
 from twigcast.language.records.writer import RecordWriter
 
@@ -54,7 +54,7 @@ def documents_in(file: IO[bytes], name: str, selection: Selection) -> Iterator[t
 
 
 def records_in(
-    file: Readable, name: str, selector: RecordSelector, limits: PublicationLimits
+    file: ByteReader, name: str, selector: RecordSelector, limits: PublicationLimits
 ) -> Iterator[tuple[str, Content]]:
     """Name and bytes (or error) of each record of a dump, read from its beginning.
 
@@ -69,7 +69,7 @@ def records_in(
     )
 
 
-def head_of(file: Readable, name: str) -> tuple[bytes, Prolog]:
+def head_of(file: ByteReader, name: str) -> tuple[bytes, Prolog]:
     """The beginning of a dump and its prolog; DocumentError for one that cannot be read."""
     head = b""
     while True:
@@ -82,7 +82,7 @@ def head_of(file: Readable, name: str) -> tuple[bytes, Prolog]:
 
 def scanned_records(
     scanner: RecordScanner,
-    file: Readable,
+    file: ByteReader,
     name: str,
     limits: PublicationLimits,
     *,
@@ -104,7 +104,7 @@ def scanned_records(
 def named(found: Found, name: str, limits: PublicationLimits) -> tuple[str, Content]:
     """Name and bytes, or error, of what a scanner has found."""
     called = f"{name}#{found.number}@{found.offset}"
-    if isinstance(found, Record):
+    if isinstance(found, CutRecord):
         if found.content is None:
             return called, too_large(called, found.size, limits)
         return called, found.content

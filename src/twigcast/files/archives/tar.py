@@ -29,9 +29,9 @@ from twigcast.files.archives.members import (
 from twigcast.files.archives.unpacking import decompressed
 from twigcast.files.limits import (
     READ_BYTES_MAX,
+    ByteReader,
     Content,
     PublicationLimits,
-    Readable,
     reason_of,
     too_many,
     too_packed,
@@ -181,7 +181,7 @@ def _unpacked(path: Path, archive: str) -> IO[bytes]:
 class _Owning:
     """What is in a file, and the file that is closed with it."""
 
-    def __init__(self, unpacked: Readable, packed: IO[bytes]) -> None:
+    def __init__(self, unpacked: ByteReader, packed: IO[bytes]) -> None:
         self.read = unpacked.read
         self.close = packed.close
 

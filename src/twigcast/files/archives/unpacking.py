@@ -16,7 +16,7 @@ from typing import IO, BinaryIO, Final, Protocol, cast
 from twigcast.errors import DocumentError
 from twigcast.files.archives.members import BROKEN
 from twigcast.files.archives.xz import open_xz
-from twigcast.files.limits import PublicationLimits, Readable, reason_of, too_packed
+from twigcast.files.limits import ByteReader, PublicationLimits, reason_of, too_packed
 
 ZSTD_WINDOW_MAX: Final = 128 << 20
 """Bytes that zstd looks back at most: what its strongest ordinary setting needs."""
@@ -36,7 +36,7 @@ def is_packed(start: bytes) -> bool:
     return start.startswith(tuple(_MAGIC))
 
 
-def decompressed(file: IO[bytes], name: str) -> Readable:
+def decompressed(file: IO[bytes], name: str) -> ByteReader:
     """What is in a file, without a bound; errors are those of the standard library."""
     start = _start_of(file)
     packed = _Counted(start, file)
@@ -124,7 +124,7 @@ def _open_zstd(packed: BinaryIO, name: str) -> _Unpacker:
     return _WithOurErrors(unpacker, zstandard.ZstdError)
 
 
-class _Unpacker(Readable, Protocol):
+class _Unpacker(ByteReader, Protocol):
     """A reader of a compressed file."""
 
     def read1(self, size: int, /) -> bytes:

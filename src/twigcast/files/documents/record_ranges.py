@@ -29,7 +29,7 @@ from twigcast.files.archives.unpacking import PACKED_START_BYTES, is_packed
 from twigcast.files.limits import READ_BYTES_MAX, Content, PublicationLimits
 from twigcast.files.opening import open_regular
 from twigcast.language.records.composition import Effect, context_behind, range_effects
-from twigcast.language.records.context import Context
+from twigcast.language.records.context import DumpContext
 from twigcast.language.records.lexer import TERMINATOR_BYTES_MAX, Lexical
 from twigcast.language.records.prolog import Prolog, Transcoder
 from twigcast.language.records.scanner import RecordScanner
@@ -73,7 +73,7 @@ class RecordRange(NamedTuple):
 
     start: int
     end: int
-    context: Context
+    context: DumpContext
     stamp: Stamp
 
     def to_bytes(self) -> bytes:
@@ -131,7 +131,7 @@ def record_ranges(
         prolog = _prolog_of(file)
         writer = RecordWriter(prolog, selector)
         found: list[RecordRange] = []
-        context, start = Context(), cuts.starts[0]
+        context, start = DumpContext(), cuts.starts[0]
         for number in range(len(cuts.starts)):
             end, behind = cuts.end(number), None
             if end == cuts.stamp.size:
@@ -218,14 +218,14 @@ def _text_of(file: BinaryIO, start: int, end: int, prolog: Prolog) -> tuple[byte
     """A range as it is searched, with a little of what follows it, and its size."""
     file.seek(start)
     behind = 2 * TERMINATOR_BYTES_MAX
-    raw, rest = file.read(end - start), file.read(behind)
-    if prolog.wide is not None:
-        transcoder = Transcoder(prolog.wide)
-        raw, rest = transcoder.read(raw), transcoder.read(rest)
-    return raw + rest, len(raw)
+    if prolog.wide is None:
+        return file.read(end - start + behind), end - start
+    transcoder = Transcoder(prolog.wide)
+    text = transcoder.read(file.read(end - start))
+    return text + transcoder.read(file.read(behind)), len(text)
 
 
-def _composed(context: Context, packed: bytes, writer: RecordWriter) -> Context | None:
+def _composed(context: DumpContext, packed: bytes, writer: RecordWriter) -> DumpContext | None:
     if not packed:
         return None
     found = msgspec.msgpack.decode(packed, type=list[Effect])

@@ -4,8 +4,8 @@ Whoever begins at byte 64,000,000 cannot know whether that is inside a comment, 
 which namespaces hold there. So a range is read twice. First :func:`range_effects` finds the
 *effect* of the range, once for each lexical state it may begin in, without knowing what is in front
 of it; then :func:`context_behind` composes the effects in the order of the dump, from its
-beginning, which gives the exact :class:`~twigcast.language.records.context.Context` at each range;
-and with that a :class:`~twigcast.language.records.scanner.RecordScanner` reads the records.
+beginning, which gives the exact :class:`~twigcast.language.records.context.DumpContext` at each
+range; and with that a :class:`~twigcast.language.records.scanner.RecordScanner` reads the records.
 
 An effect says what a range does to a context whatever the context is::
 
@@ -33,13 +33,14 @@ that range alone is read by a scanner that knows its context.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from twigcast.language.records.context import (
     FRAMES_BYTES_MAX,
     FRAMES_MAX,
-    Context,
+    DumpContext,
     Frame,
     Frames,
     size_of,
@@ -204,8 +205,8 @@ def range_effects(
 
 
 def context_behind(
-    context: Context, effects: Mapping[Lexical, Effect], writer: RecordWriter
-) -> Context | None:
+    context: DumpContext, effects: Mapping[Lexical, Effect], writer: RecordWriter
+) -> DumpContext | None:
     """The context behind a range; None if it has to be read again by one who knows the context."""
     effect = effects[context.lexical]
     since = context.since if effect.since < 0 else effect.since
@@ -230,7 +231,9 @@ def context_behind(
         if not writer.verdict(around, place.frame).is_record:
             return None
         number += count
-    return Context(frames, effect.level, effect.opened, number, effect.lexical, since, ended=False)
+    return DumpContext(
+        frames, effect.level, effect.opened, number, effect.lexical, since, ended=False
+    )
 
 
 class _Block:
@@ -247,6 +250,7 @@ class _Block:
         self._end = end
         self._local = markup.local
         self._markup = markup
+        self._pattern: re.Pattern[bytes] | None = None
         self._around = level
         self._lexical = lexical
         self._since = -1
@@ -255,7 +259,6 @@ class _Block:
         self._outside = _Outside()
 
     def read(self, start: int) -> Effect:
-        self._pattern = self._markup.pattern(self._text, start, self._end)
         position: int | None = start
         while position is not None:
             position = self._step(position)
@@ -283,6 +286,8 @@ class _Block:
             self._lexical = Lexical.CONTENT
             return place + len(terminator)
         if self._level or self._ends < self._around:
+            if self._pattern is None:
+                self._pattern = self._markup.pattern(text, position, end)
             found = self._pattern.search(text, position, end)
             place = found.start() if found else -1
         else:

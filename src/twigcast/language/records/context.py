@@ -78,7 +78,7 @@ class Frame(NamedTuple):
 Frames = tuple[Frame, ...]
 
 
-class Context(NamedTuple):
+class DumpContext(NamedTuple):
     """What holds at a place."""
 
     frames: Frames = ()

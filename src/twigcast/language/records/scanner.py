@@ -15,7 +15,7 @@ What the scanner sees itself, a tag that is none, an end tag that fits no start 
 middle, is *damage*: nobody can say where the next record begins. Records in front of it stand, it
 is reported once with its place in bytes, and nothing behind it is read.
 
-A scanner may begin anywhere with the :class:`~twigcast.language.records.context.Context` of the
+A scanner may begin anywhere with the :class:`~twigcast.language.records.context.DumpContext` of the
 place, and be responsible for a range: for the records that begin in it, to their ends, wherever
 these are. Of a record that began before, it says nothing, whatever is in it.
 """
@@ -30,7 +30,7 @@ from twigcast.display import printable, shortened
 from twigcast.language.records.context import (
     FRAMES_BYTES_MAX,
     FRAMES_MAX,
-    Context,
+    DumpContext,
     Frame,
     Frames,
     size_of,
@@ -59,7 +59,7 @@ TAG_BYTES_MAX: Final = 16 << 20
 _NAME_SHOWN_MAX = 100
 
 
-class Record(NamedTuple):
+class CutRecord(NamedTuple):
     """A record: its number in the dump, from 1, its place in bytes, and its document.
 
     One that is larger than a document may be has only its size.
@@ -79,7 +79,7 @@ class Damage(NamedTuple):
     reason: str
 
 
-Found: TypeAlias = Record | Damage
+Found: TypeAlias = CutRecord | Damage
 
 
 class _DamagedError(Exception):
@@ -104,7 +104,7 @@ class RecordScanner:
         prolog: Prolog,
         writer: RecordWriter,
         *,
-        context: Context = Context(),  # noqa: B008 (a value, which never changes)
+        context: DumpContext = DumpContext(),  # noqa: B008 (a value, which never changes)
         offset: int | None = None,
         end: int | None = None,
         bytes_max: int,
@@ -135,9 +135,9 @@ class RecordScanner:
         self.damaged = False
 
     @property
-    def context(self) -> Context:
+    def context(self) -> DumpContext:
         """What holds at the place that it has come to."""
-        return Context(
+        return DumpContext(
             self._frames,
             self._level,
             self._record if self._level else b"",
@@ -188,7 +188,7 @@ class RecordScanner:
             return False
         return self._offset(buffer, place) >= self._end
 
-    def _step(self, buffer: bytes, position: int, *, final: bool) -> tuple[int, Record | None]:
+    def _step(self, buffer: bytes, position: int, *, final: bool) -> tuple[int, CutRecord | None]:
         """How far the next markup reaches, and the record that ends with it.
 
         The place does not change where more bytes are needed.
@@ -233,7 +233,7 @@ class RecordScanner:
 
     def _read_markup(
         self, buffer: bytes, place: int, *, final: bool
-    ) -> tuple[int | None, Record | None]:
+    ) -> tuple[int | None, CutRecord | None]:
         """Where the markup at a place ends, None if it is not there yet; the record it ends."""
         match buffer[place + 1 : place + 2]:
             case b"!" | b"?":
@@ -260,7 +260,7 @@ class RecordScanner:
             raise _DamagedError(place, f"a tag of more than {TAG_BYTES_MAX:,} bytes")
         return None, None
 
-    def _open(self, buffer: bytes, tag: re.Match[bytes]) -> Record | None:
+    def _open(self, buffer: bytes, tag: re.Match[bytes]) -> CutRecord | None:
         name, attributes, empty = tag.groups()
         if self._level:
             # What is found inside has the record's local name, or any does.
@@ -291,7 +291,7 @@ class RecordScanner:
             reason = "bytes of names and namespaces in the elements around a record"
             raise _DamagedError(place, f"more than {FRAMES_BYTES_MAX:,} {reason}")
 
-    def _close(self, buffer: bytes, name: bytes, place: int, reached: int) -> Record | None:
+    def _close(self, buffer: bytes, name: bytes, place: int, reached: int) -> CutRecord | None:
         if self._level:
             self._level -= 1
             if self._level:
@@ -307,7 +307,7 @@ class RecordScanner:
         self._ended = not self._frames
         return None
 
-    def _finish(self, buffer: bytes, reached: int) -> Record | None:
+    def _finish(self, buffer: bytes, reached: int) -> CutRecord | None:
         """The record that ends here, if it is of this range."""
         self._level = 0
         self._ended = not self._frames
@@ -322,7 +322,7 @@ class RecordScanner:
             opened.size = len(content)
         if opened.size > self._bytes_max:
             content = None
-        return Record(self._number, opened.offset, content, opened.size)
+        return CutRecord(self._number, opened.offset, content, opened.size)
 
     def _check_blank(self, buffer: bytes, position: int, end: int) -> None:
         """Nothing but blanks may stand outside of all elements."""

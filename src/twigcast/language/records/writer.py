@@ -30,7 +30,7 @@ _KEPT_MAX: Final = 4_096
 """Verdicts that are kept, each for one kind of start tag at one place in the tree."""
 
 
-class Verdict(NamedTuple):
+class RecordVerdict(NamedTuple):
     """Whether an element is a record, and if so what it inherits."""
 
     is_record: bool
@@ -45,14 +45,14 @@ class RecordWriter:
     def __init__(self, prolog: Prolog, selector: RecordSelector) -> None:
         self._prolog = prolog
         self._selector = selector
-        self._kept: dict[tuple[Frames, Frame], Verdict] = {}
+        self._kept: dict[tuple[Frames, Frame], RecordVerdict] = {}
         self._hiding: dict[bytes, bool] = {}
         self.local: bytes | None = None
         if selector.local is not None:
             # A name that the encoding cannot write is not in the dump.
             self.local = selector.local.encode(prolog.codec, "xmlcharrefreplace")
 
-    def verdict(self, frames: Frames, frame: Frame) -> Verdict:
+    def verdict(self, frames: Frames, frame: Frame) -> RecordVerdict:
         """What an element is, by the elements around it and its start tag."""
         if self.local is not None and frame.local != self.local:
             return _NO_RECORD
@@ -81,7 +81,7 @@ class RecordWriter:
         """What stands in front of a record."""
         return self._prolog.head(content)
 
-    def _verdict(self, frames: Frames, frame: Frame) -> Verdict:
+    def _verdict(self, frames: Frames, frame: Frame) -> RecordVerdict:
         scope: dict[bytes, bytes] = {}
         path: list[tuple[str, str]] = []
         for one in (*frames, frame):
@@ -105,7 +105,7 @@ class RecordWriter:
         elif base and frame.base is not None:
             changed = self._quoted(_resolved(base, self._value(frame.base)))
         written = b"".join(b" " + name + b"=" + value for name, value in inherited)
-        return Verdict(is_record=True, inherited=written, base=changed)
+        return RecordVerdict(is_record=True, inherited=written, base=changed)
 
     def _base(self, frames: Frames) -> str:
         base = ""
@@ -125,7 +125,7 @@ class RecordWriter:
         return quoteattr(value).encode(self._prolog.codec, "xmlcharrefreplace")
 
 
-def start_tag(name: bytes, attributes: bytes, verdict: Verdict) -> bytes:
+def start_tag(name: bytes, attributes: bytes, verdict: RecordVerdict) -> bytes:
     """A record's start tag up to the last attribute, with what the record inherits."""
     if verdict.base is not None:
         for attribute in ATTRIBUTE.finditer(attributes):
@@ -136,7 +136,7 @@ def start_tag(name: bytes, attributes: bytes, verdict: Verdict) -> bytes:
     return b"<" + name + verdict.inherited + attributes
 
 
-_NO_RECORD = Verdict(is_record=False)
+_NO_RECORD = RecordVerdict(is_record=False)
 
 
 def _resolved(base: str, reference: str) -> str:
