@@ -21,6 +21,7 @@
       routes.py        what brokers ask of each other, on Spark and without
       streaming.py     small batches of a stream on Spark, beside its own floor
       programs.py      `match` and `run` from call to exit, start-up included
+      dumps.py         records of a large file on Spark, beside the same records in a table
       on_spark.py      the same documents on Spark (spark_engines.py: the ways to match them there)
     report.py        medians, ratios, the table and the dated record
     overview.py      all records at a glance, and the table of the README

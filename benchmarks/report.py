@@ -70,6 +70,8 @@ HEADINGS = {
     "documents_per_cpu_s": "documents per CPU second",
     "whole_per_cpu_s": "… with the tables written",
     "documents_per_s": "documents per second",
+    "listing_s": "listing and cutting, s",
+    "worker_mb": "most that a worker held, MB",
     "java_share": "of it Java",
     "compile_cpu_s": "compile, CPU s of all processes",
     "covering_us": "what covers it, CPU µs",

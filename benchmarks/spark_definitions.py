@@ -103,7 +103,8 @@ def _dumps(size: str, documents: int, *, all_of: int, sample: int) -> Definition
 
 
 SPARK_DEFINITIONS = (
-    _dumps("100mb", 20_000, all_of=0, sample=0),
+    _dumps("100mb", 20_000, all_of=1_803_040, sample=90_152),
+    _dumps("1gb", 200_000, all_of=18_030_400, sample=90_152),
     _programs({2_000: 233_189, 10_000: 1_153_823, 20_000: 2_307_559, 40_000: 4_612_898}),
     _routes("mixed", "10k", 10_000, routes=(10_090, 2_397), distinct=9_739, covered=9_738),
     _routes(

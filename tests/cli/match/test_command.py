@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -156,3 +157,39 @@ def test_who_asks_for_an_engine_by_name_is_told_nothing(
 ) -> None:
     monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
     assert "slower" not in twigcast("match", "subs.csv", "good.xml", "--engine", "lxml").stderr
+
+
+def test_records_of_a_dump_are_documents(twigcast: Twigcast) -> None:
+    dump = "<d xmlns:p='urn:p'><x><s>1</s></x><p:x/><!-- <x/> --><x/></d>"
+    Path("dump.xml").write_text(dump)
+    Path("dump.xml.gz").write_bytes(gzip.compress(dump.encode()))
+    Path("s.txt").write_text("//s\n/x\n")
+    for record in ("x", "/d/x"):
+        result = twigcast("match", "s.txt", "dump.xml", "dump.xml.gz", "--record", record)
+        assert result.stdout == (
+            "dump.xml#1@19\t1 2\ndump.xml#2@53\t2\ndump.xml.gz#1@19\t1 2\ndump.xml.gz#2@53\t2\n"
+        )
+    result = twigcast("match", "s.txt", "dump.xml", "--record", "q:x", "--namespace", "q=urn:p")
+    assert result.stdout == "dump.xml#1@34\t\n"
+    result = twigcast("match", "s.txt", "dump.xml", "--record", "x", "--copy-to", "sorted")
+    assert sorted(path.name for path in Path("sorted/2").iterdir()) == [
+        "dump%231@19.xml",
+        "dump%232@53.xml",
+    ]
+
+
+def test_what_is_wrong_with_records_is_told(twigcast: Twigcast) -> None:
+    Path("dump.xml").write_text("<d><x/><x></d>")
+    Path("s.txt").write_text("/x\n")
+    result = twigcast("match", "s.txt", "dump.xml", "--record", "x")
+    assert (result.stdout, result.exit_code) == ("dump.xml#1@3\t1\n", 1)
+    assert "dump.xml#2@14: the dump is damaged at byte 14, and not read from there" in result.stderr
+    Path("whole.xml").write_text("<d><x/></d>")
+    result = twigcast("match", "s.txt", "whole.xml", "--record", "y")
+    assert "Or no element is y: NAME is one in no namespace, *:NAME one in any." in result.stderr
+    result = twigcast("match", "s.txt", "dump.xml", "--record", "x", "--document-bytes-max", "2")
+    assert "--document-bytes-max raises it" in result.stderr
+    assert twigcast("match", "s.txt", "dump.xml", "--record", "x[1]").exit_code == 2
+    moved = twigcast("match", "s.txt", "dump.xml", "--record", "x", "--move-to", "sorted")
+    assert "can only be copied" in moved.stderr
+    assert moved.exit_code == 2

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from twigcast.errors import UsageError
+from twigcast.errors import DocumentError, UsageError
 from twigcast.files import PublicationLimits, list_documents, read_documents
 from twigcast.language import DocumentLimits
 from twigcast.language.records.selector import RecordSelector
@@ -161,3 +161,37 @@ def test_records_are_those_of_files(spark: SparkSession) -> None:
             Publications(source, record="rec", **given)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="a record is "):
         Publications("a.xml", record="rec[1]")
+
+
+def test_a_stream_takes_records_and_limits(spark: SparkSession, tmp_path: Path) -> None:
+    feed = tmp_path / "feed"
+    feed.mkdir()
+    path = _dump(feed / "dump.xml", 50)
+    limits = PublicationLimits(document_bytes_max=300)
+    publications = Publications(feed, record="rec", limits=limits)
+    rows = [{"id": name, "xpath": xpath} for name, xpath in XPATHS.items()]
+    stream = Pipeline(spark, subscriptions=rows).stream(
+        publications, tmp_path / "out", checkpoint=tmp_path / "checkpoint"
+    )
+    stream.wait()
+    expected = dict(read_documents(path, record="rec", limits=limits))
+    refused = {name for name, content in expected.items() if isinstance(content, DocumentError)}
+    found = _rows(str(tmp_path / "out"), "dead_letters", "document")
+    assert {name for (name,) in found} == refused
+    assert len(expected) == 50
+
+
+def test_a_streaming_table_is_held_to_its_limits(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.createDataFrame(
+        [("a", "<a>" + "x" * 500 + "</a>")], "document string, content string"
+    )
+    frame.write.parquet(str(tmp_path / "table.parquet"))
+    publications = Publications(
+        tmp_path / "table.parquet", limits=PublicationLimits(document_bytes_max=300)
+    )
+    stream = Pipeline(spark, subscriptions=["//a"]).stream(
+        publications, tmp_path / "out", checkpoint=tmp_path / "checkpoint"
+    )
+    stream.wait()
+    ((reason,),) = _rows(str(tmp_path / "out"), "dead_letters", "reason")
+    assert reason == "too many bytes: 507 where at most 300 are allowed (bytes_max)"

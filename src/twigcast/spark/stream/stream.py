@@ -52,9 +52,10 @@ from twigcast.copies import Uncopied
 from twigcast.display import one_line, shown
 from twigcast.door import door
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files import Subscription, SubscriptionFile
-from twigcast.files.documents.publications import AnyPath
+from twigcast.files import PublicationLimits, Subscription, SubscriptionFile
+from twigcast.files.documents.publications import DEFAULT_LIMITS, AnyPath
 from twigcast.files.subscriptions.change_feed import NO_VERSION
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.spark.batch import Batch, store_of
 from twigcast.spark.plans.design import Design
 from twigcast.spark.plans.distribution import discard
@@ -193,6 +194,9 @@ class BatchStep:
     out: str
     files: Callable[[Iterable[str]], Publications] | None = None
     """The documents among files that Spark names; None if the rows of a batch are documents."""
+    limits: PublicationLimits = DEFAULT_LIMITS
+    document_limits: DocumentLimits = LIBRARY_LIMITS
+    """Of documents that are rows; files bring their own."""
     checkpoint: str | None = None
     changes: Changes | None = None
     deliveries_to: KafkaTopic | None = None
@@ -248,7 +252,8 @@ class BatchStep:
     def _arrived(self, frame: DataFrame, store: Store, number: int) -> Publications:
         """The documents of a batch; the same ones if it is repeated, though some may be gone."""
         if self.files is None:
-            return Publications(frame)
+            limits, others = self.limits, self.document_limits
+            return Publications(frame, limits=limits, document_limits=others)
         named = {row["path"] for row in frame.collect()}
         if self._versions is None and self.checkpoint is not None:
             # The first batch may be repeated, from before its files were on record.
@@ -302,6 +307,9 @@ def start_stream(
             f"a trigger of {shown(trigger)} s cannot be meant; give the seconds, 0 or more"
         )
     source = arriving(spark, publications, schema=schema)
+    if isinstance(publications, Publications):
+        limits, others = publications.limits, publications.document_limits
+        step = replace(step, limits=limits, document_limits=others)
     # Batches are done by somebody who may be in another folder by then.
     changes = step.changes
     if isinstance(changes, str | os.PathLike):
