@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import PythonException
+from pyspark.errors import AnalysisException, PythonException
 
 from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
-from twigcast.spark import matches, register
+from twigcast.language import DocumentLimits
+from twigcast.spark import matches, matches_or_reason, register
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +55,44 @@ def test_the_answer_is_the_ids_as_text_and_null_where_refused(documents: DataFra
     }
 
 
+def test_where_there_is_no_answer_there_is_a_reason(documents: DataFrame) -> None:
+    rules = {"seven": "//b[. = 7]", 3: "/a"}
+    frame = documents.select("name", matches_or_reason("content", rules)).select(
+        "name", "outcome.*"
+    )
+    columns = ["name", "matches", "undecided", "stage", "reason", "line", "column"]
+    assert frame.columns == columns
+    found = {row.name: tuple(row)[1:] for row in frame.collect()}
+    ends = "Premature end of data in tag a line 1"
+    assert found == {
+        "plain": (["seven", "3"], [], None, None, None, None),
+        "latin": (["3"], [], None, None, None, None),
+        "other": ([], [], None, None, None, None),
+        "broken": (None, None, "parse", ends, 1, 4),
+        "null": (None, None, "read", "there is no content (null)", None, None),
+    }
+
+
+def test_what_is_over_the_limit_has_the_reason_that_runs_give(documents: DataFrame) -> None:
+    few = DocumentLimits(bytes_max=14)
+    plain = documents.where("name = 'plain'")
+    (row,) = plain.select(matches_or_reason("content", ["//b"], limits=few)).collect()
+    words = "too many bytes: 15 where at most 14 are allowed (bytes_max)"
+    assert (row.outcome.matches, row.outcome.stage, row.outcome.reason) == (None, "parse", words)
+    (row,) = plain.select(matches("content", ["//b"], limits=few)).collect()
+    assert row.matches is None
+
+
+@pytest.mark.parametrize("kind", ["int", "array<binary>", "struct<content: string>", "double"])
+def test_what_is_neither_text_nor_binary_is_refused_when_the_plan_is_made(
+    spark: SparkSession, kind: str
+) -> None:
+    frame = spark.createDataFrame([], f"content {kind}")
+    for function in (matches, matches_or_reason):
+        with pytest.raises(AnalysisException, match='requires the "BINARY" type'):
+            frame.select(function("content", ["//a"]))
+
+
 def test_text_columns_are_matched_as_well(documents: DataFrame) -> None:
     frame = documents.selectExpr("name", "decode(content, 'ISO-8859-1') AS text")
     answers = _answers(frame.select("name", matches(frame.text, ["/a", "/a[. = 'é']"])))
@@ -79,6 +118,8 @@ def test_sql_has_the_function_once_it_is_registered(
     assert _answers(spark.sql(query))["plain"] == ["x"]
     register(spark, {"y": "/a[b]", "z": "/a"})
     assert _answers(spark.sql(query))["plain"] == ["y", "z"]
+    query = "SELECT name, twigcast_match_or_reason(content).stage FROM documents"
+    assert {row[0]: row[1] for row in spark.sql(query).collect()}["broken"] == "parse"
     register(spark, ["/c"], name="my_match")
     who = "SELECT name, who FROM documents LATERAL VIEW explode(my_match(content)) AS who"
     assert [tuple(row) for row in spark.sql(who).collect()] == [("other", "1")]

@@ -17,7 +17,7 @@ import pytest
 from tests.spark.clusters import run_driver
 from tests.spark.sessions import hide_session
 from twigcast.errors import UsageError
-from twigcast.spark import run_batch, start_session
+from twigcast.spark import Pipeline, run_batch, start_session
 from twigcast.spark.session.session import cores_of, is_connected_to, partitions_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ import json, os, sys
 from pathlib import Path
 from twigcast import UsageError
 from twigcast.spark import (
-    Pipeline, grid, matches, read_table, register, run_batch, start_session
+    Pipeline, grid, matches, matches_or_reason, read_table, register, run_batch, start_session
 )
 from twigcast.spark.session.session import cores_of
 
@@ -42,6 +42,8 @@ found["batch"] = spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch")
 feed = spark.createDataFrame([(1, "<a><b>3</b></a>"), (2, "<a>")], "id int, content string")
 rules = spark.createDataFrame([("x", "//b"), ("y", "/c")], "id string, xpath string")
 found["column"] = [row.matches for row in feed.select(matches("content", rules)).collect()]
+told = feed.select(matches_or_reason("content", rules)).select("outcome.*")
+found["reasons"] = [row.stage for row in told.collect()]
 register(spark, {"z": "/a[b]"})
 feed.createOrReplaceTempView("feed")
 found["sql"] = [row[0] for row in spark.sql("SELECT twigcast_match(content) FROM feed").collect()]
@@ -50,6 +52,7 @@ found["grid"] = [row.y for row in grid(spark, lambda x: {"y": 2 * x}, {"x": [1, 
 told = []
 arguments = (folder / "subscriptions.csv", folder / "feed")
 run = run_batch(*arguments, folder / "files", topology=TOPOLOGY, strategy="covering",
+                partitions=4,
                 progress=lambda step: told.append([step.stage, step.done, step.total]))
 found["told"] = told
 found["partitions"] = run.partitions
@@ -72,6 +75,38 @@ try:
     run_batch(*arguments, "hdfs://nowhere/out")
 except UsageError as error:
     found["elsewhere"] = str(error)
+spark.stop()
+print(json.dumps(found))
+"""
+
+FRAMES = """
+import json, sys
+from pathlib import Path
+from twigcast.spark import Pipeline, start_session
+from twigcast.spark.plans import distribution
+
+address, folder = sys.argv[1], Path(sys.argv[2])
+spark = start_session(address)
+table = spark.read.parquet((folder / "feed.parquet").as_uri())
+pipeline = Pipeline(spark, TOPOLOGY, folder / "subscriptions.csv", "flooding")
+for name in ("deliveries", "dead_letters"):
+    rows = getattr(pipeline, name)(table)
+    rows.drop("content").write.parquet((folder / "frames" / name).as_uri())
+traffic = pipeline.traffic(table).groupBy("broker", "neighbour").count()
+found = {"traffic": sorted(map(list, traffic.collect()))}
+source = spark.readStream.schema(table.schema).parquet((folder / "streaming").as_uri())
+query = (
+    pipeline.deliveries(source).drop("content").writeStream.format("parquet")
+    .option("checkpointLocation", str(folder / "frames" / "checkpoint"))
+    .trigger(availableNow=True).start(str(folder / "frames" / "streamed"))
+)
+query.awaitTermination()
+distribution.CARRIED_BYTES_MAX = 0
+other = Pipeline(spark, TOPOLOGY, folder / "subscriptions.csv", "flooding")
+found["carried"] = [
+    each.prepared.plan.matcher.shared.carried is not None for each in (pipeline, other)
+]
+found["deliveries"] = other.deliveries(table).count()
 spark.stop()
 print(json.dumps(found))
 """
@@ -99,7 +134,9 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "feed" / f"{number:02}.xml").write_text(content, encoding="utf-8")
     names = [f"{number:02}.xml" for number in range(30)]
     table = pyarrow.table({"document": names, "content": contents})
-    pyarrow.parquet.write_table(table, folder / "feed.parquet")
+    (folder / "streaming").mkdir()
+    for place in ("feed.parquet", "streaming/0.parquet"):
+        pyarrow.parquet.write_table(table, folder / place)
     return folder
 
 
@@ -125,6 +162,7 @@ def test_a_session_is_handed_out_again_and_has_the_measured_settings(connected: 
 
 def test_columns_functions_and_grids_work(connected: Found) -> None:
     assert connected["column"] == [["x"], None]
+    assert connected["reasons"] == [None, "parse"]
     assert connected["sql"] == [["z"], None]
     assert connected["grid"] == [2, 4]
 
@@ -153,11 +191,34 @@ def test_tables_are_those_of_an_embedded_spark(
             assert _rows(work / way, table) == _rows(embedded, table)
 
 
+def test_frames_have_the_rows_of_the_tables(
+    connect_server: str, work: Path, spark: SparkSession
+) -> None:
+    """Whether subscriptions are carried with the function or are a file of the session."""
+    program = f"TOPOLOGY = {TOPOLOGY!r}\n{FRAMES}"
+    found: Found = json.loads(run_driver(program, [connect_server, work]).splitlines()[-1])
+    out = work / "for frames"
+    pipeline = Pipeline(spark, TOPOLOGY, work / "subscriptions.csv", "flooding")
+    run = pipeline.disseminate(work / "feed.parquet", out)
+    # A run's tables have one more column, the number of the batch.
+    deliveries, letters = (
+        [row[:-1] for row in _rows(out, table)] for table in ("deliveries", "dead_letters")
+    )
+    assert len(deliveries) == run.deliveries
+    assert _rows(work / "frames", "deliveries") == deliveries
+    assert _rows(work / "frames", "streamed") == deliveries
+    assert _rows(work / "frames", "dead_letters") == letters
+    crossed = [[broker, neighbour, count] for broker, neighbour, count, *_ in _rows(out, "traffic")]
+    assert found == {
+        "traffic": crossed, "carried": [True, False], "deliveries": run.deliveries,
+    }  # fmt: skip
+
+
 def test_progress_counts_tasks_and_ends_with_all_of_them(connected: Found) -> None:
     steps = [step for step in connected["told"] if step[0] == "matching"]
     assert steps[0] == ["matching", 0, connected["partitions"]]
     assert steps[-1] == ["matching", connected["partitions"], connected["partitions"]]
-    assert connected["partitions"] == 8
+    assert connected["partitions"] == 4
     assert connected["traffic"] == 2
 
 

@@ -4,6 +4,7 @@
     run_batch("subscriptions.csv", "feed/", "out/")        the same in one call
     pipeline.stream("feed/", "out/", checkpoint="done/")   the same for what keeps arriving
     read_table(spark, "out/", "deliveries")                what it has written
+    pipeline.deliveries(documents)                         the same rows, as a DataFrame of Spark's
     matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
     register(spark, "subscriptions.csv")                   twigcast_match(content) in SQL
     grid(spark, measure, {"brokers": [7, 15, 31]})         a function at all points of a grid
@@ -35,7 +36,7 @@ from typing import TYPE_CHECKING
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
-    from twigcast.spark.column import matches, register
+    from twigcast.spark.column import matches, matches_or_reason, register
     from twigcast.spark.parameter_grid import grid
     from twigcast.spark.pipeline import Pipeline, run_batch
     from twigcast.spark.result import Run, read_table
@@ -54,6 +55,7 @@ __all__ = [
     "Stream",
     "grid",
     "matches",
+    "matches_or_reason",
     "read_table",
     "register",
     "run_batch",
@@ -69,6 +71,7 @@ _HOME = {
     "Stream": "stream.stream",
     "grid": "parameter_grid",
     "matches": "column",
+    "matches_or_reason": "column",
     "read_table": "result",
     "register": "column",
     "run_batch": "pipeline",

@@ -56,6 +56,9 @@ from twigcast.files.opening import checked_path
 from twigcast.routing.strategy import warn_of_flooding
 from twigcast.spark.batch import Batch
 from twigcast.spark.plans.design import design_of
+from twigcast.spark.plans.frames import has_outcomes, outcomes_of, rows_of
+from twigcast.spark.plans.fused import FusedPlan
+from twigcast.spark.plans.hops import HOPS_ELSEWHERE
 from twigcast.spark.plans.prepare import Prepared, prepare
 from twigcast.spark.result import Run
 from twigcast.spark.session.failures import plain_spark_errors
@@ -74,7 +77,12 @@ from twigcast.spark.storage.batches import (
 )
 from twigcast.spark.storage.folder_lock import alone
 from twigcast.spark.storage.kafka import KafkaTopic
-from twigcast.spark.storage.sources import Publications, load_subscriptions, needed_columns
+from twigcast.spark.storage.sources import (
+    Publications,
+    frame_of,
+    load_subscriptions,
+    needed_columns,
+)
 from twigcast.spark.storage.tables import TABLES
 
 if TYPE_CHECKING:
@@ -167,6 +175,7 @@ class Pipeline(
                     "table with spark.read"
                 )
             place = _temporary_folder() if out is None else checked_place(out, _OUT)
+            self._check_reach(place)
             self._warn_of_flooding(publications)
             existing: Existing = "replace" if overwrite else "refuse"
             # What can be refused without Spark is refused before it is started.
@@ -203,6 +212,7 @@ class Pipeline(
             from twigcast.spark.stream.stream import BatchStep, start_stream
 
             place = checked_place(out, _OUT)
+            self._check_reach(place)
             checkpoint = checked_place(checkpoint, "a checkpoint")
             check_partitions(partitions)
             if not isinstance(publications, KafkaTopic):
@@ -230,6 +240,80 @@ class Pipeline(
                 trigger=trigger,
                 schema=schema,
             )
+
+    @door("matching a DataFrame")
+    def outcomes(self, documents: DataFrame | Publications) -> DataFrame:
+        """The documents of a DataFrame, with all that is known of each in a column ``outcome``.
+
+        Nothing is matched before Spark asks for it. The DataFrame may stream, its columns stay,
+        and no file of ours is written. The column is a structure with the fields ``document``,
+        ``document_hash``, ``bytes``, ``deliveries``, ``crossed`` and ``dead_letters``. Documents
+        are in the column ``content``, unless
+        :class:`~twigcast.spark.storage.sources.Publications` say otherwise. What has outcomes is
+        given back as it is.
+
+        It is for the plan ``fused`` without shards. Subscriptions that are set aside are in
+        :attr:`rejected`.
+        """
+        with plain_spark_errors("the DataFrame cannot be matched"):
+            if isinstance(documents, DataFrame) and has_outcomes(documents):
+                return documents
+            publications = validated_publications(documents)
+            frame = None if publications.are_files else frame_of(self.spark, publications)
+            if frame is None:
+                raise UsageError(
+                    "files and folders are for Pipeline.disseminate; give a DataFrame, which Spark "
+                    "reads from anywhere (binaryFile for whole files)"
+                )
+            if has_outcomes(frame):
+                return frame
+            plan = self.prepared.plan
+            if not isinstance(plan, FusedPlan):
+                raise UsageError(
+                    "a DataFrame is matched by the plan fused, without shards; for others there is "
+                    "Pipeline.disseminate"
+                )
+            self._warn_of_flooding(publications)
+            return outcomes_of(frame, publications, plan)
+
+    def deliveries(self, documents: DataFrame | Publications) -> DataFrame:
+        """A row for each document and subscription that match, with all columns of the document.
+
+        ``documents`` are a DataFrame, or what :meth:`outcomes` has made of one. The other columns
+        are those of the table ``deliveries``.
+        """
+        return self._rows("deliveries", documents)
+
+    def dead_letters(self, documents: DataFrame | Publications) -> DataFrame:
+        """A row for each document that is refused, and for each pair that stays undecided.
+
+        ``documents`` are a DataFrame, or what :meth:`outcomes` has made of one. The other columns
+        are those of the table ``dead_letters``.
+        """
+        return self._rows("dead_letters", documents)
+
+    def traffic(self, documents: DataFrame | Publications) -> DataFrame:
+        """A row for each document and link that it crosses, with all columns of the document.
+
+        ``documents`` are a DataFrame, or what :meth:`outcomes` has made of one. The other columns
+        are ``document``, ``bytes``, ``broker``, ``neighbour`` and ``needless``, whether nobody
+        behind the link had asked for it.
+        """
+        return self._rows("traffic", documents)
+
+    @property
+    def rejected(self) -> tuple[Rejected, ...]:
+        """The subscriptions that are set aside, with the reasons; known once all are compiled."""
+        return self.prepared.rejected
+
+    def _rows(self, table: str, documents: DataFrame | Publications) -> DataFrame:
+        with door("matching a DataFrame"), plain_spark_errors("the DataFrame cannot be matched"):
+            return rows_of(table, self.outcomes(documents))
+
+    def _check_reach(self, place: str) -> None:
+        """A :class:`UsageError` if the plan asks for a folder, and the place is none."""
+        if self.design.plan == "hops" and local_path(place) is None:
+            raise UsageError(f"{place} is in another file system: {HOPS_ELSEWHERE}")
 
     def flooding_notice(
         self, publications: Publications | KafkaTopic, *, remedy: str

@@ -20,7 +20,8 @@ from tests.routing.networks import tree
 from tests.routing.vocabulary import WILDCARDS
 from twigcast import Network
 from twigcast.errors import DocumentError, UsageError
-from twigcast.spark import Pipeline, Run, pipeline
+from twigcast.files import PublicationLimits
+from twigcast.spark import Pipeline, Publications, Run, pipeline
 from twigcast.spark.plans import hops as plan
 from twigcast.spark.storage.batches import hadoop_store
 from twigcast.spark.worker.hops.files import read_visits
@@ -195,22 +196,23 @@ def test_a_worker_that_is_killed_loses_nothing_and_delivers_nothing_twice(
     assert tables == expected
 
 
-@pytest.mark.parametrize("strategy", ["piggyback", "prefix(depth=1)"])
-def test_where_workers_cannot_write_the_tables_are_the_same(
-    strategy: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_where_workers_cannot_write_there_is_nowhere_to_put_a_document_down(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, expected = _run(spark, tmp_path, strategy, partitions=1)
+    network = Pipeline(spark, TOPOLOGY, SUBSCRIPTIONS, plan="hops")
+    told = "hdfs://host/out is in another file system: the plan hops .* take the plan fused"
+    with pytest.raises(UsageError, match=told):
+        network.disseminate(_documents(spark), "hdfs://host/out")
+    with pytest.raises(UsageError, match=told):
+        network.stream(tmp_path, "hdfs://host/out", checkpoint=tmp_path / "checkpoint")
     monkeypatch.setattr(pipeline, "local_store", lambda path: hadoop_store(f"file://{path}", spark))
-    other, tables = _run(spark, tmp_path, strategy, partitions=2)
-    assert tables == expected
-    counted = ("documents", "bytes", "deliveries", "dead_letters", "crossings", "needless")
-    for name in (*counted, "annotation_bytes"):
-        assert getattr(run, name) == getattr(other, name)
+    with pytest.raises(UsageError, match="give one that all workers share"):
+        network.disseminate(_documents(spark), tmp_path / "out")
 
 
 @pytest.mark.parametrize("strategy", ["covering", "piggyback"])
 def test_text_was_decoded_already_whatever_it_declares(
-    strategy: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    strategy: str, spark: SparkSession, tmp_path: Path
 ) -> None:
     encodings = ("UTF-16", "US-ASCII", "ISO-8859-1", "UTF-8")
     rows = [(name, f'<?xml version="1.0" encoding="{name}"?><m><c>é</c></m>') for name in encodings]
@@ -226,9 +228,19 @@ def test_text_was_decoded_already_whatever_it_declares(
         return {(row["document"], row["subscription"]) for row in found}
 
     assert received("fused", "fused") == expected
-    assert received("hops", "written by workers") == expected
-    monkeypatch.setattr(pipeline, "local_store", lambda path: hadoop_store(f"file://{path}", spark))
-    assert received("hops", "written by Spark") == expected
+    assert received("hops", "hops") == expected
+
+
+@pytest.mark.parametrize("strategy", ["covering", "piggyback"])
+def test_the_limit_of_sizes_can_be_raised(strategy: str, spark: SparkSession) -> None:
+    content = f"<m>{2 * ('<!--' + 5_000_000 * ' ' + '-->')}</m>"
+    frame = spark.createDataFrame([("d", content)], "document string, content string")
+    asked = [{"id": n, "xpath": "/m", "broker": at} for n, at in enumerate(BROKERS)]
+    network = Pipeline(spark, TOPOLOGY, asked, strategy, plan="hops")
+    for allowed, deliveries in ((10_000_000, 0), (10_000_021, len(BROKERS))):
+        limits = PublicationLimits(document_bytes_max=allowed)
+        run = network.disseminate(Publications(frame, limits=limits))
+        assert (run.deliveries, run.dead_letters) == (deliveries, not deliveries)
 
 
 def test_nothing_published_gives_empty_tables(spark: SparkSession, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tests.spark.streams import (
     rows_of,
 )
 from twigcast.errors import TwigcastError, UsageError
-from twigcast.files import Subscription, SubscriptionFile
+from twigcast.files import PublicationLimits, Subscription, SubscriptionFile
 from twigcast.spark import Pipeline, Publications
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.plans.distribution import shared_folder
@@ -153,6 +153,10 @@ def test_rows_of_a_table_stream_and_bad_ones_are_dead_letters(
     other = Place(made(tmp_path / "other"), spark)
     other.run(frame)
     assert {row["document"] for row in other.table("deliveries")} == {"fine", "astray", "elsewhere"}
+    few = Place(made(tmp_path / "few"), spark)
+    few.run(Publications(frame, limits=PublicationLimits(document_bytes_max=10)))
+    letters = {row["document"]: row["reason"] for row in few.table("dead_letters")}
+    assert letters["fine"] == "too many bytes: 15 where at most 10 are allowed (bytes_max)"
 
 
 def test_subscriptions_come_and_go_between_batches_and_across_restarts(place: Place) -> None:
@@ -201,6 +205,22 @@ def test_subscriptions_come_and_go_between_batches_and_across_restarts(place: Pl
     assert routes[2] == [], "nothing has changed"
     manifest = json.loads((place.out / "_manifest" / "batch=1.json").read_text(encoding="utf-8"))
     assert (manifest["version"], manifest["changes"]) == (1, ["1.jsonl"])
+
+
+def _tasks_by_job(spark: SparkSession) -> dict[int, int]:
+    java = spark.sparkContext._jsc.sc()
+    java.listenerBus().waitUntilEmpty()
+    jobs = java.statusStore().jobsList(None)
+    return {
+        jobs.apply(number).jobId(): jobs.apply(number).numTasks() for number in range(jobs.size())
+    }
+
+
+def test_files_that_arrive_are_listed_by_few_tasks(place: Place, spark: SparkSession) -> None:
+    place.publish("x", *range(40))  # From 33 on, Spark would start a task for each.
+    jobs = _tasks_by_job(spark).keys()
+    place.run(changes=None)
+    assert max(count for job, count in _tasks_by_job(spark).items() if job not in jobs) <= 8
 
 
 def test_a_batch_that_is_in_the_manifests_is_not_done_again(place: Place) -> None:

@@ -16,6 +16,7 @@ from twigcast.matching import Matcher
 from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import cut, plan_bytes
+from twigcast.spark.worker.columns import matching_names
 from twigcast.spark.worker.labels import labels_bytes, labels_of, loaded_names
 from twigcast.spark.worker.matching import (
     DOCUMENTS,
@@ -24,7 +25,6 @@ from twigcast.spark.worker.matching import (
     loaded_matcher,
     loads,
     match_batches,
-    matching_names,
     open_chunks,
     readable,
 )

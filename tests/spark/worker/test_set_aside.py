@@ -25,9 +25,9 @@ from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker import shard_probes as visits
 from twigcast.spark.worker.broker_tree import BrokerTree
 from twigcast.spark.worker.chunks import cut, plan_bytes
+from twigcast.spark.worker.columns import matching_names
 from twigcast.spark.worker.crossings import CrossingModel, ways_of
-from twigcast.spark.worker.hops.rows import carry_documents
-from twigcast.spark.worker.matching import match_batches, matching_names, open_chunks
+from twigcast.spark.worker.matching import match_batches, open_chunks
 from twigcast.spark.worker.parquet_parts import DEAD_LETTERS, DELIVERIES, write_outcomes
 from twigcast.spark.worker.set_aside import (
     Refusal,
@@ -149,17 +149,6 @@ def test_who_ends_a_worker_is_not_held_up(
     _raising(monkeypatch, worker, "sha256", error)  # type: ignore[arg-type]
     with pytest.raises(type(error)):
         list(match_batches([_batch(*FIVE)], Matcher({0: "//a"})))
-
-
-@EVERY_ERROR
-def test_documents_on_their_way_are_set_aside_as_well(
-    monkeypatch: pytest.MonkeyPatch, error: Exception
-) -> None:
-    _raising(monkeypatch, worker, "sha256", error)
-    (found,) = carry_documents([_batch(*FIVE)], spool=b"s", ways=_ways())
-    assert found.column("stage").to_pylist() == [None, "parse", "internal", "read", None]
-    onward: list[Any] = found.column("onward").to_pylist()
-    assert list(map(len, onward)) == [1, 0, 0, 0, 1]
 
 
 @EVERY_ERROR

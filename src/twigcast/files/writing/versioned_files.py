@@ -21,7 +21,7 @@ import hashlib
 import mmap
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from twigcast.display import shown
@@ -44,6 +44,14 @@ class VersionedFile:
 
     path: Path
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedContent:
+    """What is in such a file, for readers who cannot get at the file; equal by its version."""
+
+    version: str
+    content: bytes = field(compare=False, repr=False)
 
 
 @door("writing a compiled matcher")
@@ -83,11 +91,13 @@ def read_index(
         raise UsageError(f"cannot use {what}: {error}") from error
 
 
-def read_versioned(path: str | os.PathLike[str]) -> memoryview:
+def read_versioned(path: str | os.PathLike[str] | VersionedContent) -> memoryview:
     """What :func:`write_versioned` has written into a file, mapped.
 
     A :class:`UsageError` if it is not there, or is something else by now.
     """
+    if isinstance(path, VersionedContent):
+        return memoryview(path.content)
     content = _mapped(path, os.fspath(path))
     if not _compare(path, content, os.fspath(path)):
         raise UsageError(f"cannot use {path}: its name tells no version")

@@ -2,11 +2,24 @@
 
 How a compiled matcher reaches the workers was measured. A broadcast variable is copied into
 every Python worker, dropped when the worker does something else in between, and does not exist
-when Spark runs elsewhere and is only connected to (Spark Connect). So it travels as a *file* that
-Spark copies to every machine once (``addArtifacts``, which works in both cases), under a name
-that tells its content, since Spark refuses a second content for one name. Workers map the file,
-and keep what they have loaded in :func:`twigcast.spark.worker.matching.loaded_matcher`, which lies
-in an importable module: state in anything sent along with a task would be made anew for each task.
+when Spark runs elsewhere and is only connected to (Spark Connect). There are three ways, and what
+is known of the place chooses among them (:func:`shared`)::
+
+    Spark inside this process      the file itself, which workers map
+    elsewhere, up to 4 MB          carried: its bytes are part of the function that Spark sends
+    elsewhere, larger              a file that Spark copies to every machine (``addArtifacts``)
+
+What is *carried* needs no place that driver and workers share, and nothing of ours outlives the
+query: it works where neither files nor folders are to be had (serverless), and for a plan that is
+kept and used later. But Spark sends it with every task, and Spark Connect, which takes messages of
+128 MB at most, with every question about the plan. So what is larger is a file of the session,
+which both kinds of Spark have, under a name that tells its content, since Spark refuses a second
+content for one name. A folder on a shared store would do as well, but somebody would have to name
+it, and to clear it up.
+
+Either way workers keep what they have loaded, by version, in
+:func:`twigcast.spark.worker.matching.loaded_matcher`, which lies in an importable module: state in
+anything sent along with a task would be made anew for each task.
 
 So do the labels of its subscriptions (:mod:`~twigcast.spark.worker.labels`), and the ways through
 the network (:mod:`~twigcast.spark.worker.crossings`).
@@ -33,12 +46,10 @@ from uuid import uuid4
 
 import pyarrow as pa
 from pyspark import SparkFiles, TaskContext
-from pyspark.sql.types import ArrayType, StringType
 
 from twigcast.files import VersionedFile, write_index
-from twigcast.files.writing.versioned_files import write_versioned
+from twigcast.files.writing.versioned_files import VersionedContent, write_versioned
 from twigcast.language import LIBRARY_LIMITS, DocumentLimits
-from twigcast.spark.session.compatibility import arrow_function
 from twigcast.spark.session.session import is_connected_to, is_embedded
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import CARRIED_BYTES_MAX, plan_bytes
@@ -54,7 +65,6 @@ if TYPE_CHECKING:
 
     from twigcast.files import Entry
     from twigcast.matching import Matcher
-    from twigcast.spark.session.compatibility import ColumnFunction
     from twigcast.spark.storage.sources import Publications
     from twigcast.spark.worker.crossings import CrossingModel
 
@@ -84,63 +94,79 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A file that workers can get: where they are told it lies, or out of what they are sent."""
+
+    file: VersionedFile
+    carried: VersionedContent | None = None
+
+    @property
+    def place(self) -> str | VersionedContent:
+        """Where it is, on a worker."""
+        return self.carried or located(self.file)
+
+
+@dataclass(frozen=True, slots=True)
 class SharedMatcher:
     """A compiled matcher, as a file that workers can get."""
 
-    file: VersionedFile
+    shared: SharedFile
     engine: str
+
+    @property
+    def file(self) -> VersionedFile:
+        """The file."""
+        return self.shared.file
 
     def load(self, limits: DocumentLimits = LIBRARY_LIMITS) -> Matcher:
         """The matcher for documents within limits, on a worker, which keeps it."""
-        return worker.loaded_matcher(located(self.file), self.file.version, self.engine, limits)
+        return worker.loaded_matcher(self.shared.place, self.file.version, self.engine, limits)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedLabels:
     """What stands behind the positions that matchers answer with, as files for workers."""
 
-    labels: VersionedFile
-    crossings: VersionedFile | None = None
+    labels: SharedFile
+    crossings: SharedFile | None = None
     """The crossing model of a network of brokers; None if there is only one."""
 
     @property
     def files(self) -> list[VersionedFile]:
         """All of them."""
-        return [self.labels, *([self.crossings] if self.crossings else [])]
+        return [self.labels.file, *([self.crossings.file] if self.crossings else [])]
 
     def load(self) -> pa.RecordBatch:
         """The labels, on a worker."""
-        return loaded_labels(located(self.labels))
+        return loaded_labels(self.labels.place)
 
     def load_names(self) -> pa.Array[Any]:
         """The names of the subscriptions alone, on a worker."""
-        return loaded_names(located(self.labels))
+        return loaded_names(self.labels.place)
 
     def load_crossings(self) -> CrossingModel | None:
         """The crossing model, on a worker."""
-        return loaded_ways(located(self.crossings)) if self.crossings else None
+        return loaded_ways(self.crossings.place) if self.crossings else None
 
 
 def share_matcher(spark: SparkSession, matcher: Matcher, *, engine: str = "auto") -> SharedMatcher:
     """Write a matcher, and make it known to workers."""
-    shared = SharedMatcher(write_index(shared_folder(), matcher), engine)
-    share(spark, shared.file)
-    return shared
+    return SharedMatcher(shared(spark, write_index(shared_folder(), matcher)), engine)
 
 
 def share_labels(
     spark: SparkSession, labels: pa.RecordBatch, crossings: CrossingModel | None = None
 ) -> SharedLabels:
     """Write labels and a crossing model, and make them known to workers."""
-    folder, content = shared_folder(), labels_bytes(labels)
-    shared = SharedLabels(
-        write_versioned(folder, stem="labels", ending=".arrow", content=content),
-        None
-        if crossings is None
-        else write_versioned(folder, stem="ways", ending=".npz", content=ways_bytes(crossings)),
+
+    def written(stem: str, ending: str, content: bytes) -> SharedFile:
+        file = write_versioned(shared_folder(), stem=stem, ending=ending, content=content)
+        return shared(spark, file)
+
+    return SharedLabels(
+        written("labels", ".arrow", labels_bytes(labels)),
+        None if crossings is None else written("ways", ".npz", ways_bytes(crossings)),
     )
-    share(spark, *shared.files)
-    return shared
 
 
 def documents_in_chunks(
@@ -169,21 +195,21 @@ def documents_in_table(table: DataFrame, publications: Publications) -> Document
     return Documents(table, lambda rows: rows, publications.document_limits)
 
 
-def matching_function(matcher: SharedMatcher, labels: SharedLabels) -> ColumnFunction:
-    """A function of a column of documents: the ids of the subscriptions that match."""
-
-    def matching_ids(*columns: pa.Array[Any]) -> pa.Array[Any]:
-        contents = worker.documents_in(columns)
-        return worker.matching_names(contents, matcher.load(), labels.load_names())
-
-    return arrow_function(matching_ids, ArrayType(StringType()))
-
-
 def part_name() -> str:
     """A name for what this attempt of a task writes, which no other attempt has."""
     context = TaskContext.get()
     number = context.partitionId() if context else 0
     return f"part-{number:05}-{uuid4()}.snappy.parquet"
+
+
+def shared(spark: SparkSession, file: VersionedFile) -> SharedFile:
+    """A file made known to workers, or sent along with each task where it is small."""
+    if not is_embedded(spark) and file.path.stat().st_size <= CARRIED_BYTES_MAX:
+        with _LOCK:
+            _USED[file.path] += 1
+        return SharedFile(file, VersionedContent(file.version, file.path.read_bytes()))
+    share(spark, file)
+    return SharedFile(file)
 
 
 def share(spark: SparkSession, *files: VersionedFile) -> None:

@@ -20,8 +20,8 @@ Spark's for a document. So hop 50 costs what hop 1 does.
 parts of tables are. A local checkpoint is no quicker, and is lost with its executor; and behind its
 shuffle, Spark might put together what different attempts of one task have answered.
 
-Where workers cannot write to the output, documents travel with rows of Spark's, by a shuffle for
-each hop (:mod:`~twigcast.spark.plans.hops_by_spark`).
+Where workers cannot write to the output there is nowhere to put a document down between hops: the
+plan is for folders that all workers share.
 
 Documents go over a link exactly where the plan ``fused`` says they do, and where routers send them.
 """
@@ -38,6 +38,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from twigcast.errors import UsageError
 from twigcast.spark.plans.distribution import (
     SharedLabels,
     located,
@@ -46,7 +47,6 @@ from twigcast.spark.plans.distribution import (
     share_labels,
     shared_folder,
 )
-from twigcast.spark.plans.hops_by_spark import HopsBySpark
 from twigcast.spark.plans.writers import LocalTables, attempts_folder, sums_of_receipts
 from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.storage import tables
@@ -75,6 +75,11 @@ if TYPE_CHECKING:
     from twigcast.spark.worker.crossings import CrossingModel
 
 _Row = TypeVar("_Row")
+
+HOPS_ELSEWHERE = (
+    "the plan hops puts documents down between brokers, in the output folder: give one that all "
+    "workers share, or take the plan fused"
+)
 
 TASK_VISITS_MIN = 250
 """A task with fewer visits would cost more to start than it has to do."""
@@ -124,11 +129,10 @@ class HopsPlan:
     def run(
         self, spark: SparkSession, output: BatchOutput, documents: Documents
     ) -> Iterator[TableWriter]:
-        """Bring documents to the brokers, in the way that suits the output."""
+        """Bring documents to the brokers."""
         attempts, between = attempts_folder(output), output.attempts("hops")
         if attempts is None or between is None:
-            yield HopsBySpark(spark, output, documents, self)
-            return
+            raise UsageError(HOPS_ELSEWHERE)
         yield Hops(spark, output, _Tasks(documents, self, attempts=attempts, between=between))
 
     @property

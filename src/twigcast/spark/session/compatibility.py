@@ -6,6 +6,7 @@ file's work:
 
     from_arrow_schema, utc_arrow_schema    schemas, from Arrow and to it
     arrow_function                         since 4.1; 4.0 hands over pandas
+    arrow_stream_function                  since 4.1
     repartition_by_number                  since 4.1; in 4.0 by numbers whose hashes are known
     gateway, take_gateway, …               the Java machine, and what pyspark remembers of it
     hadoop                                 Hadoop's file systems
@@ -15,25 +16,30 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
+import pyspark
 from pyspark import SparkContext, java_gateway
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas import functions
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
+
+from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql._typing import UserDefinedFunctionLike
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import DataType
 
 __all__ = [
     "ColumnFunction",
     "arrow_function",
+    "arrow_stream_function",
     "forget_gateway",
     "from_arrow_schema",
     "gateway",
@@ -72,11 +78,40 @@ def arrow_function(function: Callable[..., pa.Array[Any]], answer: DataType) -> 
         made = functions.arrow_udf(of_arrow, answer)  # type: ignore[call-overload]
         return made
 
+    if isinstance(answer, StructType):
+        raise UsageError(
+            f"structures are for Spark 4.1 and newer, and this is {pyspark.__version__}: "
+            "take matches, or Pipeline.disseminate"
+        )
+
     def of_pandas(*columns: pd.Series) -> pd.Series:
         return function(*map(pa.Array.from_pandas, columns)).to_pandas()
 
     made = functions.pandas_udf(of_pandas, answer)  # type: ignore[call-overload]
     return made
+
+
+def arrow_stream_function(
+    function: Callable[[Iterator[tuple[pa.Array[Any], ...]]], Iterator[pa.Array[Any]]],
+    answer: DataType,
+) -> ColumnFunction:
+    """A function from batches of several Arrow columns to batches of one, as one of Spark's.
+
+    Spark asks for it once, whatever is made of its answer: it is called not deterministic, or a
+    filter on the answer would have it asked for every row twice.
+    """
+    if not hasattr(functions, "arrow_udf"):
+        raise UsageError(
+            f"DataFrames are matched by Spark 4.1 and newer, and this is {pyspark.__version__}: "
+            "use Pipeline.disseminate"
+        )
+
+    def of_arrow(columns: Iterator[tuple[pa.Array, ...]]) -> Iterator[pa.Array]:  # type: ignore[type-arg]
+        yield from function(columns)
+
+    made: Any = functions.arrow_udf(of_arrow, answer)  # type: ignore[call-overload]
+    asked_once: ColumnFunction = made.asNondeterministic()
+    return asked_once
 
 
 def repartition_by_number(frame: DataFrame, count: int, column: str) -> DataFrame:

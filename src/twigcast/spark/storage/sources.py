@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pyspark.sql import Column, DataFrame, Row, SparkSession, functions
 from pyspark.sql.types import BinaryType, StringType
@@ -154,18 +154,23 @@ def _local_file(path: AnyPath) -> str:
 
 def table_of(spark: SparkSession, publications: Publications) -> DataFrame | None:
     """The documents as a table with document, content and origin; None if they are plain files."""
+    frame = frame_of(spark, publications)
+    return None if frame is None else needed_columns(frame, publications)
+
+
+def frame_of(spark: SparkSession, publications: Publications) -> DataFrame | None:
+    """The table that documents are in, with all its columns; None if they are plain files."""
     if isinstance(publications.source, DataFrame):
-        return needed_columns(publications.source, publications)
+        return publications.source
     chosen = publications.format or format_of(publications.paths)
     if chosen is None:
         return None
     options = reading_options(chosen, publications)
     places = [_place(path) for path in publications.paths]
     try:
-        frame = spark.read.format(chosen).options(**options).load(places)
+        return spark.read.format(chosen).options(**options).load(places)
     except SPARK_FAILURES as error:
         raise UsageError(f"cannot read the publications as {chosen}: {cause(error)}") from error
-    return needed_columns(frame, publications)
 
 
 def reading_options(format: str, publications: Publications) -> dict[str, str | bool | float]:
@@ -223,6 +228,25 @@ def _place(path: str) -> str:
 
 def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:
     """A table of documents as workers want it: ``document``, ``content``, ``origin``."""
+    names = named_columns(frame, publications)
+    pairs = zip(names._fields, names.read(), strict=True)
+    return frame.select(*(column.alias(name) for name, column in pairs))
+
+
+class NamedColumns(NamedTuple):
+    """What the columns of a table of documents are called; None for what it has not."""
+
+    document: str | None
+    content: str
+    origin: str | None
+
+    def read(self) -> tuple[Column, Column, Column]:
+        """Name, content and origin, as workers want them."""
+        return _text_or_null(self.document), quoted(self.content), _text_or_null(self.origin)
+
+
+def named_columns(frame: DataFrame, publications: Publications) -> NamedColumns:
+    """Which columns of a table hold what; a :class:`UsageError` if that cannot be told."""
     content = _content_column(frame, publications.content_column)
     document = publications.document_column or next(
         (name for name in ("document", "path") if name in frame.columns and name != content), None
@@ -234,11 +258,7 @@ def needed_columns(frame: DataFrame, publications: Publications) -> DataFrame:
         raise UsageError(f"there is no column {origin!r} for the origins: {_has(frame)}")
     for name in (content, document, origin):
         _check_unique(frame, name)
-    return frame.select(
-        _text_or_null(document).alias("document"),
-        _column(content).alias("content"),
-        _text_or_null(origin).alias("origin"),
-    )
+    return NamedColumns(document, content, origin)
 
 
 def _check_unique(frame: DataFrame, name: str | None) -> None:
@@ -254,11 +274,11 @@ def _check_unique(frame: DataFrame, name: str | None) -> None:
 
 
 def _text_or_null(column: str | None) -> Column:
-    chosen = _column(column) if column else functions.lit(None)
+    chosen = quoted(column) if column else functions.lit(None)
     return chosen.cast("string")
 
 
-def _column(name: str) -> Column:
+def quoted(name: str) -> Column:
     """The column of this name, whatever letters it has."""
     quoted = name.replace("`", "``")
     return functions.col(f"`{quoted}`")

@@ -39,7 +39,7 @@ import pyarrow.compute as pc
 from twigcast.covering import Advertisement
 from twigcast.covering.advertisements.advertisement import departure_from
 from twigcast.errors import DocumentError
-from twigcast.files.writing.versioned_files import read_versioned
+from twigcast.files.writing.versioned_files import VersionedContent, read_versioned
 from twigcast.language import Document, DocumentLimits
 from twigcast.spark.worker.broker_tree import BrokerTree
 
@@ -316,9 +316,9 @@ def ways_bytes(ways: CrossingModel) -> bytes:
 
 
 @lru_cache(maxsize=_KEPT)
-def loaded_ways(path: str) -> CrossingModel:
+def loaded_ways(place: str | VersionedContent) -> CrossingModel:
     """The ways in a file, read when this worker first asks for them."""
-    with np.load(io.BytesIO(read_versioned(path)), allow_pickle=False) as file:
+    with np.load(io.BytesIO(read_versioned(place)), allow_pickle=False) as file:
         promises: dict[int, tuple[Advertisement, ...]] = {}
         for number, text in zip(file["promising"].tolist(), file["promises"].tolist(), strict=True):
             promises[number] = (*promises.get(number, ()), Advertisement.parse(text))

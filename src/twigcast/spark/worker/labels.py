@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from twigcast.files.writing.versioned_files import read_versioned
+from twigcast.files.writing.versioned_files import VersionedContent, read_versioned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,16 +65,16 @@ def labels_bytes(labels: pa.RecordBatch) -> bytes:
 
 
 @lru_cache(maxsize=_KEPT)
-def loaded_labels(path: str) -> pa.RecordBatch:
+def loaded_labels(place: str | VersionedContent) -> pa.RecordBatch:
     """The labels in a file, mapped when this worker first asks for them."""
-    with pa.ipc.open_file(pa.py_buffer(read_versioned(path))) as reader:
+    with pa.ipc.open_file(pa.py_buffer(read_versioned(place))) as reader:
         return reader.get_batch(0)
 
 
 @lru_cache(maxsize=_KEPT)
-def loaded_names(path: str) -> Column:
+def loaded_names(place: str | VersionedContent) -> Column:
     """The subscriptions' own ids by position, as plain texts."""
-    return loaded_labels(path).column("subscription").cast(pa.string())
+    return loaded_labels(place).column("subscription").cast(pa.string())
 
 
 def _encoded(texts: Iterable[str | None]) -> Column:

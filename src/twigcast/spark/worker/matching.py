@@ -29,7 +29,7 @@ import socket
 from collections import Counter
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
@@ -37,10 +37,12 @@ import pyarrow.compute as pc
 
 from twigcast.display import printable
 from twigcast.door import door
-from twigcast.errors import DocumentError, TwigcastError, UsageError
+from twigcast.errors import DocumentError, TwigcastError
 from twigcast.files import open_entries, read_index
+from twigcast.files.writing.versioned_files import VersionedContent
 from twigcast.language import LIBRARY_LIMITS
 from twigcast.language.document.parse import encoded
+from twigcast.matching import Matcher
 from twigcast.spark.worker.chunks import read_chunk
 from twigcast.spark.worker.crossings import UNKNOWN, advertisement_violations, crossings, lists_of
 from twigcast.spark.worker.set_aside import (
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
 
     from twigcast.files import Entry, PublicationLimits
     from twigcast.language import DocumentLimits
-    from twigcast.matching import Matcher
     from twigcast.spark.worker.crossings import CrossingModel
 
     Column: TypeAlias = pa.Array[Any]
@@ -106,17 +107,22 @@ UNDECIDED = (
 _LOADS: Counter[str] = Counter()
 
 
-_MATCHING = "matching a document"
+MATCHING = "matching a document"
 _OPENING = "opening a document"
 
 
 @lru_cache(maxsize=_KEPT)
 def loaded_matcher(
-    path: str, version: str, engine: str = "auto", limits: DocumentLimits = LIBRARY_LIMITS
+    place: str | VersionedContent,
+    version: str,
+    engine: str = "auto",
+    limits: DocumentLimits = LIBRARY_LIMITS,
 ) -> Matcher:
     """The matcher in a file, loaded when this worker first asks for the version."""
     _LOADS[version] += 1
-    return read_index(path, engine=engine, limits=limits)
+    if isinstance(place, VersionedContent):
+        return Matcher.from_buffer(memoryview(place.content), engine=engine, limits=limits)
+    return read_index(place, engine=engine, limits=limits)
 
 
 def loads(version: str) -> int:
@@ -196,7 +202,7 @@ def match_batches(
     """
     for batch in batches:
         yield each_alone(
-            _MATCHING,
+            MATCHING,
             batch,
             lambda rows: outcomes_of(rows, matcher, version=version, ways=ways),
             aside=lambda row, error: outcome_aside(row, error, version=version),
@@ -248,6 +254,12 @@ def outcome_aside(row: pa.RecordBatch, error: TwigcastError, *, version: str) ->
         loads=loads(version),
         **refusal_by(error)._asdict(),
     )
+
+
+def sizes_of(contents: Column) -> list[int]:
+    """The bytes of each document, 0 where there is none."""
+    sizes = pc.binary_length(cast("pa.BinaryArray", contents))
+    return [size or 0 for size in sizes.to_pylist()]
 
 
 def size_of(content: Column) -> int | None:
@@ -358,49 +370,6 @@ def _redeclared(text: bytes) -> bytes:
     # With blanks at the end of a declaration that has become shorter, what follows stays in place,
     # and with it the columns that errors tell.
     return content.replace(b"?>", b" " * (len(text) - len(content)) + b"?>", 1)
-
-
-def documents_in(columns: Sequence[Column]) -> Column:
-    """The one column of documents that a function is called with; all else is a slip."""
-    kinds = [column.type for column in columns]
-    if len(kinds) != 1:
-        found = f"{len(kinds)} columns"
-    elif any(is_kind(kinds[0]) for is_kind in _DOCUMENT_KINDS):
-        return columns[0]
-    else:
-        found = f"one of {kinds[0]}"
-    raise UsageError(f"the function takes one column of documents, binary or text; it got {found}")
-
-
-_DOCUMENT_KINDS = (
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_string,
-    pa.types.is_large_string,
-    pa.types.is_null,
-)
-
-
-def matching_names(given: Column, matcher: Matcher, names: Column) -> Column:
-    """For each document the ids of the subscriptions it satisfies; null where it was refused."""
-    nobody = pa.nulls(1, pa.list_(names.type))
-    return each_alone(
-        _MATCHING,
-        given,
-        lambda documents: _matching_names(documents, matcher, names),
-        aside=lambda _document, _error: nobody,
-        joined=pa.concat_arrays,
-    )
-
-
-def _matching_names(given: Column, matcher: Matcher, names: Column) -> Column:
-    matches = matcher.match_batch(given).column("matches")
-    lengths = pc.fill_null(pc.list_value_length(matches), 0)
-    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(lengths)])
-    found: Column = pa.ListArray.from_arrays(
-        offsets, names.take(pc.list_flatten(matches)), mask=matches.is_null()
-    )
-    return found
 
 
 REFUSAL = pa.schema([OUTCOMES.field(name) for name in Refusal._fields])

@@ -291,7 +291,7 @@ class DeadLetters:
         """Take what could not be decided of some documents."""
         failed = pc.equal(outcomes.column("stage"), pa.scalar(INTERNAL))
         self.internal += failed.to_pylist().count(True)
-        for letters in (_refusals(outcomes), _undecided(outcomes, self._labels)):
+        for letters in (refusals(outcomes), undecided_pairs(outcomes, self._labels)):
             if len(letters):
                 self._waiting.append(letters)
                 self._rows += len(letters)
@@ -314,7 +314,7 @@ class DeadLetters:
             self._part.write([_whole(column) for column in rows.columns])
 
 
-_LETTER = pa.schema(
+LETTER = pa.schema(
     [
         pa.field("document", pa.string()),
         pa.field("subscription", pa.string()),
@@ -323,14 +323,16 @@ _LETTER = pa.schema(
 )
 
 
-def _refusals(outcomes: pa.RecordBatch) -> pa.Table:
+def refusals(outcomes: pa.RecordBatch) -> pa.Table:
+    """A dead letter for each document that was refused."""
     refused = outcomes.filter(pc.is_valid(outcomes.column("stage")))
-    told = {name: refused.column(name) for name in _LETTER.names if name != "subscription"}
+    told = {name: refused.column(name) for name in LETTER.names if name != "subscription"}
     told["subscription"] = pa.nulls(len(refused), pa.string())
-    return pa.table({name: told[name] for name in _LETTER.names}, schema=_LETTER)
+    return pa.table({name: told[name] for name in LETTER.names}, schema=LETTER)
 
 
-def _undecided(outcomes: pa.RecordBatch, labels: pa.RecordBatch) -> pa.Table:
+def undecided_pairs(outcomes: pa.RecordBatch, labels: pa.RecordBatch) -> pa.Table:
+    """A dead letter for each pair of document and subscription that stays undecided."""
     lists = outcomes.column("undecided")
     documents, positions = pc.list_parent_indices(lists), pc.list_flatten(lists)
     rows = len(positions)
@@ -344,7 +346,7 @@ def _undecided(outcomes: pa.RecordBatch, labels: pa.RecordBatch) -> pa.Table:
             nowhere,
             nowhere,
         ],
-        schema=_LETTER,
+        schema=LETTER,
     )
 
 

@@ -27,9 +27,7 @@ from twigcast.files import Subscription, SubscriptionFile
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
-from twigcast.routing.events import BrokerId, Publication
 from twigcast.routing.static.route_computation import spread
-from twigcast.routing.static.static_broker import RoutingDecision
 from twigcast.routing.strategy import Strategy, advertised, covering, flooding, piggyback
 from twigcast.spark.storage.tables import TABLES, parquet_schema
 from twigcast.spark.worker.broker_tree import BrokerTree
@@ -61,7 +59,6 @@ from twigcast.spark.worker.hops.hop import (
     write_hop,
 )
 from twigcast.spark.worker.hops.needless import count_needless
-from twigcast.spark.worker.hops.rows import make_row_visits
 from twigcast.spark.worker.hops.tables import HopTables, tables_of, write_tables
 from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX, match_batches
@@ -363,33 +360,6 @@ def test_an_undecided_pair_is_a_dead_letter_and_its_document_goes_on(
     assert [row[1:3] for row in sorted(expected.dead_letters)] == [("0", "match"), ("1", "match")]
     assert len(expected.traffic) == 2
     assert stage.hops([document]) == expected
-
-
-class _Poisoned:
-    """A broker that a certain document makes fail in a way nobody foresaw."""
-
-    def decide(self, publication: Publication, *_: object, **__: object) -> RoutingDecision:
-        if publication.content == b"<poison/>":
-            raise ZeroDivisionError("the sky fell")
-        return RoutingDecision((BrokerId("B2"),), (0,), annotations=(None,))
-
-
-def test_an_unforeseen_error_costs_the_document_that_raised_it(tmp_path: Path) -> None:
-    tree = Stage(tmp_path, line(2), [("B1", Pattern.parse("//a"))], piggyback()).tree
-    contents = [b"<a/>", b"<poison/>", b"<a/>"]
-    row = {"spool": b"s", "batch": 0, "row": 0, "bytes": 9, "broker": 0, "came_by": -1}
-    going = [
-        {**row, "flooded": False, "document": "d", "origin": 0, "content": content}
-        for content in contents
-    ]
-    batch = pa.RecordBatch.from_pylist(going, schema=pa.unify_schemas([HOP_VISITS, SPOOLED]))
-    tables: Any = SimpleNamespace(broker=lambda _: _Poisoned(), loads=1)
-    (answered,) = make_row_visits([batch], tree=tree, tables=tables, hops=0)
-    assert answered.column("matches").to_pylist() == [[0], None, [0]]
-    onward: list[Any] = answered.column("onward").to_pylist()
-    assert [[to["broker"] for to in each] for each in onward] == [[1], [], [1]]
-    assert answered.column("stage").to_pylist() == [None, "internal", None]
-    assert "ZeroDivisionError: the sky fell" in str(answered.column("reason")[1].as_py())
 
 
 def test_what_nobody_foresaw_costs_a_document_the_rest_of_its_way(

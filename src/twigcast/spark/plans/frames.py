@@ -1,0 +1,104 @@
+"""DataFrames out of DataFrames: the rows of the tables of a run, as plans of Spark's own.
+
+    documents --outcomes--> documents with a column ``outcome``
+                              |--> deliveries      a row for each document and subscription
+                              |--> dead letters    a row for each refusal and undecided pair
+                              +--> traffic         a row for each document and link
+
+The column is the answer of a function in Python (:mod:`~twigcast.spark.plans.functions`); all else
+is Spark's own, and neither reads nor writes a file of ours. So the frames are what any others are:
+they may stream, be joined and filtered, and be written wherever Spark can write. The columns of
+the input stand beside ours, but for the one with the names of documents, which ``document`` takes
+the place of. Those that nobody wants in the end are not carried at all.
+
+Whoever is handed outcomes takes rows out of them, and whoever is handed documents makes outcomes
+first. So outcomes that are kept (``cache``, or a table of one's own) are matched once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as sql
+
+from twigcast.errors import UsageError
+from twigcast.spark.plans.functions import OUTCOME, outcome_function
+from twigcast.spark.storage.sources import named_columns, quoted
+from twigcast.spark.storage.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+    from twigcast.spark.plans.fused import FusedPlan
+    from twigcast.spark.storage.sources import Publications
+
+NAME = "outcome"
+"""The column that holds all that is known of a document."""
+
+_ROWS = "__twigcast_rows"
+_ROWS_OF = {
+    "deliveries": ("document", "document_hash"),
+    "dead_letters": ("document",),
+    "traffic": ("document", "bytes"),
+}
+"""What stands in front of the rows of each frame."""
+_LISTS = {"traffic": "crossed"}
+
+
+def has_outcomes(frame: DataFrame) -> bool:
+    """Whether documents have met their subscriptions already."""
+    named = [field for field in frame.schema if field.name.lower() == NAME]
+    if not named:
+        return False
+    if named[0].dataType.simpleString() == OUTCOME.simpleString():
+        return True
+    raise UsageError(f"there is a column {named[0].name!r}, which is none of ours; rename it")
+
+
+def outcomes_of(frame: DataFrame, publications: Publications, plan: FusedPlan) -> DataFrame:
+    """The documents of a table, and their outcomes in a column beside them."""
+    names = named_columns(frame, publications)
+    if "document" in _lowered(frame.columns) and names.document not in {"document", None}:
+        raise UsageError(
+            f"the names are in the column {names.document!r}, and there is another column "
+            "'document'; rename that one"
+        )
+    match = outcome_function(plan.matcher, plan.shared, publications.document_limits)
+    return frame.withColumn(NAME, match(*names.read()))
+
+
+def rows_of(table: str, outcomes: DataFrame) -> DataFrame:
+    """The rows that a table has for each of the documents, with all their columns."""
+    told = _ROWS_OF[table]
+    list_name = _LISTS.get(table, table)
+    carried = [name for name in outcomes.columns if name.lower() not in {NAME, *told}]
+    own = OUTCOME[list_name].dataType.elementType.names  # type: ignore[attr-defined]
+    _check_free(table, carried, (*told, *own))
+    # Taken out of the structure first, so that rows do not carry the whole of it.
+    taken = outcomes.select(
+        *(sql.col(f"{NAME}.{name}").alias(name) for name in told),
+        sql.col(f"{NAME}.{list_name}").alias(_ROWS),
+        *map(quoted, carried),
+    )
+    rows = taken.select(*told, sql.inline(_ROWS), *map(quoted, carried))
+    comments = {field.name: field.metadata for field in TABLES[table]}
+    described = (
+        sql.col(name).alias(name, metadata=comments.get(name, {})) for name in (*told, *own)
+    )
+    return rows.select(*described, *map(quoted, carried))
+
+
+def _check_free(table: str, carried: Sequence[str], own: Sequence[str]) -> None:
+    """A :class:`UsageError` if a column of the input is called like one of ours."""
+    taken = [name for name in carried if name.lower() in own]
+    if taken:
+        raise UsageError(
+            f"{table} have columns of the same name as the documents: {', '.join(taken)}; rename "
+            "those of the documents, or drop them"
+        )
+
+
+def _lowered(names: Sequence[str]) -> set[str]:
+    return {name.lower() for name in names}
