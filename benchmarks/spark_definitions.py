@@ -1,4 +1,4 @@
-"""What is measured of the pipeline on Spark beside matching: ``routes`` and ``programs``.
+"""What is measured of the pipeline on Spark beside matching: DataFrames, routes, programs.
 
 The expected numbers are counts that reproduce on every machine.
 """
@@ -48,6 +48,30 @@ def _routes(
         turns=1,
         heavy=size != "10k",
         brokers=127,
+    )
+
+
+def _frames() -> Definition:
+    """Deliveries as a DataFrame that Spark writes, beside the run that writes them itself."""
+    bar = Bar(
+        says="deliveries(df) into Parquet, 1,000 subscriptions: at least 60 % of the documents "
+        "per CPU second of a run",
+        engine="spark deliveries",
+        figure="documents_per_cpu_s",
+        over=("spark run", "documents_per_cpu_s"),
+        at_least=0.6,
+    )
+    return Definition(
+        name="nitf-spark-frames-1k",
+        kind="on_spark",
+        workload="nitf/d6_w20_s20_p1",
+        subscriptions=1_000,
+        documents=20_000,
+        engines=("spark run", "spark deliveries"),
+        expected={"all": 195_600, "sample": 195_600},
+        bars=(bar,),
+        turns=FEWER_TURNS,
+        heavy=True,
     )
 
 
@@ -105,6 +129,7 @@ def _dumps(size: str, documents: int, *, all_of: int, sample: int) -> Definition
 SPARK_DEFINITIONS = (
     _dumps("100mb", 20_000, all_of=1_803_040, sample=90_152),
     _dumps("1gb", 200_000, all_of=18_030_400, sample=90_152),
+    _frames(),
     _programs({2_000: 233_189, 10_000: 1_153_823, 20_000: 2_307_559, 40_000: 4_612_898}),
     _routes("mixed", "10k", 10_000, routes=(10_090, 2_397), distinct=9_739, covered=9_738),
     _routes(

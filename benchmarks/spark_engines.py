@@ -6,7 +6,8 @@ An engine takes a table of documents and expressions:
 - ``spark xpath_boolean``: Spark SQL's own function, one literal expression per column, no Python;
 - ``spark one by one``: lxml's compiled expressions in ``mapInArrow``;
 - ``spark twigcast_match``: our function of a column;
-- ``spark run``: the whole job, which also writes its tables as Parquet.
+- ``spark run``: the whole job, which also writes its tables as Parquet;
+- ``spark deliveries``: the same deliveries as a DataFrame, which Spark writes as Parquet.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pyspark.sql import DataFrame, functions
 
 from benchmarks.engines import ENGINES, Documents
 from benchmarks.processes import Used, used
-from twigcast.spark import Progress, matches, run_batch
+from twigcast.spark import Pipeline, Progress, matches, run_batch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +119,7 @@ def _run(documents: DataFrame, expressions: Sequence[str], sample: int) -> Outco
         subscriptions = dict(enumerate(expressions))
         run = run_batch(subscriptions, documents, out, spark=session, progress=listen)
         ended, wall = used(), time.perf_counter()
-        deliveries = session.read.parquet(f"{out}/deliveries")
-        few = deliveries.where(functions.col("document").cast("long") < sample)
-        answers: dict[int, list[int]] = {}
-        for row in few.select("document", "subscription").collect():
-            answers.setdefault(int(row["document"]), []).append(int(row["subscription"]))
+        answers = _sample(session.read.parquet(f"{out}/deliveries"), sample)
     ((ready, ready_wall),) = compiled
     return Outcome(
         compiling=ready - begun,
@@ -133,10 +130,38 @@ def _run(documents: DataFrame, expressions: Sequence[str], sample: int) -> Outco
     )
 
 
+def _deliveries(documents: DataFrame, expressions: Sequence[str], sample: int) -> Outcome:
+    """Our DataFrame, without the content, in a table that Spark writes."""
+    session, begun = documents.sparkSession, used()
+    pipeline = Pipeline(session, subscriptions=dict(enumerate(expressions)))
+    deliveries = pipeline.deliveries(documents).drop("content")
+    ready, wall = used(), time.perf_counter()
+    with TemporaryDirectory() as folder:
+        deliveries.write.parquet(f"{folder}/deliveries")
+        ended, ended_wall = used(), time.perf_counter()
+        written = session.read.parquet(f"{folder}/deliveries")
+        return Outcome(
+            compiling=ready - begun,
+            matching=ended - ready,
+            wall_s=ended_wall - wall,
+            matches=written.count(),
+            sample=_sample(written, sample),
+        )
+
+
+def _sample(deliveries: DataFrame, sample: int) -> dict[int, list[int]]:
+    few = deliveries.where(functions.col("document").cast("long") < sample)
+    answers: dict[int, list[int]] = {}
+    for row in few.select("document", "subscription").collect():
+        answers.setdefault(int(row["document"]), []).append(int(row["subscription"]))
+    return answers
+
+
 SPARK_ENGINES: dict[str, SparkEngine] = {
     "spark parse": _planned(_in_python("parse")),
     "spark xpath_boolean": _planned(_xpath_boolean),
     "spark one by one": _planned(_in_python("one by one")),
     "spark twigcast_match": _planned(_twigcast_match),
     "spark run": _run,
+    "spark deliveries": _deliveries,
 }
