@@ -247,6 +247,9 @@ def test_the_limit_can_be_raised(spark: SparkSession, tmp_path: Path) -> None:
     [
         ("content string, outcome string", {}, "a column 'outcome', which is none of ours"),
         ("content string, document string, name string", {"document_column": "name"}, "rename"),
+        ("document string", {"content_column": "document"}, "'document' does not hold the names"),
+        ("content string, Document string", {}, "name it with document_column"),
+        ("content string, document_hash string", {}, "same name as the documents: document_hash"),
         ("content string, Broker string", {}, "same name as the documents: Broker"),
         ("document string", {}, "no column 'content'"),
         ("content int", {}, "documents are binary or text"),

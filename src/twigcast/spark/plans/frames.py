@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 NAME = "outcome"
 """The column that holds all that is known of a document."""
 
+_DOCUMENT = "document"
 _ROWS = "__twigcast_rows"
 _ROWS_OF = {
     "deliveries": ("document", "document_hash"),
@@ -60,10 +61,11 @@ def has_outcomes(frame: DataFrame) -> bool:
 def outcomes_of(frame: DataFrame, publications: Publications, plan: FusedPlan) -> DataFrame:
     """The documents of a table, and their outcomes in a column beside them."""
     names = named_columns(frame, publications)
-    if "document" in _lowered(frame.columns) and names.document not in {"document", None}:
+    taken = [name for name in frame.columns if name.lower() == _DOCUMENT and name != names.document]
+    if taken:
         raise UsageError(
-            f"the names are in the column {names.document!r}, and there is another column "
-            "'document'; rename that one"
+            f"the column {taken[0]!r} does not hold the names of documents, which are called so in "
+            "what is made of them; rename it, or name it with document_column"
         )
     match = outcome_function(plan.matcher, plan.shared, publications.document_limits)
     return frame.withColumn(NAME, match(*names.read()))
@@ -73,7 +75,7 @@ def rows_of(table: str, outcomes: DataFrame) -> DataFrame:
     """The rows that a table has for each of the documents, with all their columns."""
     told = _ROWS_OF[table]
     list_name = _LISTS.get(table, table)
-    carried = [name for name in outcomes.columns if name.lower() not in {NAME, *told}]
+    carried = [name for name in outcomes.columns if name.lower() not in {NAME, _DOCUMENT}]
     own = OUTCOME[list_name].dataType.elementType.names  # type: ignore[attr-defined]
     _check_free(table, carried, (*told, *own))
     # Taken out of the structure first, so that rows do not carry the whole of it.
@@ -98,7 +100,3 @@ def _check_free(table: str, carried: Sequence[str], own: Sequence[str]) -> None:
             f"{table} have columns of the same name as the documents: {', '.join(taken)}; rename "
             "those of the documents, or drop them"
         )
-
-
-def _lowered(names: Sequence[str]) -> set[str]:
-    return {name.lower() for name in names}
