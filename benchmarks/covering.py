@@ -25,7 +25,7 @@ from benchmarks.definition import Definition
 from benchmarks.measure import Measurement, digest, peak_bytes, timed
 from benchmarks.workloads import drawn
 from twigcast.covering import CoverIndex, FactorizationTree, SubscriptionTree
-from twigcast.covering.containment.covers import CompiledPattern, decide_compiled, ready
+from twigcast.covering.containment.covers import CompiledPattern, compiled_form, decide_compiled
 from twigcast.covering.index.engine import CoverSearch
 from twigcast.language import Pattern
 
@@ -41,27 +41,27 @@ class LinearScan:
     """The naive way: every pattern is asked about."""
 
     def __init__(self) -> None:
-        self._ready: dict[int, CompiledPattern] = {}
+        self._compiled: dict[int, CompiledPattern] = {}
 
     def add(self, id: int, pattern: Pattern | str) -> None:
-        """Make a pattern ready and keep it."""
+        """Compile a pattern and keep it."""
         parsed = Pattern.parse(pattern) if isinstance(pattern, str) else pattern
-        self._ready[id] = ready(parsed.condition)
+        self._compiled[id] = compiled_form(parsed.condition)
 
     def remove(self, id: int) -> None:
         """Forget a pattern."""
-        del self._ready[id]
+        del self._compiled[id]
 
     def covering(self, pattern: Pattern | str) -> list[int]:
         """What covers it."""
-        probe, kept = ready(Pattern(pattern).condition), self._ready
+        probe, kept = compiled_form(Pattern(pattern).condition), self._compiled
         return [
             one for one in sorted(kept) if decide_compiled(wider=kept[one], narrower=probe).covers
         ]
 
     def covered(self, pattern: Pattern | str) -> list[int]:
         """What it covers."""
-        probe, kept = ready(Pattern(pattern).condition), self._ready
+        probe, kept = compiled_form(Pattern(pattern).condition), self._compiled
         return [
             one for one in sorted(kept) if decide_compiled(wider=probe, narrower=kept[one]).covers
         ]

@@ -90,7 +90,7 @@ def test_what_is_no_iterable_is_a_slip(name: str) -> None:
 
 FUNCTIONS: dict[str, Callable[[], object]] = {
     "resolve": lambda: Schema.parse(DTD, resolve=raising),
-    "ready_of": lambda: CoverIndex(ready_of=raising).add(1, "//a"),
+    "compiled_of": lambda: CoverIndex(compiled_of=raising).add(1, "//a"),
     "tell": lambda: reduced(["//a"], report=raising),
     "clock": lambda: run(clock=raising),
     "clock of costs": lambda: run(costs=Measured(raising)),
@@ -125,7 +125,7 @@ def test_what_a_mapping_raises_is_a_slip_with_its_cause() -> None:
 
 
 def test_an_index_whose_patterns_cannot_be_made_ready_is_as_it_was() -> None:
-    index = CoverIndex(ready_of=raising)
+    index = CoverIndex(compiled_of=raising)
     with pytest.raises(Own):
         index.add(1, "//a")
     assert (len(index), index.roots(), 1 in index) == (0, [], False)

@@ -428,7 +428,7 @@ TAKEN_FROM_US = CALLED_BY_US | {"PublicationLimits.unpacked_bytes_max", "Tally.c
 """What is public to be read, and is called by Twigcast itself, with what it has made."""
 
 
-CALLBACKS = {"add", "clock", "ready_of", "report", "resolve", "tell"}
+CALLBACKS = {"add", "clock", "compiled_of", "report", "resolve", "tell"}
 """Functions of the caller's: what they raise is its own, whatever it is."""
 
 

@@ -264,9 +264,9 @@ def test_every_call_at_once_with_slow_matches_among_them() -> None:
 # The cover index asks Python what follows from what, while it is locked.
 
 COVER = """
-    from twigcast.covering.containment.covers import ready
+    from twigcast.covering.containment.covers import compiled_form
     def twigs(xpath):
-        made = ready(condition(xpath))
+        made = compiled_form(condition(xpath))
         return made.groups, tuple(target.twig for target in made.targets)
 """
 

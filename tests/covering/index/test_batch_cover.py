@@ -13,7 +13,7 @@ from tests.covering.drawn import drawn_path
 from tests.covering.pairs import drawn_mixed
 from tests.covering.papers.test_subscription_tree import Everything, top_classes
 from twigcast.covering.bits import each_bit
-from twigcast.covering.containment.covers import CompiledPattern, Verdict, ready
+from twigcast.covering.containment.covers import CompiledPattern, Verdict, compiled_form
 from twigcast.covering.index import cover_index as cover_index_module
 from twigcast.covering.index import native
 from twigcast.covering.index.batch_cover import minimal_sets
@@ -80,15 +80,15 @@ def test_what_was_made_ready_is_made_once_by_whoever_keeps_it() -> None:
     kept: dict[Pattern, CompiledPattern] = {}
     compiled: list[str] = []
 
-    def ready_of(pattern: Pattern) -> CompiledPattern:
+    def compiled_of(pattern: Pattern) -> CompiledPattern:
         if pattern not in kept:
             compiled.append(pattern.text)
-            kept[pattern] = ready(pattern.condition)
+            kept[pattern] = compiled_form(pattern.condition)
         return kept[pattern]
 
     patterns = dict.fromkeys(map(Pattern.parse, ("/a", "/a/b", "//c")), 1)
-    first = minimal_sets(patterns, ready_of=ready_of)
-    assert minimal_sets(patterns, ready_of=ready_of) == first
+    first = minimal_sets(patterns, compiled_of=compiled_of)
+    assert minimal_sets(patterns, compiled_of=compiled_of) == first
     assert sorted(compiled) == ["//c", "/a", "/a/b"]
 
 

@@ -9,10 +9,10 @@ import sys
 
 def test_features_do_not_depend_on_the_hash_seed() -> None:
     program = (
-        "from twigcast.covering.containment.covers import ready\n"
+        "from twigcast.covering.containment.covers import compiled_form\n"
         "from twigcast.covering.index.features import present_features, required_features\n"
         "from twigcast.language import Pattern\n"
-        "made = ready(Pattern('/a//b[@c = \"x\"]/*[text() = 7]/d').condition)\n"
+        "made = compiled_form(Pattern('/a//b[@c = \"x\"]/*[text() = 7]/d').condition)\n"
         "print(required_features(made.groups), present_features(made.targets))"
     )
     texts = {

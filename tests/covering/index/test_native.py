@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.covering.drawn import drawn_path, drawn_pattern, drawn_tree
 from tests.strategies import NAMESPACES, THOROUGH
 from twigcast.covering import covers
-from twigcast.covering.containment.covers import CompiledPattern, decide_compiled, ready
+from twigcast.covering.containment.covers import CompiledPattern, compiled_form, decide_compiled
 from twigcast.covering.index import native
 from twigcast.covering.index.native import NativeCandidates
 from twigcast.files.schemas import shipped_schema
@@ -37,7 +37,7 @@ randoms = st.randoms(use_true_random=False)
 
 
 def made(text: str) -> CompiledPattern:
-    return ready(Pattern.parse(text, NAMESPACES).condition)
+    return compiled_form(Pattern.parse(text, NAMESPACES).condition)
 
 
 def drawn_valued(rng: Random) -> str:
@@ -221,7 +221,7 @@ def test_a_set_drawn_from_a_schema_is_decided_wholly() -> None:
 
 def test_a_pattern_of_hundreds_of_steps_is_left_open_where_it_could_cover() -> None:
     limits = PatternLimits(steps_in_row_max=1000)
-    deep = ready(Pattern.parse("/a" * 200, limits=limits).condition)
+    deep = compiled_form(Pattern.parse("/a" * 200, limits=limits).condition)
     candidates = NativeCandidates()
     for number, text in enumerate(("//a", "//b", "/a/a")):
         candidates.add(number, made(text))

@@ -136,13 +136,13 @@ class Everything:
     def __init__(self) -> None:
         self._numbers: dict[int, None] = {}
 
-    def add(self, number: int, ready: CompiledPattern) -> None:  # noqa: ARG002
+    def add(self, number: int, compiled: CompiledPattern) -> None:  # noqa: ARG002
         self._numbers[number] = None
 
     def remove(self, number: int) -> None:
         del self._numbers[number]
 
-    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:  # noqa: ARG002
+    def covering(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:  # noqa: ARG002
         return [], list(self._numbers)
 
     covered = covering

@@ -80,7 +80,7 @@ to ten milliseconds. Random trees of up to seven nodes need a tenth of it, and o
 up to sixteen nine needed more. A broker compares many pairs, and short patterns can use up all of
 it: forty of them would take more than a minute with ten times as much."""
 
-READY_MAX: Final = 4_096
+COMPILED_FORMS_MAX: Final = 4_096
 """Compiled conditions that are cached, some 16 MB: enough for several brokers in one process."""
 
 _INNER_BUDGET: Final = 10_000
@@ -182,8 +182,8 @@ class CompiledPattern(NamedTuple):
     """As the narrower side: the condition holds where one of these does."""
 
 
-@lru_cache(maxsize=READY_MAX)
-def ready(condition: Condition, *, of_document: bool = True) -> CompiledPattern:
+@lru_cache(maxsize=COMPILED_FORMS_MAX)
+def compiled_form(condition: Condition, *, of_document: bool = True) -> CompiledPattern:
     """The compiled form of a condition, cached.
 
     Without ``of_document`` it is a condition on any node.
@@ -228,7 +228,7 @@ def paths_of(schema: Schema) -> SchemaPaths:
 
 
 def _compiled(pattern: Pattern | str) -> CompiledPattern:
-    return ready(Pattern(pattern).condition)
+    return compiled_form(Pattern(pattern).condition)
 
 
 def covered_by_some(widers: Sequence[Twig], narrower: TargetTwig, steps: Steps) -> bool:
@@ -325,7 +325,10 @@ def follows(target: TargetTwig, node: int, wanted: Condition) -> bool:
 @lru_cache(maxsize=16_384)
 def _entails(stronger: Condition, weaker: Condition) -> bool:
     """Whether at every node the stronger condition implies the weaker one."""
-    wider, narrower = ready(weaker, of_document=False), ready(stronger, of_document=False)
+    wider, narrower = (
+        compiled_form(weaker, of_document=False),
+        compiled_form(stronger, of_document=False),
+    )
     return decide_compiled(wider=wider, narrower=narrower, budget=_INNER_BUDGET).covers
 
 

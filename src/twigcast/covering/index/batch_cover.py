@@ -24,7 +24,8 @@ covered indirectly. A second pass looks for such tops, and only for these the cl
 determined among all patterns.
 
 **Cost.** Two searches for each pattern among the tops, however many sets there are. Compiling a
-pattern for searches takes longer than both; ``ready_of`` may return compiled patterns from a cache.
+pattern for searches takes longer than both; ``compiled_of`` may return compiled patterns from a
+cache.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from twigcast.covering.bits import each_bit
-from twigcast.covering.containment.covers import COVER_BUDGET, CompiledPattern, ready
+from twigcast.covering.containment.covers import COVER_BUDGET, CompiledPattern, compiled_form
 from twigcast.covering.index.cover_index import CoverEngine, CoverIndex
 from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.language import Pattern
@@ -43,12 +44,12 @@ def minimal_sets(
     engine: CoverEngine = "auto",
     *,
     budget: int = COVER_BUDGET,
-    ready_of: Callable[[Pattern], CompiledPattern] | None = None,
+    compiled_of: Callable[[Pattern], CompiledPattern] | None = None,
 ) -> dict[Pattern, int]:
     """The minimal patterns, each with the sets in which it is minimal."""
-    compiled = {pattern: _compiled(pattern, ready_of) for pattern in patterns}
+    compiled = {pattern: _compiled(pattern, compiled_of) for pattern in patterns}
     search = _MinimalSearch(
-        patterns, lambda: CoverIndex(engine, budget=budget, ready_of=compiled.__getitem__)
+        patterns, lambda: CoverIndex(engine, budget=budget, compiled_of=compiled.__getitem__)
     )
     for number in sorted(range(len(patterns)), key=lambda each: _size(compiled[search.all[each]])):
         search.place(number)
@@ -57,9 +58,9 @@ def minimal_sets(
 
 
 def _compiled(
-    pattern: Pattern, ready_of: Callable[[Pattern], CompiledPattern] | None
+    pattern: Pattern, compiled_of: Callable[[Pattern], CompiledPattern] | None
 ) -> CompiledPattern:
-    return ready_of(pattern) if ready_of else ready(pattern.condition)
+    return compiled_of(pattern) if compiled_of else compiled_form(pattern.condition)
 
 
 def _size(compiled: CompiledPattern) -> int:

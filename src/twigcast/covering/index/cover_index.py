@@ -32,8 +32,8 @@ from twigcast.covering.containment.covers import (
     COVER_BUDGET,
     CompiledPattern,
     Tally,
+    compiled_form,
     decide_compiled,
-    ready,
 )
 from twigcast.covering.containment.disjuncts import narrower_twigs, wider_twigs
 from twigcast.covering.containment.homomorphism import TargetTwig, target_twig
@@ -76,7 +76,7 @@ class _IndexedPattern(NamedTuple):
     """One pattern of the set."""
 
     pattern: Pattern
-    ready: CompiledPattern
+    compiled: CompiledPattern
 
 
 class CoverIndex(Copied):
@@ -96,11 +96,11 @@ class CoverIndex(Copied):
         engine: CoverEngine = "auto",
         *,
         budget: int = COVER_BUDGET,
-        ready_of: Callable[[Pattern], CompiledPattern] | None = None,
+        compiled_of: Callable[[Pattern], CompiledPattern] | None = None,
     ) -> None:
         self.engine, self._candidates = _candidates_of(engine, budget)
         self._budget = budget
-        self._ready_of = ready_of
+        self._compiled_of = compiled_of
         """Returns compiled patterns, where a caller caches them for several indexes."""
         self._tally = Tally()
         self._searches = self._sure = 0
@@ -134,7 +134,11 @@ class CoverIndex(Copied):
             self._more_ids.setdefault(number, {})[id] = None
 
     def _insert(self, pattern: Pattern, first_id: int) -> int:
-        compiled = asked(self._ready_of, pattern) if self._ready_of else ready(pattern.condition)
+        compiled = (
+            asked(self._compiled_of, pattern)
+            if self._compiled_of
+            else compiled_form(pattern.condition)
+        )
         if not self._unused:
             self._unused.append(len(self._first_ids))
             self._first_ids.append(first_id)
@@ -205,7 +209,7 @@ class CoverIndex(Copied):
     def __reduce__(self) -> tuple[object, ...]:
         """Copies, deep copies and pickles: an index of its own, with the same patterns.
 
-        It counts from zero, and makes patterns ready by itself.
+        It counts from zero, and compiles patterns by itself.
         """
         held = []
         for number, kept in self._kept.items():
@@ -242,35 +246,35 @@ class CoverIndex(Copied):
 
     def _covering(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
-        if own is None and self._ready_of:
-            narrower = asked(self._ready_of, pattern)
+        if own is None and self._compiled_of:
+            narrower = asked(self._compiled_of, pattern)
         elif own is None:
             targets = tuple(map(_without_masks, narrower_twigs(pattern.condition)))
             narrower = CompiledPattern(pattern.condition, (), targets)
         else:
-            narrower = self._kept[own].ready
+            narrower = self._kept[own].compiled
         sure, maybe = self._candidates.covering(narrower)
         found = self._with_itself(own, sure)
-        if maybe and own is None and not self._ready_of:
+        if maybe and own is None and not self._compiled_of:
             targets = tuple(target_twig(target.twig) for target in narrower.targets)
             narrower = CompiledPattern(pattern.condition, (), targets)
         for number in maybe:
-            if number != own and self._decided(self._kept[number].ready, narrower):
+            if number != own and self._decided(self._kept[number].compiled, narrower):
                 found.append(number)
         return found
 
     def _covered(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
-        if own is None and self._ready_of:
-            wider = asked(self._ready_of, pattern)
+        if own is None and self._compiled_of:
+            wider = asked(self._compiled_of, pattern)
         elif own is None:
             wider = CompiledPattern(pattern.condition, wider_twigs(pattern.condition), ())
         else:
-            wider = self._kept[own].ready
+            wider = self._kept[own].compiled
         sure, maybe = self._candidates.covered(wider)
         found = self._with_itself(own, sure)
         for number in maybe:
-            if number != own and self._decided(wider, self._kept[number].ready):
+            if number != own and self._decided(wider, self._kept[number].compiled):
                 found.append(number)
         return found
 

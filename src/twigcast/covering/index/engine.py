@@ -44,13 +44,13 @@ class CoverSearch(Protocol):
 class Candidates(Protocol):
     """A changing set of numbered patterns, searched for possible coverings."""
 
-    def add(self, number: int, ready: CompiledPattern) -> None:
+    def add(self, number: int, compiled: CompiledPattern) -> None:
         """Add a pattern under a number that is not in use."""
 
     def remove(self, number: int) -> None:
         """Remove the pattern with a number that is in use, and all that was kept for it."""
 
-    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
+    def covering(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that may cover this one, in any order, each once.
 
         The pattern itself, where it is in the set, may be in either list or in none. It need be
@@ -58,7 +58,7 @@ class Candidates(Protocol):
         twigs are read.
         """
 
-    def covered(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
+    def covered(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that this one may cover; otherwise the same.
 
         It need be compiled as the wider side only: ``targets`` may be empty.

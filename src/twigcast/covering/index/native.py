@@ -73,22 +73,22 @@ class NativeCandidates:
     def __init__(self, *, budget: int = COVER_BUDGET) -> None:
         self._kernel = kernel.Candidates(_follow, _only_value, budget)
 
-    def add(self, number: int, ready: CompiledPattern) -> None:
+    def add(self, number: int, compiled: CompiledPattern) -> None:
         """Add a pattern under a number that is not in use."""
-        self._kernel.add(number, ready.groups, _twigs(ready))
+        self._kernel.add(number, compiled.groups, _twigs(compiled))
 
     def remove(self, number: int) -> None:
         """Remove the pattern with a number that is in use, and all that was kept for it."""
         if not self._kernel.remove(number):
             raise KeyError(number)
 
-    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
+    def covering(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that may cover this one."""
-        return self._kernel.covering(_twigs(ready))
+        return self._kernel.covering(_twigs(compiled))
 
-    def covered(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
+    def covered(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:
         """The numbers (sure, maybe) of patterns that this one may cover."""
-        return self._kernel.covered(ready.groups)
+        return self._kernel.covered(compiled.groups)
 
     def statistics(self) -> CandidateStatistics:
         """The current counters."""
@@ -99,8 +99,8 @@ class NativeCandidates:
         return len(self._kernel)
 
 
-def _twigs(ready: CompiledPattern) -> tuple[tuple[object, ...], ...]:
-    return tuple([target.twig for target in ready.targets])
+def _twigs(compiled: CompiledPattern) -> tuple[tuple[object, ...], ...]:
+    return tuple([target.twig for target in compiled.targets])
 
 
 # Implications between tests, called by the kernel.

@@ -35,9 +35,9 @@ class FeatureIndex:
         self._impossible: set[int] = set()
         """The patterns that no document matches: everything covers them."""
 
-    def add(self, number: int, ready: CompiledPattern) -> None:
+    def add(self, number: int, compiled: CompiledPattern) -> None:
         """Put in a pattern."""
-        required, present = required_features(ready.groups), present_features(ready.targets)
+        required, present = required_features(compiled.groups), present_features(compiled.targets)
         having = self._having
         rarest = min(required.keys, key=lambda key: len(having.get(key, ())))
         self._requiring.setdefault(rarest, {})[number] = required.signature
@@ -60,9 +60,9 @@ class FeatureIndex:
             if not self._having[key]:
                 del self._having[key]
 
-    def covering(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
+    def covering(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:
         """The patterns that may cover this one, all as *maybe*."""
-        present = present_features(ready.targets)
+        present = present_features(compiled.targets)
         if present is None:
             return [], list(self._entries)
         lacking = ~present.signature
@@ -73,9 +73,9 @@ class FeatureIndex:
             if not signature & lacking
         ]
 
-    def covered(self, ready: CompiledPattern) -> tuple[list[int], list[int]]:
+    def covered(self, compiled: CompiledPattern) -> tuple[list[int], list[int]]:
         """The patterns that this one may cover, all as *maybe*."""
-        required = required_features(ready.groups)
+        required = required_features(compiled.groups)
         found = list(self._impossible)
         having = [self._having.get(key) for key in required.keys]
         if all(having):

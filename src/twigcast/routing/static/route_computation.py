@@ -42,7 +42,7 @@ from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, assert_never
 
 from twigcast.covering import Advertisement
-from twigcast.covering.containment.covers import CompiledPattern, ready
+from twigcast.covering.containment.covers import CompiledPattern, compiled_form
 from twigcast.covering.delta import Difference
 from twigcast.covering.index.batch_cover import minimal_sets
 from twigcast.language import Pattern
@@ -58,11 +58,11 @@ from twigcast.routing.piggyback.agreements import Agreements
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
 
-READY_MAX: Final = 200_000
-"""Patterns that are kept ready for searches, at about 2 KB each: brokers hear the same ones, and to
-make one ready takes five times as long as to find its place."""
+COMPILED_PATTERNS_MAX: Final = 200_000
+"""Compiled patterns that are kept, at about 2 KB each: brokers receive the same ones, and compiling
+one takes five times as long as to find its place."""
 
-ReadyOf: TypeAlias = Callable[[Pattern], CompiledPattern]
+CompiledOf: TypeAlias = Callable[[Pattern], CompiledPattern]
 AdvertisementsByLink: TypeAlias = Mapping[tuple[str, str], tuple[Advertisement, ...]]
 """Advertisements by (broker, neighbour): what the neighbour has passed on to the broker."""
 
@@ -103,7 +103,7 @@ def spread(
     for broker in (*own, *(advertisements or ())):
         tree.neighbours(broker)
     by_link = passed_on(tree, strategy, advertisements or {})
-    ready_of, text_of = ready_memory(), cache(_text)
+    compiled_of, text_of = compiled_memory(), cache(_text)
     forwarded: dict[tuple[str, str], tuple[Pattern, ...]] = {}
     for turn in chain.from_iterable(rounds(tree)):
         forwarded_over = forwarded_by(
@@ -112,7 +112,7 @@ def spread(
             {link: forwarded[turn.broker, link] for link in received_before(tree, turn, forwarded)},
             turn.to,
             advertised={link: by_link.get((turn.broker, link), ()) for link in turn.to},
-            ready_of=ready_of,
+            compiled_of=compiled_of,
         )
         for link, patterns in forwarded_over.items():
             forwarded[link, turn.broker] = tuple(sorted(patterns, key=text_of))
@@ -169,7 +169,7 @@ def forwarded_by(
     to: Collection[str],
     *,
     advertised: Mapping[str, tuple[Advertisement, ...]] | None = None,
-    ready_of: ReadyOf | None = None,
+    compiled_of: CompiledOf | None = None,
 ) -> dict[str, tuple[Pattern, ...]]:
     """What a broker sends some neighbours, given its clients' patterns and what came from others.
 
@@ -180,7 +180,7 @@ def forwarded_by(
         own = chain.from_iterable(map(linear_parts, own))
     sources: dict[str | None, Iterable[Pattern]] = {None: own}
     sources.update(received)
-    possible = _not_held_back(strategy, sources, to, ready_of)
+    possible = _not_held_back(strategy, sources, to, compiled_of)
     if strategy.towards == "all" and strategy.merging == "none":
         return possible
     advertisements = advertised or {}
@@ -194,7 +194,7 @@ def _not_held_back(
     strategy: Strategy,
     sources: Mapping[str | None, Iterable[Pattern]],
     to: Collection[str],
-    ready_of: ReadyOf | None,
+    compiled_of: CompiledOf | None,
 ) -> dict[str, tuple[Pattern, ...]]:
     """Of all that came from elsewhere, what nothing else speaks for."""
     match strategy.hold_back:
@@ -205,7 +205,7 @@ def _not_held_back(
         case "prefixed":
             return _forwarded(PrefixSuppression(strategy.depth), sources, to)
         case "covered":
-            return _uncovered(sources, to, ready_of)
+            return _uncovered(sources, to, compiled_of)
         case _:
             assert_never(strategy.hold_back)
 
@@ -222,7 +222,9 @@ def _forwarded(
 
 
 def _uncovered(
-    sources: Mapping[str | None, Iterable[Pattern]], to: Collection[str], ready_of: ReadyOf | None
+    sources: Mapping[str | None, Iterable[Pattern]],
+    to: Collection[str],
+    compiled_of: CompiledOf | None,
 ) -> dict[str, tuple[Pattern, ...]]:
     bits = {link: 1 << place for place, link in enumerate(to)}
     every = (1 << len(bits)) - 1
@@ -231,7 +233,7 @@ def _uncovered(
         news = every if source is None else every & ~bits.get(source, 0)
         for pattern in patterns:
             sets[pattern] = sets.get(pattern, 0) | news
-    forwarded = minimal_sets(sets, ready_of=ready_of)
+    forwarded = minimal_sets(sets, compiled_of=compiled_of)
     return {
         link: tuple(pattern for pattern, links in forwarded.items() if links & bit)
         for link, bit in bits.items()
@@ -249,14 +251,14 @@ def _outgoing(
     return outgoing.whole()
 
 
-def ready_memory(patterns_max: int = READY_MAX) -> ReadyOf:
-    """What makes patterns ready for searches, and keeps so many of them."""
+def compiled_memory(patterns_max: int = COMPILED_PATTERNS_MAX) -> CompiledOf:
+    """What compiles patterns for searches, and keeps so many of them."""
 
     @lru_cache(maxsize=patterns_max)
-    def ready_of(pattern: Pattern) -> CompiledPattern:
-        return ready(pattern.condition)
+    def compiled_of(pattern: Pattern) -> CompiledPattern:
+        return compiled_form(pattern.condition)
 
-    return ready_of
+    return compiled_of
 
 
 # What goes before, and what goes along.

@@ -13,7 +13,7 @@ a row is three numbers::
 The answer is a row for each link that is spoken over. Nearly all that is said was heard before, and
 goes back as the number that it came with; only what is new goes as a text.
 
-Workers keep what was heard, parsed and made ready for searches, since the same texts come again
+Workers keep what was received, parsed and compiled for searches, since the same texts come again
 with each broker and each round. What a broker's own clients ask for comes twice at most.
 """
 
@@ -29,15 +29,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from twigcast.covering.containment.covers import CompiledPattern, ready
+from twigcast.covering.containment.covers import CompiledPattern, compiled_form
 from twigcast.files.writing.versioned_files import read_versioned
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.static.route_computation import (
     AdvertisementsByLink,
     Turn,
+    compiled_memory,
     forwarded_by,
-    ready_memory,
 )
 from twigcast.routing.strategy import Strategy
 
@@ -52,8 +52,8 @@ OWN: Final = -1
 """The source of what a broker's own clients ask for."""
 
 PATTERNS_MAX: Final = 250_000
-"""Patterns that a worker keeps, parsed and ready, at about 3 KB each: more than a broker hears in a
-network of a million subscriptions, unless these have little to do with each other."""
+"""Patterns that a worker keeps, parsed and compiled, at about 3 KB each: more than a broker
+receives in a network of a million subscriptions, unless these have little to do with each other."""
 
 _PLANS_KEPT: Final = 2
 """Plans that a worker keeps mapped: of the round at hand, and of one beside it."""
@@ -137,7 +137,7 @@ def read_pattern(text: str) -> Pattern:
 
 
 _kept = lru_cache(maxsize=PATTERNS_MAX)(read_pattern)
-_kept_ready = ready_memory(PATTERNS_MAX)
+_kept_compiled = compiled_memory(PATTERNS_MAX)
 
 
 @lru_cache(maxsize=_PLANS_KEPT)
@@ -175,8 +175,8 @@ def _taken(turn: Turn, rows: _RoundRows, told: Round) -> pa.RecordBatch:
     }
     code_of = {rows.patterns[code]: code for there in by_source.values() for code in there}
 
-    def ready_of(pattern: Pattern) -> CompiledPattern:
-        return _kept_ready(pattern) if pattern in code_of else ready(pattern.condition)
+    def compiled_of(pattern: Pattern) -> CompiledPattern:
+        return _kept_compiled(pattern) if pattern in code_of else compiled_form(pattern.condition)
 
     said = forwarded_by(
         told.strategy,
@@ -184,7 +184,7 @@ def _taken(turn: Turn, rows: _RoundRows, told: Round) -> pa.RecordBatch:
         heard,
         turn.to,
         advertised={link: told.promises.get((turn.broker, link), ()) for link in turn.to},
-        ready_of=ready_of,
+        compiled_of=compiled_of,
     )
     found = [
         (
