@@ -137,7 +137,7 @@ def test_a_strategy_within_another_is_read_and_printed(text: str) -> None:
         ("prefix(width=3)", "prefix does not take 'width'; it takes depth"),
         ("best(depth=3)", "best does not take 'depth'; it takes no options"),
         ("advertised(hold_back=covered)", "does not take 'hold_back'; it takes covering, merging"),
-        ("prefix(depth=1, depth=2)", "'depth' is said twice"),
+        ("prefix(depth=1, depth=2)", "'depth' is given twice"),
     ],
 )
 def test_what_is_no_strategy_is_refused_with_what_there_is(text: str, reason: str) -> None:

@@ -367,7 +367,7 @@ def strategy(given: str | Strategy) -> Strategy:
                     f"it takes {', '.join(taken) or 'no options'}"
                 )
             if option in options:
-                raise UsageError(f"strategy {shown(given)}: {shown(option)} is said twice")
+                raise UsageError(f"strategy {shown(given)}: {shown(option)} is given twice")
             options[option] = value
     return make(**options)
 
