@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 from pathlib import Path
@@ -247,3 +248,15 @@ def test_what_is_no_pattern_or_no_namespace_is_a_usage_error() -> None:
     bad: Any = 5
     with pytest.raises(UsageError, match="namespaces map prefixes to URIs"):
         twigcast.Pattern("//p:a", bad)
+
+
+def test_a_compressed_document_is_opened_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml.gz"
+    path.write_bytes(gzip.compress(b"<a><b/></a>"))
+    assert twigcast.Matcher(["//b", "//c"]).match(path) == [1]
+    small = twigcast.Matcher(["//b"], limits=DocumentLimits(bytes_max=5))
+    with pytest.raises(DocumentLimitError, match="too many bytes: 6 where at most 5 are allowed"):
+        small.match(path)
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(DocumentError, match="it cannot be unpacked"):
+        twigcast.Matcher(["//b"]).match(path)

@@ -2,7 +2,7 @@
 
 A :class:`pathlib.Path` is always a path. A text is a path unless it begins with ``<``, after white
 space and a byte-order mark: then it is XML. So a text from a stranger belongs into
-``Document.parse``, which opens nothing.
+``Document.parse``, which opens nothing. Compressed files are read as what is in them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, UsageError
+from twigcast.files.archives.unpacking import Unpacked
+from twigcast.files.limits import PublicationLimits, bounded_read
 from twigcast.language.document.content import Content, Source, content_of
 from twigcast.slips import asked
 
@@ -50,7 +52,11 @@ def opened(source: Source, *, bytes_max: int) -> Content:
     name = shortened(printable(path), NAME_CHARACTERS_MAX)
     try:
         with Path(path).open("rb") as file:
-            return content_of(file, name=name, bytes_max=bytes_max)
+            limits = PublicationLimits(document_bytes_max=bytes_max)
+            content = bounded_read(Unpacked(file, name, limits), name, limits)
+            if isinstance(content, DocumentError):
+                raise content
+            return Content(content, name)
     except FileNotFoundError:
         reason = "there is no such file"
         if isinstance(source, str):
