@@ -40,7 +40,7 @@ from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.matching import Matcher
 from twigcast.spark.pipeline import reject_duplicate_ids
 from twigcast.spark.plans.distribution import share_labels, share_matcher
-from twigcast.spark.plans.functions import matching_function, reasoning_function
+from twigcast.spark.plans.frames import matching_function, reasoning_function
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.session.session import check_session, running_session
 from twigcast.spark.storage.sources import load_subscriptions

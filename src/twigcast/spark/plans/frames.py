@@ -5,8 +5,8 @@
                               |--> dead letters    a row for each refusal and undecided pair
                               +--> traffic         a row for each document and link
 
-The column is the answer of a function in Python (:mod:`~twigcast.spark.plans.functions`); all else
-is Spark's own, and neither reads nor writes a file of ours. So the frames are what any others are:
+The column is the answer of a function in Python (:func:`outcome_function`); all else is Spark's
+own, and neither reads nor writes a file of ours. So the frames are what any others are:
 they may stream, be joined and filtered, and be written wherever Spark can write. The columns of
 the input stand beside ours, but for the one with the names of documents, which ``document`` takes
 the place of. Those that nobody wants in the end are not carried at all.
@@ -20,19 +20,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as sql
+from pyspark.sql.types import ArrayType, StringType, StructType
 
 from twigcast.errors import UsageError
-from twigcast.spark.plans.functions import OUTCOME, outcome_function
+from twigcast.spark.session.compatibility import (
+    arrow_function,
+    arrow_stream_function,
+    from_arrow_schema,
+)
 from twigcast.spark.storage.sources import named_columns, quoted
 from twigcast.spark.storage.tables import TABLES
+from twigcast.spark.worker import columns as worker
+from twigcast.spark.worker.outcome_rows import OUTCOME_FIELDS, outcome_column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from twigcast.language import DocumentLimits
+    from twigcast.spark.plans.distribution import SharedLabels, SharedMatcher
     from twigcast.spark.plans.fused import FusedPlan
+    from twigcast.spark.session.compatibility import ColumnFunction
     from twigcast.spark.storage.sources import Publications
+
+OUTCOME = StructType(from_arrow_schema(OUTCOME_FIELDS).fields)
+"""All that is known of a document, in Spark's words."""
+
+_REASONED = StructType(from_arrow_schema(worker.REASONED_FIELDS).fields)
 
 NAME = "outcome"
 """The column that holds all that is known of a document."""
@@ -100,3 +117,50 @@ def _check_free(table: str, carried: Sequence[str], own: Sequence[str]) -> None:
             f"{table} have columns of the same name as the documents: {', '.join(taken)}; rename "
             "those of the documents, or drop them"
         )
+
+
+# Functions of columns: all other columns stay in Java, and are put beside the answer there.
+
+
+def matching_function(
+    matcher: SharedMatcher, labels: SharedLabels, limits: DocumentLimits
+) -> ColumnFunction:
+    """A function of a column of documents: the ids of the subscriptions that match."""
+
+    def matching_ids(*columns: pa.Array[Any]) -> pa.Array[Any]:
+        contents = worker.documents_in(columns)
+        return worker.matching_names(contents, matcher.load(limits), labels.load_names())
+
+    return arrow_function(matching_ids, ArrayType(StringType()))
+
+
+def reasoning_function(
+    matcher: SharedMatcher, labels: SharedLabels, limits: DocumentLimits
+) -> ColumnFunction:
+    """A function of a column of documents: the same ids, and what went wrong (a structure)."""
+
+    def ids_or_reasons(*columns: pa.Array[Any]) -> pa.Array[Any]:
+        contents = worker.documents_in(columns)
+        return worker.names_or_reasons(contents, matcher.load(limits), labels.load_names())
+
+    return arrow_function(ids_or_reasons, _REASONED)
+
+
+def outcome_function(
+    matcher: SharedMatcher, labels: SharedLabels, limits: DocumentLimits
+) -> ColumnFunction:
+    """A function of name, content and origin: all that is known of a document (``OUTCOME``).
+
+    Its answers may be smaller than the batches of a session that was set up for something else.
+    """
+
+    def outcomes(columns: Iterator[tuple[pa.Array[Any], ...]]) -> Iterator[pa.Array[Any]]:
+        yield from outcome_column(
+            columns,
+            matcher.load(limits),
+            labels.load(),
+            ways=labels.load_crossings(),
+            version=matcher.file.version,
+        )
+
+    return arrow_stream_function(outcomes, OUTCOME)
