@@ -118,7 +118,6 @@ def _dumps(size: str, documents: int, *, all_of: int, sample: int) -> Definition
         subscriptions=10_000,
         documents=documents,
         engines=("records", "parquet", "gzip"),
-        sampled={"all": 1_000},
         expected={"all": all_of, "sample": sample},
         bars=bars,
         turns=FEWER_TURNS,

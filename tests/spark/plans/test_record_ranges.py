@@ -19,6 +19,7 @@ from twigcast.matching import Matcher
 from twigcast.spark import Pipeline, Publications, Run
 from twigcast.spark.plans import record_ranges
 from twigcast.spark.plans.record_ranges import with_ranges
+from twigcast.spark.worker import chunks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,6 +70,7 @@ def test_a_dump_is_read_by_many_tasks(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_ranges, "RANGE_BYTES_MIN", 10_000)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES_MIN", 10_000)
     path = _dump(tmp_path / "dump.xml")
     run = _run(spark, Publications(path, record="rec"))
     assert run.documents == 3_000

@@ -47,7 +47,7 @@ def merger_of(one: Pattern, other: Pattern) -> RuledMerger | None:
     >>> merger_of(p("//a/b/d[x]"), p("//a/c//d[x]")).pattern.text
     '//a/*//d/x'
     >>> merger_of(p("/a/b/c/d"), p("/a/e/f/g/d"))
-    RuledMerger(pattern=Pattern('/a//d'), rule=<Rule.PART: 3>)
+    RuledMerger(pattern=Pattern('/a//d'), rule=<MergeRule.PART: 3>)
     >>> merger_of(p("/a/b/c"), p("/d/e/f")) is None
     True
     """
