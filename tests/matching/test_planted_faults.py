@@ -94,7 +94,7 @@ def test_an_answer_remembered_wrongly_by_the_walk_is_found(monkeypatch: pytest.M
 
     xpath = test_bounded_work.chain(40)
     test_bounded_work.test_negations_inside_each_other_are_decided_on_nested_elements("lxml", xpath)
-    monkeypatch.setattr("twigcast.matching.residual.libxml2.Walk", Forgetful)
+    monkeypatch.setattr("twigcast.matching.residual.libxml2.ConditionWalk", Forgetful)
     with pytest.raises(AssertionError):
         test_bounded_work.test_negations_inside_each_other_are_decided_on_nested_elements(
             "lxml", xpath
