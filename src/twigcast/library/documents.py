@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, UsageError
-from twigcast.files.archives.unpacking import Unpacked
-from twigcast.files.limits import PublicationLimits, bounded_read
 from twigcast.language.document.content import Content, Source, content_of
 from twigcast.slips import asked
 
@@ -52,11 +51,7 @@ def opened(source: Source, *, bytes_max: int) -> Content:
     name = shortened(printable(path), NAME_CHARACTERS_MAX)
     try:
         with Path(path).open("rb") as file:
-            limits = PublicationLimits(document_bytes_max=bytes_max)
-            content = bounded_read(Unpacked(file, name, limits), name, limits)
-            if isinstance(content, DocumentError):
-                raise content
-            return Content(content, name)
+            return _unpacked(file, name, bytes_max=bytes_max)
     except FileNotFoundError:
         reason = "there is no such file"
         if isinstance(source, str):
@@ -68,3 +63,16 @@ def opened(source: Source, *, bytes_max: int) -> Content:
     except ValueError as error:  # a path with a zero byte
         reason = f"cannot be read: {error}"
     raise DocumentError(reason, document=name)
+
+
+def _unpacked(file: BinaryIO, name: str, *, bytes_max: int) -> Content:
+    """What is in a file, which may be compressed."""
+    # A program that opens no file by its path loads nothing of this.
+    from twigcast.files.archives.unpacking import Unpacked
+    from twigcast.files.limits import PublicationLimits, bounded_read
+
+    limits = PublicationLimits(document_bytes_max=bytes_max)
+    content = bounded_read(Unpacked(file, name, limits), name, limits)
+    if isinstance(content, DocumentError):
+        raise content
+    return Content(content, name)
