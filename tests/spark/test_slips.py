@@ -22,6 +22,7 @@ from twigcast.spark.session.session import check_session
 def _no_session() -> Any:  # noqa: ANN401
     """A session that does nothing it is asked for."""
     made = Mock(spec=SparkSession)
+    made.sparkContext.defaultParallelism = 2
     made.range.side_effect = made.udf.register.side_effect = PySparkException("no")
     return made
 
