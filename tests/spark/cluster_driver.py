@@ -54,6 +54,7 @@ def main(folder: Path, settings: dict[str, str], topology: str, *steps: str) -> 
             topology=json.loads(topology),
             strategy="covering",
             plan=plan or "fused",
+            partitions=TASKS if plan else None,
         )
         _tell([step, run.deliveries, run.workers])
     spark.stop()
