@@ -25,6 +25,7 @@ from math import inf, isfinite
 from sys import modules
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
+    IO,
     TYPE_CHECKING,
     Any,
     Final,
@@ -103,6 +104,8 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401  # There is no type
     if origin is Literal:
         return any(type(value) is type(one) and value == one for one in inside)
     kind = origin or (NoneType if hint is None else hint)
+    if isinstance(kind, type) and issubclass(kind, IO):
+        return hasattr(value, "read") or hasattr(value, "write")  # No open file is derived of it.
     if kind in {int, float} and isinstance(value, bool):
         return False  # To type checkers it is a number; to people it is not.
     if kind is float:

@@ -29,7 +29,7 @@ from twigcast.cli.program import app
 from twigcast.files import compile_subscriptions, read_subscriptions
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import LIVE_LIMITS
-from twigcast.workload import Vocabulary, generate_documents, generate_patterns
+from twigcast.workload import PatternShape, Vocabulary, generate_documents, generate_patterns
 
 Row = tuple[str, ...]
 
@@ -225,7 +225,9 @@ def test_the_dtds_are_as_told() -> None:
 def test_the_options_of_the_generators_are_as_told(
     number: int, verb: str, generate: Callable[..., object]
 ) -> None:
-    arguments = inspect.signature(generate).parameters
+    arguments = dict(inspect.signature(generate).parameters)
+    if arguments.pop("shape", None) is not None:
+        arguments |= inspect.signature(PatternShape).parameters
     rows = table_of("workloads.md", "option", number)
     assert {row[1] for row in rows} == arguments.keys() - {"schema"}
     command = typer.main.get_command(app).commands["generate"].commands[verb]  # type: ignore[attr-defined]

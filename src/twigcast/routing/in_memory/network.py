@@ -558,7 +558,7 @@ class Network(Copied):
             )
 
 
-_BOOKS: Final = ("_subscriptions", "_promises", "_warned_of")
+_BOOKS: Final = ("_subscriptions", "_advertisements", "_warned_of")
 
 _ITS_OWN: Final = frozenset(
     {
