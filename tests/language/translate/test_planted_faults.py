@@ -14,9 +14,11 @@ from lxml import etree
 from tests.language.translate.aimed import agree
 from tests.language.translate.faults import FAULTS, Fault
 from tests.language.translate.test_positions import EXISTENCE
+from tests.language.translate.test_positions import RESIDUAL as OTHER_POSITIONS
 from tests.language.translate.test_relaxation import NECESSARY
+from tests.language.translate.test_rewriting import RESIDUAL as OTHER_CALLS
 from tests.language.translate.test_rewriting import SIMPLER
-from tests.language.translate.test_upward import TURNED
+from tests.language.translate.test_upward import LEFT, TURNED
 from tests.oracle import oracle_tree
 from tests.source_places import place_of
 from tests.xpath_cases import DOCUMENTS, NAMESPACES, questions
@@ -66,9 +68,9 @@ def planted(fault: Fault, plant: pytest.MonkeyPatch) -> None:
 
 
 def wrong() -> str | None:
-    """What shows that something is wrong: a question, a drawn expression, or a known form."""
+    """What shows that something is wrong: a known form, a question, or a drawn expression."""
     try:
-        return _wrong_answer() or _wrong_form()
+        return _wrong_form() or _wrong_answer() or _wrong_by_chance()
     except Exception as error:  # noqa: BLE001  # Whatever a fault leads to shows it.
         return f"{type(error).__name__}: {error}"
 
@@ -76,7 +78,8 @@ def wrong() -> str | None:
 def _wrong_answer() -> str | None:
     for content in DOCUMENTS:
         tree, document = oracle_tree(content), Document.parse(content)
-        for question, held in questions(content).items():
+        # Those that are listed come last, and show the most.
+        for question, held in reversed(questions(content).items()):
             pattern = Pattern.parse(question, NAMESPACES)
             text, namespaces = pattern.for_libxml2()
             evaluate = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
@@ -84,7 +87,11 @@ def _wrong_answer() -> str | None:
                 return f"{question} as {pattern.text}"
             necessary = holds(pattern.necessary.condition, document)
             if necessary != held and (held or pattern.exact):
-                return f"{question} as {pattern.necessary.text}"
+                return f"{question} needs {pattern.necessary.text}"
+    return None
+
+
+def _wrong_by_chance() -> str | None:
     for aim in ("positions", "functions", "upward", "relaxed"):
         for seed in range(8):
             agree(aim, seed, "streaming")
@@ -98,6 +105,9 @@ def _wrong_form() -> str | None:
     for written, meant in NECESSARY:
         if Pattern(written).necessary is not Pattern(meant):
             return f"{written} needs {Pattern(written).necessary.text}"
+    for written in (*OTHER_POSITIONS, *OTHER_CALLS, *LEFT):
+        if Pattern(written).exact:
+            return f"{written} exactly as {Pattern(written).text}"
     return None
 
 

@@ -43,6 +43,15 @@ NECESSARY: Final = [
     ("//a[lang('en')]", "//a and //@xml:lang"),
     ("boolean(//a * 2)", "//a"),
     ("concat(substring-before(//a, '-'), //b)", "contains(//a, '-') or //b"),
+    ("(//a)[2][2 > count(b)]", "//a"),
+    (
+        "//@x[substring-before(normalize-space(), 'y') < ../@z]",
+        "//@x[contains(., 'y')] and //@z",
+    ),
+    ("//a[contains(concat(@x, ' ', @y), 'yz')]", "//a"),
+    ("//a[following::node()[b or c]]", "//a[//b or //c]"),
+    ("(//@x)[2][contains(., 'yz')]", "//@x"),
+    ("/self::a[2]", "false()"),
 ]
 
 

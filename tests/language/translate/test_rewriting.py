@@ -29,6 +29,7 @@ SIMPLER: Final = [
     ("//a[b = true()]", "//a/b"),
     ("//a[false() = b]", "//a[not(b)]"),
     ("//a[concat('x', b)]", "//a"),
+    ("//a[concat('', @x)]", "//a[@x != '']"),
     ("//a[concat(@x, @y)]", "//a[@x != '' or @y != '']"),
     ("string('x')", "true()"),
     ("//node() or //@*", "true()"),
