@@ -69,6 +69,8 @@ _LEVEL: Final = {
     "or": _OR, "and": _AND, "=": _EQUAL, "!=": _EQUAL,
     "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "div": 6, "mod": 6,
 }  # fmt: skip
+_AXES: Final = {axis: f"{axis}::" for axis in Axis} | {Axis.CHILD: "", Axis.ATTRIBUTE: "@"}
+_SHORT_STEPS: Final = {Axis.SELF: ".", Axis.PARENT: ".."}
 _CALLS: Final = frozenset({Operator.CONTAINS, Operator.STARTS_WITH})
 
 _TEXTS_CACHED_MAX: Final = 16_384
@@ -142,23 +144,23 @@ class Writer:
     def expression(self, expression: Expression) -> tuple[str, int]:
         """The text of a residual expression, and its level."""
         match expression:
-            case Path(absolute, steps):
-                return self._path("/" if absolute else "", steps), _PATH
-            case Literal(value):
-                return _quoted(value), _PATH
+            # As above.
+            case Path():
+                return self._path("/" if expression.absolute else "", expression.steps), _PATH
+            case Call():
+                inner = ", ".join([self.expression(each)[0] for each in expression.arguments])
+                return f"{expression.name}({inner})", _PATH
+            case Literal():
+                return _quoted(expression.value), _PATH
+            case Binary():
+                level = _LEVEL[expression.operator]
+                left = self._operand(expression.left, level)
+                right = self._operand(expression.right, level + 1)
+                return f"{left} {expression.operator} {right}", level
             case Number(text):
                 return text, _PATH
             case Negative(operand):
                 return "-" + self._operand(operand, _UNARY), _UNARY
-            case Call(name, arguments):
-                inner = ", ".join(self.expression(argument)[0] for argument in arguments)
-                return f"{name}({inner})", _PATH
-            case Binary(operator, left, right):
-                level = _LEVEL[operator]
-                return (
-                    f"{self._operand(left, level)} {operator} {self._operand(right, level + 1)}",
-                    level,
-                )
             case Union(parts):
                 return " | ".join(self._operand(part, _PATH) for part in parts), _UNION
             case Filter(base, predicates):
@@ -254,10 +256,9 @@ class Writer:
     # Expressions.
 
     def _operand(self, expression: Expression, level: int) -> str:
+        text, own_level = self.expression(expression)
         # A lone '/' would swallow the operator behind it as the name of a step.
-        if expression == Path.rooted(()):
-            return "(/)"
-        return _parenthesised(self.expression(expression), level)
+        return text if own_level >= level and text != "/" else f"({text})"
 
     def _primary(self, base: Expression) -> str:
         text = self.expression(base)[0]
@@ -265,6 +266,8 @@ class Writer:
 
     def _path(self, start: str, steps: tuple[Step, ...]) -> str:
         """The steps behind ``start``, empty or ending in a slash, with ``//`` abbreviated."""
+        if len(steps) == 1 and steps[0].axis is not Axis.DESCENDANT_OR_SELF:
+            return start + self._step(steps[0])
         text = start
         for place, step in enumerate(steps):
             if step == ANYWHERE_BELOW:
@@ -278,13 +281,10 @@ class Writer:
         return text
 
     def _step(self, step: Step) -> str:
-        predicates = self._expression_predicates(step.predicates)
-        if step.test == KindTest("node") and not predicates:
-            short = {Axis.SELF: ".", Axis.PARENT: ".."}.get(step.axis)
-            if short:
-                return short
-        axis = {Axis.CHILD: "", Axis.ATTRIBUTE: "@"}.get(step.axis, f"{step.axis}::")
-        return axis + self._test(step.test) + predicates
+        predicates = self._expression_predicates(step.predicates) if step.predicates else ""
+        if not predicates and step.axis in _SHORT_STEPS and step.test == CONTEXT_NODE.test:
+            return _SHORT_STEPS[step.axis]
+        return _AXES[step.axis] + self._test(step.test) + predicates
 
     def _test(self, test: NameTest | KindTest) -> str:
         if isinstance(test, NameTest):
