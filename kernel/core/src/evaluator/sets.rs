@@ -10,6 +10,7 @@ use crate::evaluator::axes::reverse::Marks;
 use crate::evaluator::axes::walk;
 use crate::evaluator::conditions::{Answer, At, Run, Stop};
 use crate::evaluator::graph::{Expr, Id, TestId};
+use crate::evaluator::memory::Filter;
 use crate::evaluator::nodes::{DOCUMENT, NodeKind};
 use crate::evaluator::scalars::XML_NAMESPACE;
 use crate::evaluator::syntax::{Axis, Kind};
@@ -200,13 +201,33 @@ impl Run<'_> {
             | Axis::AncestorOrSelf
             | Axis::FollowingSibling
             | Axis::PrecedingSibling => self.reached_until_known(base, axis, test, found),
-            _ => {
-                for &node in base {
-                    self.reached_from(node, axis, test, found)?;
+            _ => self.reached_nearby(base, axis, test, found),
+        }
+    }
+
+    /// The same for axes that lead to few nodes from each.
+    fn reached_nearby(
+        &mut self,
+        base: &[u32],
+        axis: Axis,
+        test: TestId,
+        found: &mut Vec<u32>,
+    ) -> Answer<()> {
+        let document = self.document;
+        let filter = self.filter(test)?;
+        if filter == Filter::Nothing {
+            return Ok(());
+        }
+        for &node in base {
+            let mut way = walk(&document, axis, node);
+            while let Some(node) = way.next(&document) {
+                self.spend(1)?;
+                if self.memory.passes(&document, filter, node) {
+                    found.push(node);
                 }
-                Ok(())
             }
         }
+        Ok(())
     }
 
     fn reached_from(
