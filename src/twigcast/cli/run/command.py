@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,8 +20,17 @@ from twigcast.cli.options.document_limits import LimitOptions
 from twigcast.cli.options.grouped import grouped
 from twigcast.cli.output import REFUSED, say, write, write_json
 from twigcast.cli.progress import Bar
-from twigcast.cli.run import options as given
-from twigcast.cli.run.options import NetworkOptions, Streaming, bindings
+from twigcast.cli.run.options import (
+    NetworkOptions,
+    Out,
+    Overwrite,
+    PublicationPaths,
+    SparkOptions,
+    StreamOptions,
+    Subscriptions,
+    TableOptions,
+    bindings,
+)
 from twigcast.cli.run.stream import INTERRUPTED, Streamed, carry_stream
 from twigcast.display import counted
 from twigcast.errors import FloodingWarning
@@ -40,35 +49,17 @@ EXAMPLES = (
 
 @grouped
 def run(
-    subscriptions: given.Subscriptions,
-    out: given.Out,
-    publications: given.PublicationPaths = [],  # noqa: B006 (typer never changes it)
-    overwrite: given.Overwrite = False,
-    topology: given.TopologyFile = None,
-    strategy: given.StrategyName = None,
-    origin: given.Origin = None,
-    advertise: given.Advertised = [],  # noqa: B006 (likewise)
-    plan: given.PlanName = "fused",
-    shards: given.Shards = 1,
-    files: FileNames = ["*.xml"],  # noqa: B006
+    subscriptions: Subscriptions,
+    out: Out,
+    publications: PublicationPaths = [],  # noqa: B006 (typer never changes it)
+    overwrite: Overwrite = False,
+    network: NetworkOptions = NetworkOptions(),
+    files: FileNames = ["*.xml"],  # noqa: B006 (likewise)
     record: Record = None,
     limits: LimitOptions = LimitOptions(),
-    format: given.Format = None,
-    option: given.ReaderOptions = [],  # noqa: B006
-    content_column: given.ContentColumn = None,
-    document_column: given.DocumentColumn = None,
-    origin_column: given.OriginColumn = None,
-    stream: given.Stream = False,
-    checkpoint: given.Checkpoint = None,
-    every: given.Every = None,
-    changes: given.Changes = None,
-    schema: given.Schema = None,
-    kafka: given.KafkaServers = None,
-    topic_in: given.TopicIn = None,
-    topic_out: given.TopicOut = None,
-    partitions: given.Partitions = None,
-    master: given.Master = None,
-    setting: given.Settings = [],  # noqa: B006
+    tables: TableOptions = TableOptions(),
+    streaming: StreamOptions = StreamOptions(),
+    spark: SparkOptions = SparkOptions(),
     engine: Engine = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -77,46 +68,38 @@ def run(
     Writes the tables deliveries, traffic, dead_letters, rejected, routes and metrics as Parquet,
     and prints what is in them. With a topology, documents travel through a network of brokers.
     """
-    options = bindings(option, "--option", "KEY=VALUE, such as header=true")
-    network = NetworkOptions(topology, strategy, plan, shards, origin, advertise, origin_column)
-    arriving = Streaming(
-        stream, checkpoint, every, changes, kafka, topic_in, topic_out, schema, options
-    )
-    network.check()
-    arriving.check(publications, overwrite=overwrite)
-    from twigcast.spark import start_session
+    options = bindings(tables.option, "--option", "KEY=VALUE, such as header=true")
+    network.check(origin_column=tables.origin_column)
+    streaming.check(publications, overwrite=overwrite)
+    from twigcast.spark import Publications, start_session
     from twigcast.spark.pipeline import validated_publications
     from twigcast.spark.session.session import no_session_left
 
-    settings = arriving.settings(bindings(setting, "--setting", "KEY=VALUE"))
-    source = _source(
-        publications, limits, format=format, options=dict(options), patterns=files, record=record,
-        content_column=content_column, document_column=document_column, origin_column=origin_column,
+    settings = streaming.settings(bindings(spark.setting, "--setting", "KEY=VALUE"))
+    source = Publications(
+        publications, format=tables.format, options=dict(options), patterns=files, record=record,
+        content_column=tables.content_column, document_column=tables.document_column,
+        origin_column=tables.origin_column,
+        limits=limits.of_files(), document_limits=limits.of_documents(),
     )  # fmt: skip
     with Bar() as bar:
         bar.show("starting Spark", 0, None)
         pipeline = network.pipeline(subscriptions, engine, bar)
-        validated_publications(source, partitions)
+        validated_publications(source, spark.partitions)
         outcome: Run | Streamed
         with no_session_left(), _flooding_told(pipeline, source):
-            if master is not None or settings:
+            if spark.master is not None or settings:
                 # An embedded Spark is better left to the run: it starts it once all is in order.
-                start_session(master, settings=settings)
-            if stream:
-                outcome = carry_stream(pipeline, source, out, arriving, bar, partitions=partitions)
+                start_session(spark.master, settings=settings)
+            if streaming.stream:
+                outcome = carry_stream(
+                    pipeline, source, out, streaming, bar, partitions=spark.partitions
+                )
             else:
                 outcome = pipeline.disseminate(
-                    source, out, partitions=partitions, overwrite=overwrite
+                    source, out, partitions=spark.partitions, overwrite=overwrite
                 )
-    _tell(outcome, has_network=topology is not None, as_json=as_json)
-
-
-def _source(paths: list[str], limits: LimitOptions, **given: Any) -> Publications:  # noqa: ANN401 (fields of Publications)
-    """The documents, and the limits they are held to."""
-    from twigcast.spark import Publications
-
-    bounds = limits.of_files(), limits.of_documents()
-    return Publications(paths, limits=bounds[0], document_limits=bounds[1], **given)
+    _tell(outcome, has_network=network.topology is not None, as_json=as_json)
 
 
 @contextmanager

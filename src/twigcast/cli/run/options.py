@@ -6,7 +6,7 @@ the network, the stream, and Spark. What cannot be meant is one sentence, before
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from twigcast.spark import Pipeline
 
 _LEFT_OUT_SHOWN = 4
-
-# From where to where.
 
 Subscriptions: TypeAlias = Annotated[
     str,
@@ -43,145 +41,102 @@ Overwrite: TypeAlias = Annotated[
     bool, typer.Option("--overwrite", help="Replace the tables of an earlier run.")
 ]
 
-# The network.
 
-TopologyFile: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="The brokers and their links, .json or .toml."),
-]
-StrategyName: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How brokers route, such as 'prefix(depth=3)'; else best.",
-        autocompletion=complete_strategy,
-    ),
-]
-Origin: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="BROKER", help="Where documents are published; else the first broker."),
-]
-Advertised: TypeAlias = Annotated[
-    list[str],
-    typer.Option(metavar="BROKER=DTD", help="What is published there (may be repeated)."),
-]
-PlanName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="fused: all brokers in each worker; hops: broker after broker.",
-        autocompletion=complete_plan,
-    ),
-]
-Shards: TypeAlias = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Parts that the subscriptions are split into.")
-]
+@dataclass(frozen=True)
+class TableOptions:
+    """How documents stand in a table."""
 
-# Tables of documents.
-
-Format: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="What Spark calls the kind of table: parquet, json, …"),
-]
-ReaderOptions: TypeAlias = Annotated[
-    list[str], typer.Option(metavar="KEY=VALUE", help="For Spark's reader (may be repeated).")
-]
-ContentColumn: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The table's column of documents.")
-]
-DocumentColumn: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The table's column of their names.")
-]
-OriginColumn: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="The table's column of brokers where they are published."),
-]
-
-# The stream.
-
-Stream: TypeAlias = Annotated[
-    bool, typer.Option("--stream", help="Go on with what is new since the last time.")
-]
-Checkpoint: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="FOLDER", help="Where a stream keeps how far it has come.")
-]
-Every: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        min=0,
-        metavar="SECONDS",
-        help="Wait for more, and look so often; else end when all is done.",
-    ),
-]
-Changes: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="FOLDER", help="Where changes of subscriptions appear.")
-]
-Schema: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="DDL", help="Of a table, if there is none yet, such as 'content string'."),
-]
-KafkaServers: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="SERVERS", help="Kafka, such as localhost:9092.")
-]
-TopicIn: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The topic that documents come from.")
-]
-TopicOut: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The topic that deliveries are sent to.")
-]
-
-# Spark.
-
-Partitions: TypeAlias = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Tasks that the documents are shared out to."),
-]
-Master: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="A Spark cluster, or local[CORES]; else Spark's own choice: where this was submitted "
-        "to, or all cores of this machine.",
-    ),
-]
-Settings: TypeAlias = Annotated[
-    list[str],
-    typer.Option(
-        metavar="KEY=VALUE", help="For Spark, such as spark.driver.memory=8g (may be repeated)."
-    ),
-]
+    format: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What Spark calls the kind of table: parquet, json, …"),
+    ] = None
+    option: Annotated[
+        list[str], typer.Option(metavar="KEY=VALUE", help="For Spark's reader (may be repeated).")
+    ] = field(default_factory=list)
+    content_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The table's column of documents.")
+    ] = None
+    document_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The table's column of their names.")
+    ] = None
+    origin_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The table's column of brokers where they are published."
+        ),
+    ] = None
 
 
-def bindings(given: Sequence[str], option: str, example: str) -> list[tuple[str, str]]:
-    """What stands on both sides of each equals sign."""
-    found: list[tuple[str, str]] = []
-    for binding in given:
-        key, equals, value = binding.partition("=")
-        if not (key and equals):
-            raise UsageError(f"{option} takes {example}, not {binding!r}")
-        found.append((key, value))
-    return found
+@dataclass(frozen=True)
+class SparkOptions:
+    """Where Spark runs, and how."""
+
+    partitions: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Tasks that the documents are shared out to."),
+    ] = None
+    master: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="A Spark cluster, or local[CORES]; else Spark's own choice: where this was "
+            "submitted to, or all cores of this machine.",
+        ),
+    ] = None
+    setting: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUE", help="For Spark, such as spark.driver.memory=8g (may be repeated)."
+        ),
+    ] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """The options about brokers, as given."""
+    """The brokers, and how they route."""
 
-    topology: str | None
-    strategy: str | None = None
-    plan: str = "fused"
-    shards: int = 1
-    origin: str | None = None
-    advertise: Sequence[str] = ()
-    origin_column: str | None = None
+    topology: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The brokers and their links, .json or .toml."),
+    ] = None
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How brokers route, such as 'prefix(depth=3)'; else best.",
+            autocompletion=complete_strategy,
+        ),
+    ] = None
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BROKER", help="Where documents are published; else the first broker."
+        ),
+    ] = None
+    advertise: Annotated[
+        list[str],
+        typer.Option(metavar="BROKER=DTD", help="What is published there (may be repeated)."),
+    ] = field(default_factory=list)
+    plan: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="fused: all brokers in each worker; hops: broker after broker.",
+            autocompletion=complete_plan,
+        ),
+    ] = "fused"
+    shards: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Parts that the subscriptions are split into."),
+    ] = 1
 
-    def check(self) -> None:
+    def check(self, *, origin_column: str | None) -> None:
         """Refuse what goes together with nothing."""
         given = {
             "--strategy": self.strategy,
             "--origin": self.origin,
             "--advertise": self.advertise,
-            "--origin-column": self.origin_column,
+            "--origin-column": origin_column,
             "--plan hops": self.plan == "hops",
         }
         for option, value in given.items():
@@ -231,18 +186,41 @@ class NetworkOptions:
 
 
 @dataclass(frozen=True)
-class Streaming:
-    """The options about streams, as given."""
+class StreamOptions:
+    """Documents that keep arriving."""
 
-    wanted: bool
-    checkpoint: str | None = None
-    every: float | None = None
-    changes: str | None = None
-    kafka: str | None = None
-    topic_in: str | None = None
-    topic_out: str | None = None
-    schema: str | None = None
-    options: Sequence[tuple[str, str]] = ()
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Go on with what is new since the last time.")
+    ] = False
+    checkpoint: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where a stream keeps how far it has come.")
+    ] = None
+    every: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="Wait for more, and look so often; else end when all is done.",
+        ),
+    ] = None
+    changes: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where changes of subscriptions appear.")
+    ] = None
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DDL", help="Of a table, if there is none yet, such as 'content string'."
+        ),
+    ] = None
+    kafka: Annotated[
+        str | None, typer.Option(metavar="SERVERS", help="Kafka, such as localhost:9092.")
+    ] = None
+    topic_in: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The topic that documents come from.")
+    ] = None
+    topic_out: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The topic that deliveries are sent to.")
+    ] = None
 
     def check(self, publications: Sequence[str], *, overwrite: bool) -> None:
         """Refuse what goes together with nothing."""
@@ -250,13 +228,12 @@ class Streaming:
             raise UsageError("documents come from --publications or from --topic-in, not from both")
         if not (publications or self.topic_in):
             raise UsageError("say where documents are: --publications PATH, or --topic-in of Kafka")
-        if self.wanted:
+        if self.stream:
             self._check_stream(overwrite=overwrite)
             return
-        only = ("checkpoint", "every", "changes", "kafka", "topic_in", "topic_out", "schema")
-        given = [name for name in only if getattr(self, name) is not None]
-        if given:
-            raise UsageError(f"--{given[0].replace('_', '-')} is for streams: add --stream")
+        for name, value in vars(self).items():
+            if name != "stream" and value is not None:
+                raise UsageError(f"--{name.replace('_', '-')} is for streams: add --stream")
 
     def _check_stream(self, *, overwrite: bool) -> None:
         if self.checkpoint is None:
@@ -280,3 +257,14 @@ class Streaming:
 
             settings["spark.jars.packages"] = CONNECTOR
         return settings
+
+
+def bindings(given: Sequence[str], option: str, example: str) -> list[tuple[str, str]]:
+    """What stands on both sides of each equals sign."""
+    found: list[tuple[str, str]] = []
+    for binding in given:
+        key, equals, value = binding.partition("=")
+        if not (key and equals):
+            raise UsageError(f"{option} takes {example}, not {binding!r}")
+        found.append((key, value))
+    return found

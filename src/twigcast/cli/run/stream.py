@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from twigcast.cli.progress import Bar
-    from twigcast.cli.run.options import Streaming
+    from twigcast.cli.run.options import StreamOptions
     from twigcast.spark import Pipeline, Publications, Run
     from twigcast.spark.stream.stream import Stream
 
@@ -85,7 +85,7 @@ def carry_stream(
     pipeline: Pipeline,
     source: Publications,
     out: str,
-    given: Streaming,
+    given: StreamOptions,
     bar: Bar,
     *,
     partitions: int | None,
@@ -94,14 +94,15 @@ def carry_stream(
     from twigcast.spark.storage.kafka import KafkaTopic
 
     assert given.checkpoint is not None
-    options = dict(given.options)
     topic_in, topic_out = given.topic_in, None
     if given.topic_out:
-        for_kafka = {key: value for key, value in options.items() if key.startswith("kafka.")}
+        for_kafka = {
+            key: value for key, value in source.options.items() if key.startswith("kafka.")
+        }
         topic_out = KafkaTopic(given.kafka or "", given.topic_out, for_kafka)
     before = _whole(pipeline, out)
     stream = pipeline.stream(
-        KafkaTopic(given.kafka or "", topic_in, options) if topic_in else source,
+        KafkaTopic(given.kafka or "", topic_in, source.options) if topic_in else source,
         out,
         checkpoint=given.checkpoint,
         trigger=given.every,
