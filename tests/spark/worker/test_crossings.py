@@ -23,6 +23,7 @@ from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing import Topology
+from twigcast.routing.static.crossing_rules import needed_links
 from twigcast.routing.strategy import Strategy, covering, identity, prefix
 from twigcast.spark.plans import prepare as prepared
 from twigcast.spark.plans.design import design_of
@@ -92,20 +93,6 @@ def _crossings(row: Mapping[str, Any], tree: BrokerTree, column: str) -> set[tup
     }
 
 
-def _needed(tree: BrokerTree, origin: str, receivers: set[str]) -> set[tuple[str, str]]:
-    start = tree.number(origin)
-    assert start is not None
-    walk, found = tree.walk(start), set()
-    for name in receivers:
-        here = tree.number(name)
-        assert here is not None
-        while here != start:
-            before = int(walk.parents[here])
-            found.add((tree.names[before], tree.names[here]))
-            here = before
-    return found
-
-
 def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Random) -> None:
     network = Network(topology, strategy)
     asked = _asked(theme, rng, network.brokers)
@@ -142,7 +129,8 @@ def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Rando
         assert {ids[position] for position in row["matches"]} == received
         crossed = _crossings(row, ways.tree, "crossed")
         assert crossed == set(outcome.crossings), (str(strategy), asked, origin, content)
-        needed = _needed(ways.tree, origin, {each.broker for each in outcome.deliveries})
+        receivers = {each.broker for each in outcome.deliveries}
+        needed = needed_links(origin, receivers, network.topology.neighbours)
         assert _crossings(row, ways.tree, "needless") == crossed - needed
         crossings += len(crossed)
         start = ways.tree.number(origin)

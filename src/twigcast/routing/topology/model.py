@@ -31,10 +31,10 @@ has lost a link goes on in two parts all the same: :meth:`Topology.forest` has a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeVar
 
 from twigcast.display import shown
 from twigcast.door import door
@@ -42,6 +42,8 @@ from twigcast.errors import UsageError
 from twigcast.slips import check_fields
 
 __all__ = ["TOPOLOGY_LIMITS", "Client", "Link", "Topology", "TopologyLimits", "Tree"]
+
+BrokerName = TypeVar("BrokerName", bound=str)
 
 LATENCY_MS: Final = 1.0
 """Of a link that does not say."""
@@ -141,7 +143,9 @@ class Topology:
         first_of: dict[str, str] = {}
         for broker in self.brokers:
             if broker not in first_of:
-                first_of.update(dict.fromkeys(self._came_from(broker), broker))
+                first_of.update(
+                    dict.fromkeys(came_from(broker, self._far_ends.__getitem__), broker)
+                )
         found: dict[str, list[str]] = {}
         for broker in self.brokers:
             found.setdefault(first_of[broker], []).append(broker)
@@ -201,18 +205,6 @@ class Topology:
             far_ends[other][one] = link
         return far_ends
 
-    def _came_from(self, start: str) -> dict[str, str | None]:
-        """Each broker that can be reached, with the one before it on a way of the fewest links."""
-        came_from: dict[str, str | None] = {start: None}
-        waiting = deque([start])
-        while waiting:
-            here = waiting.popleft()
-            for there in self._far_ends[here]:
-                if there not in came_from:
-                    came_from[there] = here
-                    waiting.append(there)
-        return came_from
-
     def _check(self, *brokers: str) -> None:
         for broker in brokers:
             if broker not in self._far_ends:
@@ -233,20 +225,38 @@ class Tree(Topology):
     def path(self, start: str, end: str) -> tuple[str, ...]:
         """The brokers on the way, both ends among them; UsageError if there is no way."""
         self._check(start, end)
-        came_from = self._came_from(end)
-        if start not in came_from:
+        before = came_from(end, self._far_ends.__getitem__)
+        if start not in before:
             raise UsageError(f"no way leads from broker {shown(start)} to broker {shown(end)}")
         path = []
         here: str | None = start
         while here is not None:
             path.append(here)
-            here = came_from[here]
+            here = before[here]
         return tuple(path)
 
     @door("finding a path")
     def hops(self, start: str, end: str) -> int:
         """How many links are on the way."""
         return len(self.path(start, end)) - 1
+
+
+def came_from(
+    start: BrokerName, neighbours: Callable[[BrokerName], Iterable[BrokerName]]
+) -> dict[BrokerName, BrokerName | None]:
+    """Each broker that can be reached, and the one before it on a way of the fewest links.
+
+    Those nearer to the start come first.
+    """
+    found: dict[BrokerName, BrokerName | None] = {start: None}
+    waiting = deque([start])
+    while waiting:
+        here = waiting.popleft()
+        for there in neighbours(here):
+            if there not in found:
+                found[there] = here
+                waiting.append(there)
+    return found
 
 
 def _link_table(link: Link) -> object:

@@ -1,12 +1,11 @@
 """Who should have received a document, found out without any router.
 
 The oracle knows every subscription in force and which links there are. When a document is handed in
-he matches it once against all subscriptions, and says two things: which subscriptions must receive
-it, and which links, each in one direction, lead to one of those. A document that crosses any other
-link crosses it *needlessly*.
+it is matched once against all subscriptions. That tells which subscriptions must receive it, and
+which links it needs to cross (:mod:`~twigcast.routing.static.crossing_rules`).
 
 The expectation is that of the moment at which the document is handed in. While changes are on their
-way, routers may know less or more, and some of what he counts as missed or needless cannot be
+way, routers may know less or more, and some of what is counted as missed or needless cannot be
 helped; in a network at rest nothing may differ.
 
 Cost: one match for each document, and one visit to each broker.
@@ -14,8 +13,7 @@ Cost: one match for each document, and one visit to each broker.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -23,6 +21,7 @@ from twigcast.errors import DocumentError
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing.events import BrokerId, SubscriptionId
+from twigcast.routing.static.crossing_rules import needed_links
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,8 @@ class DeliveryOracle:
         self._linked[one].pop(other, None)
         self._linked[other].pop(one, None)
 
-    def expect(self, content: bytes) -> Expectation:
-        """Who should receive a document now; nobody, if it cannot be read."""
+    def expect(self, content: bytes, origin: BrokerId) -> Expectation:
+        """Who should receive a document of this broker now; nobody, if it cannot be read."""
         try:
             matches = self._matcher.match(content)
         except DocumentError:
@@ -87,45 +86,5 @@ class DeliveryOracle:
         for number in matches:
             for broker, ids in self._asking[number].items():
                 receivers.setdefault(broker, set()).update(ids)
-        return Expectation(receivers, frozenset(leading_to(receivers.keys(), self._linked)))
-
-
-def leading_to(
-    wanted: AbstractSet[BrokerId], linked: dict[BrokerId, dict[BrokerId, None]]
-) -> Iterator[tuple[BrokerId, BrokerId]]:
-    """The links of a tree (or of several) behind which there is one of the wanted brokers.
-
-    Each is told with its direction: from the first broker to the second.
-    """
-    above: dict[BrokerId, BrokerId | None] = {}
-    for root in linked:
-        if root not in above:
-            order = _from(root, linked, above)
-            inside: dict[BrokerId, int] = defaultdict(int)
-            for broker in reversed(order):
-                inside[broker] += broker in wanted
-                parent = above[broker]
-                if parent is not None:
-                    inside[parent] += inside[broker]
-            for broker in order:
-                parent = above[broker]
-                if parent is not None and inside[broker]:
-                    yield parent, broker
-                if parent is not None and inside[root] > inside[broker]:
-                    yield broker, parent
-
-
-def _from(
-    root: BrokerId,
-    linked: dict[BrokerId, dict[BrokerId, None]],
-    above: dict[BrokerId, BrokerId | None],
-) -> list[BrokerId]:
-    """All that can be reached, each after the one above it, which is noted."""
-    above[root] = None
-    order = [root]
-    for broker in order:
-        for below in linked[broker]:
-            if below not in above:
-                above[below] = broker
-                order.append(below)
-    return order
+        links = needed_links(origin, receivers.keys(), self._linked.__getitem__)
+        return Expectation(receivers, frozenset(links))

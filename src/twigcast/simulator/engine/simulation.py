@@ -272,7 +272,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
             case Unsubscribe():
                 self._oracle.unsubscribe(broker, event.subscription)
             case Publish():
-                expectation = self._oracle.expect(event.publication.content)
+                expectation = self._oracle.expect(event.publication.content, broker)
                 self._record.handed_in(event.publication, expectation, self._agenda.now)
             case Advertise() | Unadvertise():
                 pass

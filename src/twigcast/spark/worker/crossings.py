@@ -9,7 +9,7 @@ brokers would have done with a document follows from its answer, without visitin
   links if the strategy floods, over those that are needed if it is perfect, and otherwise where one
   of the *routes* of the link matches. Such routes are patterns that nobody has subscribed to, so
   they are in the matcher as well, behind the subscriptions;
-- what is crossed and not needed is *needless*.
+- what is crossed and not needed is *needless* (:mod:`~twigcast.routing.static.crossing_rules`).
 
 All documents of a batch that begin at one broker are walked through the tree together, as a table
 of brokers by documents::

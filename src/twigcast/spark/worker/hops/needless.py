@@ -1,8 +1,8 @@
 """Which crossings were needless, once all documents have reached the ends of their ways.
 
-A document that crosses a link does so in vain if, at no broker that it comes to from there, a
-subscription matches it or stays in doubt. The visits that were made tell, each with the broker that
-the document came from::
+The rule is that of :mod:`~twigcast.routing.static.crossing_rules`; a broker wants a document that a
+subscription there matches, or stays in doubt on. The visits that were made tell, each with the
+broker that the document came from::
 
     a.xml at north                 wanted: no
     a.xml at hub, from north               no     -> yes, because of south
@@ -53,19 +53,12 @@ def count_needless(batches: Iterable[pa.RecordBatch], tree: BrokerTree) -> Itera
     )
     needless = ~wanted & (hops > 0)
     pairs = zip(came_by[needless].tolist(), broker[needless].tolist(), strict=True)
-    links = np.array([tree.link(*pair) for pair in pairs], np.int64)
-    counts = np.bincount(links, minlength=1)
-    bytes_of = np.zeros(len(counts), np.int64)
-    np.add.at(bytes_of, links, sizes[needless])
-    found = np.flatnonzero(counts)
-    yield pa.RecordBatch.from_arrays(
-        [
-            pa.array(found, pa.int32()),
-            pa.array(counts[found], pa.int64()),
-            pa.array(bytes_of[found], pa.int64()),
-        ],
-        schema=NEEDLESS,
+    links = pa.array([tree.link(*pair) for pair in pairs], pa.int32())
+    crossings = pa.table({"link": links, "bytes": sizes[needless]})
+    sums = crossings.group_by("link", use_threads=False).aggregate(
+        [("bytes", "count"), ("bytes", "sum")]
     )
+    yield from sums.rename_columns(NEEDLESS.names).cast(NEEDLESS).to_batches()
 
 
 def with_needless(
