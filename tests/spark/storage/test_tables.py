@@ -1,22 +1,8 @@
-"""The columns of every table are written down, and both sides of Spark agree on them."""
+"""The columns of every table are written down."""
 
 from __future__ import annotations
 
-import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema
-
-from twigcast.spark.storage.tables import OUTCOMES, RECEIPTS, TABLES
-from twigcast.spark.worker import matching as worker
-from twigcast.spark.worker import parquet_parts as parts
-
-
-def test_workers_and_spark_agree_on_outcomes() -> None:
-    assert isinstance(worker.OUTCOMES, pa.Schema)
-    assert from_arrow_schema(worker.OUTCOMES).simpleString() == OUTCOMES.simpleString()
-
-
-def test_workers_and_spark_agree_on_receipts() -> None:
-    assert from_arrow_schema(parts.RECEIPTS).simpleString() == RECEIPTS.simpleString()
+from twigcast.spark.storage.tables import TABLES
 
 
 def test_every_column_says_what_it_holds() -> None:

@@ -21,6 +21,7 @@ from twigcast.spark.plans.distribution import (
     share_matcher,
 )
 from twigcast.spark.plans.writers import BySpark, ByWorkers, attempts_folder
+from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.storage import tables
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker import parquet_parts as parts
@@ -107,7 +108,7 @@ class FusedPlan:
                 ways=crossings,
             )
 
-        return documents.rows.mapInArrow(work, tables.RECEIPTS)
+        return documents.rows.mapInArrow(work, from_arrow_schema(parts.RECEIPTS))
 
     def outcomes(self, documents: Documents) -> DataFrame:
         """A row for each document, in Spark's hands."""
@@ -122,4 +123,4 @@ class FusedPlan:
                 ways=shared.load_crossings(),
             )
 
-        return documents.rows.mapInArrow(work, tables.OUTCOMES)
+        return documents.rows.mapInArrow(work, from_arrow_schema(worker.OUTCOMES))

@@ -14,9 +14,9 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from twigcast.spark.storage.tables import LABELS, TRAFFIC
 from twigcast.spark.worker.broker_tree import BrokerTree
 from twigcast.spark.worker.matching import UNDECIDED
+from twigcast.spark.worker.parquet_parts import COUNTED
 from twigcast.spark.worker.set_aside import INTERNAL
 
 _BROADCAST_ROWS_MAX = 2_000_000
@@ -25,12 +25,11 @@ _BROADCAST_ROWS_MAX = 2_000_000
 
 def labels_frame(spark: SparkSession, labels: pa.RecordBatch) -> DataFrame:
     """Who stands behind each position."""
-    columns = [column.cast(pa.string()) for column in labels.columns]
+    columns = {name: labels.column(name).cast(pa.string()) for name in labels.schema.names}
     positions = pa.array(range(len(labels)), pa.int64())
     brokers = cast("pa.DictionaryArray[Any, Any]", labels.column("broker"))
     places = brokers.indices.cast(pa.int32())
-    table = pa.Table.from_arrays([positions, *columns, places], names=LABELS.names)
-    frame = spark.createDataFrame(table, LABELS)
+    frame = spark.createDataFrame(pa.table({"position": positions, **columns, "place": places}))
     return sql.broadcast(frame) if len(labels) <= _BROADCAST_ROWS_MAX else frame
 
 
@@ -68,12 +67,10 @@ def traffic_of(outcomes: DataFrame, tree: BrokerTree) -> list[tuple[object, ...]
         sql.count("*").alias("documents"),
         sql.sum("bytes").alias("bytes"),
         sql.count_if(needless).alias("needless"),
-        _sum(sql.when(needless, sql.col("bytes"))).alias("needless_bytes"),
+        sum_of(sql.when(needless, sql.col("bytes"))).alias("needless_bytes"),
     )
     rows = sums.orderBy("link").collect()
-    return [
-        traffic_row(tree, *(row[name] for name in ("link", *TRAFFIC.names[2:]))) for row in rows
-    ]
+    return [traffic_row(tree, *(row[name] for name in ("link", *COUNTED))) for row in rows]
 
 
 def traffic_row(tree: BrokerTree, link: int, *sums: int) -> tuple[object, ...]:
@@ -93,20 +90,27 @@ def dead_letters_of(outcomes: DataFrame, labels: DataFrame) -> DataFrame:
     return pairs.select("document", "letter.*").join(labels, "position", "left")
 
 
+def counts_of(is_counted: Column) -> tuple[Column, ...]:
+    """What is counted of outcomes, where each document has one of which ``is_counted`` holds."""
+    return (
+        sql.count_if(is_counted).alias("documents"),
+        sum_of(sql.when(is_counted, sql.col("bytes"))).alias("bytes"),
+        sum_of(sql.array_size("matches")).alias("deliveries"),
+        (sum_of(sql.array_size("undecided")) + sql.count("stage")).alias("dead_letters"),
+        sql.count_if(sql.col("stage") == INTERNAL).alias("internal_errors"),
+    )
+
+
 def sums_of(outcomes: DataFrame) -> dict[str, int]:
     """What there is in all: documents, bytes, deliveries, dead letters, workers, their loads."""
     by_worker = outcomes.groupBy("worker").agg(
-        sql.count("*").alias("documents"),
-        _sum(sql.col("bytes")).alias("bytes"),
-        _sum(sql.array_size("matches")).alias("deliveries"),
-        (_sum(sql.array_size("undecided")) + sql.count("stage")).alias("dead_letters"),
-        sql.count_if(sql.col("stage") == INTERNAL).alias("internal_errors"),
+        *counts_of(sql.lit(True)),  # noqa: FBT003 (a column of it)
         sql.max("loads").alias("loads"),
     )
     counted = ("documents", "bytes", "deliveries", "dead_letters", "internal_errors")
     (row,) = by_worker.agg(
-        *(_sum(sql.col(name)).alias(name) for name in counted),
-        _sum(sql.col("loads")).alias("matcher_loads"),
+        *(sum_of(sql.col(name)).alias(name) for name in counted),
+        sum_of(sql.col("loads")).alias("matcher_loads"),
         sql.count("*").alias("workers"),
     ).collect()
     return row.asDict()
@@ -128,5 +132,6 @@ def _letter(position: Column, *told: Column | str) -> Column:
     )
 
 
-def _sum(column: Column) -> Column:
+def sum_of(column: Column) -> Column:
+    """The sum of a column; 0 where there is nothing."""
     return sql.coalesce(sql.sum(column), sql.lit(0)).cast("long")

@@ -42,7 +42,7 @@ from twigcast.spark.plans.distribution import (
     share_labels,
     share_matcher,
 )
-from twigcast.spark.plans.outcomes import traffic_of, traffic_row
+from twigcast.spark.plans.outcomes import counts_of, sum_of, traffic_of, traffic_row
 from twigcast.spark.plans.writers import (
     BySpark,
     LocalTables,
@@ -57,14 +57,13 @@ from twigcast.spark.storage import tables
 from twigcast.spark.storage.batches import literally
 from twigcast.spark.worker import parquet_parts as parts
 from twigcast.spark.worker import shard_probes as visits
-from twigcast.spark.worker.set_aside import INTERNAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from twigcast.files import VersionedFile
     from twigcast.spark.plans.compilation import Compilation
@@ -79,8 +78,6 @@ TrafficRow: TypeAlias = tuple[object, ...]
 
 _TASKS_PER_CORE = 2
 """Shards are visited unequally, so that a core that has done with one should find another."""
-
-_COUNTED = ("documents", "bytes", "needless", "needless_bytes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,15 +254,10 @@ class _BySpark(BySpark):
     def match(self) -> Sums:
         """Have all documents matched."""
         answers, tree = self._outcomes, self._tree
-        first = sql.col("is_first")
         by_shard = answers.groupBy("worker", "shard").agg(sql.max("loads").alias("loads"))
         loads = by_shard.collect()
         (row,) = answers.agg(
-            sql.count_if(first).alias("documents"),
-            _sum(sql.when(first, sql.col("bytes"))).alias("bytes"),
-            _sum(sql.array_size("matches")).alias("deliveries"),
-            (_sum(sql.array_size("undecided")) + sql.count("stage")).alias("dead_letters"),
-            sql.count_if(sql.col("stage") == INTERNAL).alias("internal_errors"),
+            *counts_of(sql.col("is_first")),
             sql.count_if(sql.col("shard") != visits.NO_SHARD).alias("shard_visits"),
         ).collect()
         return Sums(
@@ -299,13 +291,14 @@ def _shared_links(told: DataFrame, tree: BrokerTree) -> list[TrafficRow]:
     times, size = sql.col("times"), sql.col("times") * sql.col("bytes")
     needless = ~sql.col("needed")
     sums = crossings.groupBy("links").agg(
-        _sum(times).alias("documents"),
-        _sum(size).alias("bytes"),
-        _sum(sql.when(needless, times)).alias("needless"),
-        _sum(sql.when(needless, size)).alias("needless_bytes"),
+        sum_of(times).alias("documents"),
+        sum_of(size).alias("bytes"),
+        sum_of(sql.when(needless, times)).alias("needless"),
+        sum_of(sql.when(needless, size)).alias("needless_bytes"),
     )
     return [
-        traffic_row(tree, row["links"], *(row[name] for name in _COUNTED)) for row in sums.collect()
+        traffic_row(tree, row["links"], *(row[name] for name in parts.COUNTED))
+        for row in sums.collect()
     ]
 
 
@@ -318,7 +311,3 @@ def _together(tree: BrokerTree, *several: Iterable[TrafficRow]) -> list[TrafficR
             added[place] += cast("int", count)
     ends = ((tree.names[near], tree.names[far]) for near, far in tree.links)
     return [(*link, *sums[link]) for link in ends if link in sums]
-
-
-def _sum(column: Column) -> Column:
-    return sql.coalesce(sql.sum(column), sql.lit(0)).cast("long")

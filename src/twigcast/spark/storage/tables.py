@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 from pyspark.sql.types import (
-    ArrayType,
     DataType,
     DoubleType,
     IntegerType,
@@ -134,67 +133,6 @@ METRICS = _table(
         "spark": (_TEXT, "version of Spark"),
     }
 )
-
-OUTCOMES = StructType(
-    [
-        StructField("document", _TEXT),
-        StructField("document_hash", _TEXT),
-        StructField("bytes", _COUNT),
-        StructField("origin", _NUMBER),
-        StructField("matches", ArrayType(_COUNT)),
-        StructField("undecided", ArrayType(_COUNT)),
-        StructField("crossed", ArrayType(_NUMBER)),
-        StructField("needless", ArrayType(_NUMBER)),
-        StructField("stage", _TEXT),
-        StructField("reason", _TEXT),
-        StructField("line", _NUMBER),
-        StructField("column", _NUMBER),
-        StructField("worker", _TEXT),
-        StructField("loads", _NUMBER),
-    ]
-)
-"""What comes back from the workers, :data:`twigcast.spark.worker.matching.OUTCOMES` in Spark's
-words."""
-
-RECEIPTS = StructType(
-    [
-        StructField("part", _TEXT),
-        StructField("worker", _TEXT),
-        StructField("loads", _NUMBER),
-        StructField("documents", _COUNT),
-        StructField("bytes", _COUNT),
-        StructField("deliveries", _COUNT),
-        StructField("dead_letters", _COUNT),
-        StructField("internal_errors", _COUNT),
-        StructField(
-            "traffic",
-            ArrayType(
-                StructType(
-                    [
-                        StructField("link", _NUMBER),
-                        *(
-                            StructField(name, _COUNT)
-                            for name in ("documents", "bytes", "needless", "needless_bytes")
-                        ),
-                    ]
-                )
-            ),
-        ),
-    ]
-)
-"""What comes back where workers write, :data:`twigcast.spark.worker.parquet_parts.RECEIPTS` in
-Spark's words."""
-
-LABELS = StructType(
-    [
-        StructField("position", _COUNT),
-        StructField("subscription", _TEXT),
-        StructField("subscriber", _TEXT),
-        StructField("broker", _TEXT),
-        StructField("place", _NUMBER),
-    ]
-)
-"""Who stands behind the positions that a matcher answers with."""
 
 _COMMENTS = "org.apache.spark.sql.parquet.row.metadata"
 """Where Spark looks for its own description of the columns in a Parquet file."""

@@ -53,7 +53,7 @@ DEAD_LETTERS = "dead_letters"
 WRITTEN = (DELIVERIES, DEAD_LETTERS)
 """The tables that workers write."""
 
-_COUNTED = ("documents", "bytes", "needless", "needless_bytes")
+COUNTED = ("documents", "bytes", "needless", "needless_bytes")
 """What is counted of each link."""
 
 _RECEIPT: Mapping[str, pa.DataType] = {
@@ -66,7 +66,7 @@ _RECEIPT: Mapping[str, pa.DataType] = {
     DEAD_LETTERS: pa.int64(),
     "internal_errors": pa.int64(),
     "traffic": pa.list_(
-        pa.struct([("link", pa.int32()), *((name, pa.int64()) for name in _COUNTED)])
+        pa.struct([("link", pa.int32()), *((name, pa.int64()) for name in COUNTED)])
     ),
 }
 RECEIPTS = pa.schema(_RECEIPT)
@@ -128,7 +128,7 @@ class TrafficSums:
     """Documents and bytes that crossed each link, and what of them crossed needlessly."""
 
     def __init__(self) -> None:
-        self._sums = np.zeros((0, len(_COUNTED)), np.int64)
+        self._sums = np.zeros((0, len(COUNTED)), np.int64)
 
     def add(self, outcomes: pa.RecordBatch) -> None:
         """Take the crossings of some documents."""
@@ -148,7 +148,7 @@ class TrafficSums:
     def rows(self) -> list[dict[str, int]]:
         """The sums of each link that something crossed."""
         return [
-            {"link": link, **dict(zip(_COUNTED, sums, strict=True))}
+            {"link": link, **dict(zip(COUNTED, sums, strict=True))}
             for link, sums in enumerate(self._sums.tolist())
             if sums[0]
         ]
