@@ -27,6 +27,7 @@ from twigcast.spark.plans import prepare as prepared
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.sharding.partition import split, summary
 from twigcast.spark.storage.tables import TABLES, arrow_of, parquet_schema
+from twigcast.spark.worker import parquet_parts as parts
 from twigcast.spark.worker import shard_probes as visits
 from twigcast.spark.worker.crossings import CrossingModel
 from twigcast.spark.worker.labels import labels_of
@@ -298,7 +299,7 @@ def test_what_is_written_has_the_rows_of_its_receipt(tmp_path: Path) -> None:
         {"document": "b", "content": b"<broken"},
         {"document": "c", "content": _document("e")},
     ]
-    for table in visits.WRITTEN:
+    for table in (*parts.WRITTEN, visits.CROSSINGS):
         (tmp_path / table).mkdir()
     file = SubscriptionFile(
         tuple(
@@ -330,7 +331,7 @@ def test_what_fails_leaves_no_part(tmp_path: Path) -> None:
         yield from stage.answers(_published([{"document": "a", "content": _document("a")}]))
         raise RuntimeError("in the middle")
 
-    for table in visits.WRITTEN:
+    for table in (*parts.WRITTEN, visits.CROSSINGS):
         (tmp_path / table).mkdir()
     written = visits.write_answers(
         failing(),

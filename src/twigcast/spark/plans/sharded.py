@@ -43,13 +43,7 @@ from twigcast.spark.plans.distribution import (
     share_matcher,
 )
 from twigcast.spark.plans.outcomes import counts_of, sum_of, traffic_of, traffic_row
-from twigcast.spark.plans.writers import (
-    BySpark,
-    LocalTables,
-    Sums,
-    attempts_folder,
-    sums_of_receipts,
-)
+from twigcast.spark.plans.writers import BySpark, ByWorkers, Sums, attempts_folder
 from twigcast.spark.session.compatibility import from_arrow_schema, repartition_by_number
 from twigcast.spark.session.session import cores_of
 from twigcast.spark.sharding.partition import split, summary
@@ -60,10 +54,9 @@ from twigcast.spark.worker import shard_probes as visits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from twigcast.files import VersionedFile
     from twigcast.spark.plans.compilation import Compilation
@@ -205,26 +198,16 @@ def _compiled(
 # What becomes of the answers.
 
 
-class _ByWorkers(LocalTables):
+class _ByWorkers(ByWorkers):
     """Workers write; ``receipts`` make them."""
-
-    def __init__(
-        self, output: BatchOutput, receipts: DataFrame, attempts: Path, tree: BrokerTree | None
-    ) -> None:
-        super().__init__(output)
-        self._asked = receipts
-        self._attempts = attempts
-        self._tree = tree
-        self._receipts: Sequence[Row] = ()
 
     def match(self) -> Sums:
         """Have all documents matched, and their rows written."""
-        self._receipts = self._asked.collect()
+        sums = super().match()
         loads: dict[tuple[str, int], int] = {}
         for one in self._receipts:
             at = one["worker"], one["shard"]
             loads[at] = max(loads.get(at, 0), one["loads"])
-        sums = sums_of_receipts(self._receipts, self._tree)
         return replace(
             sums,
             matcher_loads=sum(loads.values()),
@@ -232,10 +215,6 @@ class _ByWorkers(LocalTables):
             traffic=self._traffic(sums),
             shard_visits=sum(one["visits"] for one in self._receipts),
         )
-
-    def write(self) -> None:
-        """Take what was written."""
-        self.accept_parts(self._receipts, self._attempts)
 
     def _traffic(self, sums: Sums) -> Sequence[TrafficRow]:
         written = [one["part"] for one in self._receipts if one[visits.CROSSINGS]]

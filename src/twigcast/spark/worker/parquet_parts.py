@@ -35,7 +35,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from twigcast.files.writing.durable import sync_file, sync_folder
-from twigcast.spark.worker.matching import OUTCOMES, UNDECIDED
+from twigcast.spark.worker.matching import OUTCOMES, UNDECIDED, worker_name
 from twigcast.spark.worker.set_aside import INTERNAL, Refusal
 
 if TYPE_CHECKING:
@@ -95,22 +95,27 @@ def write_outcomes(
     """Write all outcomes into a part of each table, and give one receipt when they are whole.
 
     ``folder`` has a folder for each table. A table without rows gets no file. When
-    something fails, nothing is left that could be taken for a part.
+    something fails, nothing is left that could be taken for a part. Where a document may have
+    several outcomes, the column ``is_first`` says with which of them it is counted.
     """
     files = {table: Part(f"{folder}/{table}/{part}", schemas[table]) for table in WRITTEN}
     deliveries = Deliveries(files[DELIVERIES], labels, ways)
     dead_letters = DeadLetters(files[DEAD_LETTERS], labels)
     traffic = TrafficSums()
-    worker, loads, documents, size = "", 0, 0, 0
+    worker, loads, documents, size = worker_name(), 0, 0, 0
     try:
         for batch in outcomes:
             deliveries.add(batch)
             dead_letters.add(batch)
             traffic.add(batch)
-            documents += len(batch)
-            size += pc.sum(batch.column("bytes"), min_count=0).as_py() or 0
+            sizes = batch.column("bytes")
+            if "is_first" in batch.schema.names:
+                sizes = sizes.filter(batch.column("is_first"))
+            documents += len(sizes)
+            size += pc.sum(sizes, min_count=0).as_py() or 0
             if len(batch):
-                worker, loads = batch.column("worker")[0].as_py(), batch.column("loads")[0].as_py()
+                worker = batch.column("worker")[0].as_py()
+                loads = max(loads, batch.column("loads")[0].as_py())
         deliveries.finish()
         dead_letters.finish()
     except BaseException:

@@ -24,6 +24,7 @@ What belongs to the document and not to one of its visits is counted where ``is_
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,13 +47,7 @@ from twigcast.spark.worker.matching import (
     readable,
     worker_name,
 )
-from twigcast.spark.worker.parquet_parts import (
-    DEAD_LETTERS,
-    DELIVERIES,
-    DeadLetters,
-    Deliveries,
-    Part,
-)
+from twigcast.spark.worker.parquet_parts import Part
 from twigcast.spark.worker.set_aside import (
     Refusal,
     each_alone,
@@ -77,8 +72,6 @@ NO_SHARD = -1
 
 CROSSINGS = "crossings"
 """What shards tell of the links of documents that visit several, on its way to be counted."""
-
-WRITTEN = (*parts.WRITTEN, CROSSINGS)
 
 _KEY_BYTES = 16
 
@@ -194,37 +187,28 @@ def write_answers(
     ways: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all answers into parts, as ``parts.write_outcomes`` does, and give one receipt."""
-    schemas = {**schemas, CROSSINGS: _CROSSING}
-    files = {table: Part(f"{folder}/{table}/{part}", schemas[table]) for table in WRITTEN}
-    deliveries = Deliveries(files[DELIVERIES], labels, ways)
-    dead_letters = DeadLetters(files[DEAD_LETTERS], labels)
-    traffic = parts.TrafficSums()
-    told: dict[str, Any] = {"worker": worker_name(), "loads": 0, "shard": NO_SHARD}
-    documents, size, visits = 0, 0, 0
-    try:
+    file = Part(f"{folder}/{CROSSINGS}/{part}", _CROSSING)
+    visits: Counter[int] = Counter()
+
+    def noted() -> Iterator[pa.RecordBatch]:
         for batch in answers:
-            deliveries.add(batch)
-            dead_letters.add(batch)
-            traffic.add(batch)
-            _write_crossings(files[CROSSINGS], batch)
-            first = batch.column("bytes").filter(batch.column("is_first"))
-            documents += len(first)
-            size += pc.sum(first, min_count=0).as_py() or 0
-            shard = batch.column("shard")[0].as_py()
-            if shard != NO_SHARD:
-                visits += len(batch)
-                told |= {"shard": shard, "loads": batch.column("loads")[0].as_py()}
-        deliveries.finish()
-        dead_letters.finish()
-        files[CROSSINGS].close()
+            _write_crossings(file, batch)
+            visits[batch.column("shard")[0].as_py()] += len(batch)
+            yield batch
+
+    try:
+        (receipt,) = parts.write_outcomes(
+            noted(), folder=folder, part=part, schemas=schemas, labels=labels, ways=ways
+        )
+        file.close()
     except BaseException:
-        for file in files.values():
-            file.abandon()
+        file.abandon()
         raise
-    told |= {"part": part, "documents": documents, "bytes": size, "visits": visits}
-    told |= {table: file.rows for table, file in files.items()}
-    told["internal_errors"] = dead_letters.internal
-    yield pa.RecordBatch.from_pylist([{**told, "traffic": traffic.rows()}], schema=RECEIPTS)
+    visits.pop(NO_SHARD, None)
+    told = file.rows, max(visits, default=NO_SHARD), visits.total()
+    added = zip(told, RECEIPTS.types[len(receipt.columns) :], strict=True)
+    columns = [*receipt.columns, *(pa.array([number], kind) for number, kind in added)]
+    yield pa.RecordBatch.from_arrays(columns, schema=RECEIPTS)
 
 
 # The first step.
