@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 
 def mask_of(numbers: Iterable[int]) -> int:
@@ -39,3 +39,28 @@ def numbers_of(mask: int) -> Iterator[int]:
         bit = mask & -mask
         yield bit.bit_length() - 1
         mask ^= bit
+
+
+def neighbours_of(mask: int, near: Sequence[int]) -> int:
+    """All numbers that are near one of these; ``near`` has for each number those beside it.
+
+    >>> neighbours_of(0b011, [0b010, 0b100, 0])
+    6
+    """
+    found = 0
+    for number in numbers_of(mask):
+        found |= near[number]
+    return found
+
+
+def reached_from(mask: int, near: Sequence[int], allowed: int = -1) -> int:
+    """All numbers that one or more steps to allowed neighbours lead to.
+
+    >>> reached_from(0b001, [0b010, 0b100, 0])
+    6
+    """
+    found = new = neighbours_of(mask, near) & allowed
+    while new:
+        new = neighbours_of(new, near) & allowed & ~found
+        found |= new
+    return found

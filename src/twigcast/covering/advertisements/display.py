@@ -28,7 +28,7 @@ from itertools import islice
 from typing import Final
 
 from twigcast.covering.advertisements.advertisement import Advertisement
-from twigcast.covering.bits import mask_of, numbers_of
+from twigcast.covering.bits import reached_from
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.expression import (
     EXPRESSION_NESTING_MAX,
@@ -130,10 +130,7 @@ class _ExpressionSearch:
         self._with_attributes = with_attributes
         self._with_text = with_text
         self._steps_left = SHOWING_STEPS_MAX
-        self._next = [mask_of(target for _, target in state.edges) for state in paths.states]
-        self._before = [0] * len(paths.states)
-        for state, _, target in paths.edges():
-            self._before[target] |= 1 << state
+        self._next, self._before = paths.targets(), paths.sources()
         self._short_by_state: dict[int, list[tuple[PathExpression, int]]] = {}
         self._known: dict[tuple[int, int], tuple[PathExpression, ...]] = {}
         self._mixed: dict[int, None] = {}
@@ -281,26 +278,15 @@ class _ExpressionSearch:
 
     def _around(self, state: int, visited: int) -> int:
         """The states on loops of a state, itself included; 0 if there is no loop."""
-        allowed = ~visited | 1 << state
-        below = _closure(self._next, state, allowed)
-        return below & _closure(self._before, state, allowed) if below >> state & 1 else 0
+        home = 1 << state
+        allowed = ~visited | home
+        below = reached_from(home, self._next, allowed)
+        return below & reached_from(home, self._before, allowed) if below & home else 0
 
     def _name(self, state: int) -> str:
         return next(
             label_text(label) for _, label, target in self._paths.edges() if target == state
         )
-
-
-def _closure(table: list[int], state: int, allowed: int) -> int:
-    """All states reachable from one by one or more steps inside the allowed ones."""
-    found = new = table[state] & allowed
-    while new:
-        ahead = 0
-        for each in numbers_of(new):
-            ahead |= table[each]
-        new = ahead & allowed & ~found
-        found |= new
-    return found
 
 
 def _size(parts: PathExpression) -> int:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from twigcast.covering.bits import numbers_of
+from twigcast.covering.bits import neighbours_of, reached_from
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind, Values
 from twigcast.language.condition.model import (
     TRUE,
@@ -180,7 +180,7 @@ class PathOverlap:
         """The elements that may have a child at these positions."""
         above = self._parents_of.get(positions)
         if above is None:
-            above = self._direct_parents(positions)
+            above = neighbours_of(positions, self._above)
             self._make_room()
             self._parents_of[positions] = above
         return above
@@ -189,18 +189,9 @@ class PathOverlap:
         """The elements that may have a descendant at these positions."""
         above = self._ancestors_of.get(positions)
         if above is None:
-            above = new = self._direct_parents(positions)
-            while new:
-                new = self._direct_parents(new) & ~above
-                above |= new
+            above = reached_from(positions, self._above)
             self._make_room()
             self._ancestors_of[positions] = above
-        return above
-
-    def _direct_parents(self, positions: int) -> int:
-        above, table = 0, self._above
-        for position in numbers_of(positions & ~_DOCUMENT):
-            above |= table[position]
         return above
 
     def _with_ancestors(self, positions: int) -> int:

@@ -26,7 +26,7 @@ Dissemination uses schemas for advertisements alone, not for this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -85,24 +85,12 @@ class SchemaPaths:
 
     def or_below(self, states: Iterable[int]) -> set[int]:
         """The states, and all states that can be reached from them."""
-        found = set(states)
-        waiting = list(found)
-        for state in waiting:
-            for _, target in self.automaton.states[state].edges:
-                if target not in found:
-                    found.add(target)
-                    waiting.append(target)
-        return found
+        found = self.automaton.states
+        return _with_reached(states, lambda state: (target for _, target in found[state].edges))
 
     def or_above(self, states: Iterable[int]) -> set[int]:
         """The states, and all states from which they can be reached."""
-        found = set(states)
-        waiting = list(found)
-        for state in waiting:
-            new = self.above[state] - found
-            found |= new
-            waiting.extend(new)
-        return found
+        return _with_reached(states, self.above.__getitem__)
 
     def with_leaf(self, label: Label) -> set[int]:
         """The states that may have such an attribute, or text."""
@@ -123,6 +111,16 @@ class SchemaPaths:
             for source, edges in self.edges(label).items()
             if any(target in targets for _, target in edges)
         }
+
+
+def _with_reached(states: Iterable[int], near: Callable[[int], Iterable[int]]) -> set[int]:
+    found = set(states)
+    waiting = list(found)
+    for state in waiting:
+        new = set(near(state)) - found
+        found |= new
+        waiting.extend(new)
+    return found
 
 
 def possible_states(twig: Twig, schema: SchemaPaths) -> tuple[list[set[int]], list[set[int]]]:

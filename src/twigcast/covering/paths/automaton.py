@@ -37,6 +37,7 @@ from enum import IntEnum
 from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
+from twigcast.covering.bits import mask_of
 from twigcast.errors import SchemaLimitError
 from twigcast.language.condition.model import Label
 from twigcast.slips import check_fields
@@ -129,6 +130,17 @@ class PathAutomaton:
         for source, state in enumerate(self.states):
             for label, target in state.edges:
                 yield source, label, target
+
+    def targets(self) -> list[int]:
+        """For each state, the states that its edges lead to, as bits."""
+        return [mask_of(target for _, target in state.edges) for state in self.states]
+
+    def sources(self) -> list[int]:
+        """For each state, the states with an edge to it, as bits."""
+        found = [0] * len(self.states)
+        for source, _, target in self.edges():
+            found[target] |= 1 << source
+        return found
 
     def tables(self) -> list[dict[Label, int]]:
         """For each state, the target of each label; see :func:`most_special`."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from twigcast.covering.bits import numbers_of
+from twigcast.covering.bits import numbers_of, reached_from
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.covering.paths.linear import LinearPath
 from twigcast.language.condition.model import Kind, Label, Reach
@@ -42,8 +42,8 @@ class ContextLabels:
         self._paths = paths
         self._all: States = (1 << len(paths.states)) - 1
         self._edges = _joined_edges(paths)
-        self._below = _Closure(paths, upwards=False)
-        self._above = _Closure(paths, upwards=True)
+        self._below = _Closure(paths.targets())
+        self._above = _Closure(paths.sources())
         self._fitting: dict[Label, list[_Edge]] = {}
         self._after: dict[LinearPath, States] = {(): 1 << DOCUMENT_NODE}
         self._with: dict[LinearPath, States] = {(): self._all}
@@ -172,22 +172,12 @@ def _joined_edges(paths: PathAutomaton) -> list[_Edge]:
 class _Closure:
     """Reachability closures of sets of states, with a cache."""
 
-    def __init__(self, paths: PathAutomaton, *, upwards: bool) -> None:
-        self._near: list[States] = [0] * len(paths.states)
-        for source, _label, target in paths.edges():
-            begin, end = (target, source) if upwards else (source, target)
-            self._near[begin] |= 1 << end
+    def __init__(self, near: list[States]) -> None:
+        self._near = near
         self._known: dict[States, States] = {}
 
     def of(self, states: States) -> States:
         found = self._known.get(states)
         if found is None:
-            found = fresh = states
-            while fresh:
-                near = 0
-                for number in numbers_of(fresh):
-                    near |= self._near[number]
-                fresh = near & ~found
-                found |= fresh
-            self._known[states] = found
+            found = self._known[states] = states | reached_from(states, self._near)
         return found
