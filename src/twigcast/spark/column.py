@@ -40,20 +40,19 @@ from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.matching import Matcher
 from twigcast.spark.pipeline import reject_duplicate_ids
 from twigcast.spark.plans.distribution import share_labels, share_matcher
-from twigcast.spark.plans.frames import matching_function, reasoning_function
+from twigcast.spark.plans.frames import ids_function
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.session.session import check_session, running_session
 from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.worker.labels import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pyspark.sql import Column
 
     from twigcast.files import Rejected
     from twigcast.spark.plans.distribution import SharedLabels, SharedMatcher
-    from twigcast.spark.session.compatibility import ColumnFunction
     from twigcast.spark.storage.sources import Subscriptions
 
 
@@ -71,7 +70,7 @@ def matches(
     ``id`` and ``xpath``. A document may have ``limits.bytes_max`` bytes. The column is
     called ``matches``.
     """
-    return _column(column, subscriptions, limits, matching_function).alias("matches")
+    return _column(column, subscriptions, limits).alias("matches")
 
 
 @door("making a column")
@@ -87,7 +86,7 @@ def matches_or_reason(
     subscriptions that are too costly for the document), ``stage``, ``reason``, ``line`` and
     ``column``. The first two are null where the document was refused, the others where it was not.
     """
-    return _column(column, subscriptions, limits, reasoning_function).alias("outcome")
+    return _column(column, subscriptions, limits, reasons=True).alias("outcome")
 
 
 @door("registering a function")
@@ -107,8 +106,8 @@ def register(
         raise UsageError(f"the name of a function is text, not {shown(name)}")
     with _told_plainly():
         matcher, labels = _shared(spark, subscriptions)
-        spark.udf.register(name, matching_function(matcher, labels, limits))
-        spark.udf.register(f"{name}_or_reason", reasoning_function(matcher, labels, limits))
+        spark.udf.register(name, ids_function(matcher, labels, limits))
+        spark.udf.register(f"{name}_or_reason", ids_function(matcher, labels, limits, reasons=True))
 
 
 @contextmanager
@@ -126,14 +125,15 @@ def _column(
     column: Column | str,
     subscriptions: Subscriptions,
     limits: DocumentLimits,
-    function: Callable[[SharedMatcher, SharedLabels, DocumentLimits], ColumnFunction],
+    *,
+    reasons: bool = False,
 ) -> Column:
     with _told_plainly():
         spark = running_session()
         if spark is None:
             raise UsageError("there is no Spark session yet: start one, then call matches")
-        made = function(*_shared(spark, subscriptions), limits)
-        return made(_documents(column))
+        function = ids_function(*_shared(spark, subscriptions), limits, reasons=reasons)
+        return function(_documents(column))
 
 
 def _documents(column: Column | str) -> Column:

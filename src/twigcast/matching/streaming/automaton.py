@@ -288,16 +288,7 @@ def _parts(where: Condition) -> Iterator[Condition]:
 
 def _own_labels(where: Condition) -> Iterator[Label]:
     """The labels that the condition asks for at the node itself."""
-    match where:
-        case SelfIs(label):
-            yield label
-        case AllOf(parts) | AnyOf(parts):
-            for part in parts:
-                yield from _own_labels(part)
-        case Not(part):
-            yield from _own_labels(part)
-        case _:
-            return
+    return (part.label for part in _parts(where) if isinstance(part, SelfIs))
 
 
 def _in_braces(namespace: str) -> str:

@@ -122,28 +122,20 @@ def _check_free(table: str, carried: Sequence[str], own: Sequence[str]) -> None:
 # Functions of columns: all other columns stay in Java, and are put beside the answer there.
 
 
-def matching_function(
-    matcher: SharedMatcher, labels: SharedLabels, limits: DocumentLimits
+def ids_function(
+    matcher: SharedMatcher, labels: SharedLabels, limits: DocumentLimits, *, reasons: bool = False
 ) -> ColumnFunction:
-    """A function of a column of documents: the ids of the subscriptions that match."""
+    """A function of a column of documents: the ids of the subscriptions that match.
+
+    With ``reasons`` it is a structure of these and of what went wrong.
+    """
+    answer = worker.names_or_reasons if reasons else worker.matching_names
 
     def matching_ids(*columns: pa.Array[Any]) -> pa.Array[Any]:
         contents = worker.documents_in(columns)
-        return worker.matching_names(contents, matcher.load(limits), labels.load_names())
+        return answer(contents, matcher.load(limits), labels.load_names())
 
-    return arrow_function(matching_ids, ArrayType(StringType()))
-
-
-def reasoning_function(
-    matcher: SharedMatcher, labels: SharedLabels, limits: DocumentLimits
-) -> ColumnFunction:
-    """A function of a column of documents: the same ids, and what went wrong (a structure)."""
-
-    def ids_or_reasons(*columns: pa.Array[Any]) -> pa.Array[Any]:
-        contents = worker.documents_in(columns)
-        return worker.names_or_reasons(contents, matcher.load(limits), labels.load_names())
-
-    return arrow_function(ids_or_reasons, _REASONED)
+    return arrow_function(matching_ids, _REASONED if reasons else ArrayType(StringType()))
 
 
 def outcome_function(
