@@ -29,6 +29,9 @@ EXISTENCE: Final = [
     ("//a[last() != 0][c]/b", "//a[c]/b"),
     ("//a[@x[1] = '1']", "//a[@x = '1']"),
     ("//a/self::a[last()]/b", "//a/b"),
+    ("//self::a[1]/b", "//a/b"),
+    ("//a//@x[1][. = '3']", "//a//@x[. = '3']"),
+    ("//a//parent::b[last()]/b", "//a//parent::b/b"),
     ("(//a)[position() < 2]", "//a"),
 ]
 

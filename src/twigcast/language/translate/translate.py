@@ -458,7 +458,7 @@ def _places(steps: tuple[Step, ...], tail: Condition) -> list[_PathStep]:
         predicates = step.predicates
         if predicates and (not may_be_declared(step) or step.axis in _UPWARDS_OR_SELF):
             # Where a predicate follows a comment, libxml2 finds others than without one.
-            predicates = without_idle(predicates, single=not below and selects_one(step))
+            predicates = without_idle(predicates, single=selects_one(step))
             if not rest and tail is TRUE:
                 predicates = without_trailing(predicates)
             step = Step(step.axis, step.test, predicates)
