@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from twigcast.errors import UsageError
-from twigcast.language import Document, DocumentLimits, Pattern
-from twigcast.language.document.parse import LIBRARY_LIMITS
+from twigcast.language import Document, Pattern
 from twigcast.routing.annotations.annotations import Annotations
 from twigcast.routing.annotations.hints import Hints
 from twigcast.routing.events import Change, Decide, Decided, LinkId
@@ -23,11 +22,9 @@ from twigcast.routing.tables.route_table import RouteTable
 class PlugIn:
     """A plug-in that adds nothing, with the route table of its router."""
 
-    def __init__(
-        self, strategy: Strategy, *, engine: str = "auto", limits: DocumentLimits = LIBRARY_LIMITS
-    ) -> None:
+    def __init__(self, strategy: Strategy, routes: RouteTable) -> None:
         self.strategy = strategy
-        self.routes = RouteTable(engine, limits=limits, by_groups=strategy.unit == "path")
+        self.routes = routes
 
     def turn_to(self, strategy: Strategy) -> None:
         """Work by another strategy from now on; UsageError if that is not possible."""

@@ -16,14 +16,17 @@ from twigcast.routing.piggyback.decider import AnnotatedDecider
 from twigcast.routing.plug_in import PlugIn
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import DocumentAgreements, OpenDocument
+from twigcast.routing.tables.route_table import RouteTable
 
 
 def plug_in_for(
     strategy: Strategy, *, engine: str = "auto", limits: DocumentLimits = LIBRARY_LIMITS
 ) -> PlugIn:
     """The plug-in that a strategy needs."""
-    kind = PlugIn if strategy.protocol == "none" else Piggybacking
-    return kind(strategy, engine=engine, limits=limits)
+    by_groups = strategy.unit == "path"
+    if strategy.protocol == "none":
+        return PlugIn(strategy, RouteTable(engine, limits=limits, by_groups=by_groups))
+    return Piggybacking(strategy, AnnotatedRouteTable(engine, limits=limits, by_groups=by_groups))
 
 
 class Piggybacking(PlugIn):
@@ -31,11 +34,8 @@ class Piggybacking(PlugIn):
 
     routes: AnnotatedRouteTable
 
-    def __init__(
-        self, strategy: Strategy, *, engine: str = "auto", limits: DocumentLimits = LIBRARY_LIMITS
-    ) -> None:
-        self.strategy = strategy
-        self.routes = AnnotatedRouteTable(engine, limits=limits, by_groups=strategy.unit == "path")
+    def __init__(self, strategy: Strategy, routes: AnnotatedRouteTable) -> None:
+        super().__init__(strategy, routes)
         self.agreed = Agreements(strategy)
         self._decider = AnnotatedDecider(strategy, self.routes, self.agreed)
 

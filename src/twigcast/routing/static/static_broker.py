@@ -51,7 +51,7 @@ from twigcast.routing.events import (
     Publication,
     SubscriptionId,
 )
-from twigcast.routing.piggyback.plug_in import Piggybacking
+from twigcast.routing.piggyback.plug_in import Piggybacking, plug_in_for
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.tables.in_flight import OpenDocument
 
@@ -178,7 +178,9 @@ class AnnotatingBroker:
         engine: str = "auto",
         limits: DocumentLimits = LIBRARY_LIMITS,
     ) -> None:
-        self._plug_in = Piggybacking(strategy, engine=engine, limits=limits)
+        plug_in = plug_in_for(strategy, engine=engine, limits=limits)
+        assert isinstance(plug_in, Piggybacking), "this strategy has no annotations"
+        self._plug_in = plug_in
         self._routes = self._plug_in.routes
         for link, patterns in tables.routes.items():
             self._routes.add_link(link)
