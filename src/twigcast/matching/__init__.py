@@ -6,6 +6,7 @@ In reading order:
     matcher         the matcher itself; an engine decides
     engines         ``lxml``, one expression after the other, and ``native``, the kernel
     streaming       ``streaming``, all patterns at once in document order
+    restorable      the engines in Python: patterns by id, and tables made anew after an interrupt
     residual        what no index decides: libxml2 behind an estimate of its cost
     prefilter       which patterns a document can match at all, by the labels it has
     lazy_document   a document that is parsed when somebody needs its tree

@@ -15,8 +15,7 @@ evaluated outside it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from threading import Lock
+from collections.abc import Collection, Sequence
 
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
@@ -29,9 +28,10 @@ from twigcast.matching.residual.libxml2 import (
     Residuals,
     picked,
 )
+from twigcast.matching.restorable import RestorableEngine
 
 
-class LxmlEngine:
+class LxmlEngine(RestorableEngine):
     """Compiled expressions behind a label prefilter."""
 
     name = "lxml"
@@ -47,37 +47,15 @@ class LxmlEngine:
         self._residuals = Residuals(
             cost_max=cost_max, document_cost_max=document_cost_max, compiled_max=compiled_max
         )
-        self._pattern_of: dict[int, Pattern] = {}
-        """The books: what else there is can be made anew from them."""
-        self._whole = True
-        """Whether it agrees with the books; false while something changes, so that an interrupt
-        leaves nothing half done."""
-        self._lock = Lock()
-        self._make_kernel = kernel
-        self._begin()
+        super().__init__(kernel)
 
     def _begin(self) -> None:
-        self._kernel = self._make_kernel() if self._make_kernel else None
+        super()._begin()
         self._ids: dict[Pattern, tuple[int, ...]] = {}
         self._index: LabelIndex[Pattern] = LabelIndex()
         self._residual = 0
 
-    def add(self, id: int, pattern: Pattern) -> None:
-        """Take in a pattern under an id that is not in use."""
-        with self._lock:
-            self._mend()
-            self._whole = False
-            self._pattern_of[id] = pattern
-            try:
-                self._file(id, pattern)
-            except Exception:
-                del self._pattern_of[id]
-                raise
-            self._whole = True
-
-    def _file(self, id: int, pattern: Pattern) -> None:
-        if self._kernel is not None:
-            self._kernel.add(id, pattern)
+    def _take_in(self, id: int, pattern: Pattern) -> None:
         ids = self._ids.get(pattern)
         if ids is None:
             ids = ()
@@ -85,40 +63,15 @@ class LxmlEngine:
             self._residual += not pattern.exact
         self._ids[pattern] = (*ids, id)
 
-    def _mend(self) -> None:
-        """Agree with the books again, if an interrupt came between; the lock is held."""
-        if self._whole:
+    def _take_out(self, id: int, pattern: Pattern) -> None:
+        left = tuple(other for other in self._ids[pattern] if other != id)
+        if left:
+            self._ids[pattern] = left
             return
-        self._begin()
-        for one, pattern in self._pattern_of.items():
-            self._file(one, pattern)
-        self._whole = True
-
-    def remove(self, id: int) -> bool:
-        """Forget the id and whatever only it needed; whether it was there."""
-        with self._lock:
-            self._mend()
-            if id not in self._pattern_of:
-                return False
-            self._whole = False
-            pattern = self._pattern_of.pop(id)
-            if self._kernel is not None:
-                self._kernel.remove(id)
-            left = tuple(other for other in self._ids[pattern] if other != id)
-            if left:
-                self._ids[pattern] = left
-            else:
-                del self._ids[pattern]
-                self._index.remove(pattern)
-                self._residuals.forget(pattern)
-                self._residual -= not pattern.exact
-            self._whole = True
-            return True
-
-    @property
-    def patterns(self) -> Mapping[int, Pattern]:
-        """The pattern under each id."""
-        return self._pattern_of
+        del self._ids[pattern]
+        self._index.remove(pattern)
+        self._residuals.forget(pattern)
+        self._residual -= not pattern.exact
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
@@ -132,11 +85,6 @@ class LxmlEngine:
         matches = [one for one, pattern in sure if answer(one, pattern)]
         unsure = picked(self._pattern_of, verdicts.unsure)
         return self._residuals.completed(matches, unsure, document, undecided=verdicts.undecided)
-
-    @staticmethod
-    def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
-        """The groups as they are: this engine has no use for more."""
-        return groups
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]

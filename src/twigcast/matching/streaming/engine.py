@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Final, NamedTuple
 
 from twigcast.display import shown
@@ -42,6 +41,7 @@ from twigcast.matching.residual.libxml2 import (
     Residuals,
     picked,
 )
+from twigcast.matching.restorable import RestorableEngine
 from twigcast.matching.streaming.automaton import Automaton, Leaf, key_of
 from twigcast.matching.streaming.lazy_dfa import LEARNED_MAX, REMEMBERED_MAX, LabelPaths
 from twigcast.matching.streaming.links_and_skips import Links, Skips
@@ -78,7 +78,7 @@ class _Entry(NamedTuple):
     ids: dict[int, None]
 
 
-class StreamingEngine:
+class StreamingEngine(RestorableEngine):
     """A shared automaton that documents are read through.
 
     ``remembered_max`` bounds the memory of label paths; the others are those of
@@ -103,52 +103,22 @@ class StreamingEngine:
         self._steps_max = document_cost_max / STEP
         self._steps = self._costly = 0
         self._remembered_max = remembered_max
-        self._pattern_of: dict[int, Pattern] = {}
         self._paths_of: dict[Id, Exists] = {}
-        """The books, of subscriptions and watched paths: all else can be made anew from them."""
-        self._whole = True
-        """Whether it agrees with the books; false while something changes, so that an interrupt
-        leaves nothing half done."""
+        """Watched paths, from which the tables are made anew as well."""
         self._reading = False
-        self._lock = Lock()
-        self._make_kernel = kernel
-        self._begin()
+        super().__init__(kernel)
 
     def _begin(self) -> None:
-        self._kernel = self._make_kernel() if self._make_kernel else None
+        super()._begin()
         self._automaton = Automaton()
         self._paths = LabelPaths(self._automaton, self._remembered_max)
         self._entries: dict[Pattern, _Entry] = {}
         self._watched: dict[Id, Leaf] = {}
         self._residual = self._unfiltered = 0
-
-    def _mend(self) -> None:
-        """Agree with the books again, if an interrupt came between; the lock is held."""
-        if self._whole:
-            return
-        self._begin()
-        for one, pattern in self._pattern_of.items():
-            self._take_in(one, pattern)
         for watcher, path in self._paths_of.items():
             self._hold(watcher, path)
-        self._whole = True
-
-    def add(self, id: int, pattern: Pattern) -> None:
-        """Take in a pattern under an id that is not in use."""
-        with self._lock:
-            self._mend()
-            self._whole = False
-            self._pattern_of[id] = pattern
-            try:
-                self._take_in(id, pattern)
-            except Exception:
-                del self._pattern_of[id]
-                raise
-            self._whole = True
 
     def _take_in(self, id: int, pattern: Pattern) -> None:
-        if self._kernel is not None:
-            self._kernel.add(id, pattern)
         entry = self._entries.get(pattern) or self._enter(pattern)
         entry.ids[id] = None
         if entry.settles:
@@ -156,31 +126,15 @@ class StreamingEngine:
         else:
             entry.leaf.candidates[id] = pattern
 
-    def remove(self, id: int) -> bool:
-        """Forget the id and whatever only it needed; whether it was there."""
-        with self._lock:
-            self._mend()
-            if id not in self._pattern_of:
-                return False
-            self._whole = False
-            pattern = self._pattern_of.pop(id)
-            if self._kernel is not None:
-                self._kernel.remove(id)
-            entry = self._entries[pattern]
-            del entry.ids[id]
-            if entry.settles:
-                del entry.leaf.ids[id]
-            else:
-                del entry.leaf.candidates[id]
-            if not entry.ids:
-                self._leave(pattern)
-            self._whole = True
-            return True
-
-    @property
-    def patterns(self) -> Mapping[int, Pattern]:
-        """The pattern under each id."""
-        return self._pattern_of
+    def _take_out(self, id: int, pattern: Pattern) -> None:
+        entry = self._entries[pattern]
+        del entry.ids[id]
+        if entry.settles:
+            del entry.leaf.ids[id]
+        else:
+            del entry.leaf.candidates[id]
+        if not entry.ids:
+            self._leave(pattern)
 
     def decide(self, document: Document, skip: Collection[int]) -> Decision:
         """Which ids match; those in ``skip`` are not looked at."""
@@ -218,11 +172,6 @@ class StreamingEngine:
             document,
             undecided=candidates.keys() & {*verdicts.undecided},
         )
-
-    @staticmethod
-    def prepared(groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
-        """The groups as they are: this engine has no use for more."""
-        return groups
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
