@@ -86,7 +86,7 @@ class Batch:
                 tables.put("traffic", arrow_of(sums.traffic, TABLES["traffic"]))
                 tables.put("rejected", arrow_of(rejected, TABLES["rejected"]))
                 tables.put("routes", routes)
-            run = self._told(started, prepared, sums, tasks)
+            run = self._run_of(started, prepared, sums, tasks)
             tables.put("metrics", arrow_of([self._metrics(run)], TABLES["metrics"]))
         rows = {
             "deliveries": run.deliveries,
@@ -107,10 +107,10 @@ class Batch:
             )
         return run
 
-    def _told(self, started: datetime, prepared: Prepared, sums: Sums, tasks: int | None) -> Run:
+    def _run_of(self, started: datetime, prepared: Prepared, sums: Sums, tasks: int | None) -> Run:
         design = prepared.design
-        told = asdict(sums)
-        traffic, tasks_seen = told.pop("traffic"), told.pop("tasks")
+        counts = asdict(sums)
+        traffic, tasks_seen = counts.pop("traffic"), counts.pop("tasks")
         return Run(
             run=f"{started:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}",
             out=self._out,
@@ -129,7 +129,7 @@ class Batch:
             matcher_version=prepared.version,
             partitions=tasks_seen if tasks is None else tasks,
             seconds=self._seconds,
-            **told,
+            **counts,
         )
 
     def _documents(
@@ -152,25 +152,25 @@ class Batch:
 
     def _listed(self, publications: Publications) -> Iterator[Entry]:
         paths = [local_path(path) or path for path in publications.paths]
-        found = list_documents(
+        documents = list_documents(
             paths,
             patterns=publications.patterns,
             limits=publications.limits,
             found_in=publications.folder_names,
             record=publications.record,
         )
-        number, tell = 0, reporter(self._progress)
-        for number, entry in enumerate(found, start=1):
+        number, report = 0, reporter(self._progress)
+        for number, entry in enumerate(documents, start=1):
             if number % REPORT_EVERY == 0:
-                tell("documents", number, None)
+                report("documents", number, None)
             yield _renamed(entry, publications.folder_names)
-        tell("documents", number, number)
+        report("documents", number, number)
 
     def _metrics(self, run: Run) -> tuple[object, ...]:
-        told = asdict(run)
-        told.update({f"seconds_{step}": took for step, took in run.seconds.items()})
-        told.update(twigcast=__version__, spark=self._spark.version)
-        return tuple(told[name] for name in TABLES["metrics"].names)
+        values = asdict(run)
+        values.update({f"seconds_{step}": took for step, took in run.seconds.items()})
+        values.update(twigcast=__version__, spark=self._spark.version)
+        return tuple(values[name] for name in TABLES["metrics"].names)
 
     def _finish(self, run: Run, rows: Mapping[str, int], noted: Mapping[str, object]) -> None:
         self._output.finish(

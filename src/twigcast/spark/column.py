@@ -104,15 +104,15 @@ def register(
     check_session(spark)
     if not isinstance(name, str):
         raise UsageError(f"the name of a function is text, not {shown(name)}")
-    with _told_plainly():
+    with _plain_errors():
         matcher, labels = _shared(spark, subscriptions)
         spark.udf.register(name, ids_function(matcher, labels, limits))
         spark.udf.register(f"{name}_or_reason", ids_function(matcher, labels, limits, reasons=True))
 
 
 @contextmanager
-def _told_plainly() -> Iterator[None]:
-    """What Spark or a disk fails with, as one sentence."""
+def _plain_errors() -> Iterator[None]:
+    """Failures of Spark or of a disk, as one sentence."""
     try:
         yield
     except SPARK_FAILURES as error:
@@ -128,7 +128,7 @@ def _column(
     *,
     reasons: bool = False,
 ) -> Column:
-    with _told_plainly():
+    with _plain_errors():
         spark = running_session()
         if spark is None:
             raise UsageError("there is no Spark session yet: start one, then call matches")

@@ -88,7 +88,7 @@ from twigcast.spark.storage.tables import TABLES
 if TYPE_CHECKING:
     from twigcast.files.documents.publications import AnyPath
     from twigcast.routing import Strategy, Topology
-    from twigcast.spark.plans.design import Promise
+    from twigcast.spark.plans.design import AdvertisementSource
     from twigcast.spark.session.progress import Listener
     from twigcast.spark.storage.batches import Existing
     from twigcast.spark.storage.sources import Subscriptions
@@ -105,7 +105,7 @@ _OUT = "an output folder"
 class Pipeline(
     Uncopied, instead="make another of the same topology and subscriptions: it holds a session"
 ):
-    """Documents through a network of brokers: who asked for what where, and how brokers route.
+    """Documents through a network of brokers: subscriptions at brokers, and how these route.
 
     ``spark`` is a session; without one the running session is used, or a new one is started when
     it is needed, and stays for the results to be read. ``topology`` is the path of a topology file,
@@ -132,7 +132,8 @@ class Pipeline(
         shards: int = 1,
         engine: str = "auto",
         origin: str | None = None,
-        advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
+        advertisements: Mapping[str, AdvertisementSource | Sequence[AdvertisementSource]]
+        | None = None,
         progress: Listener | None = None,
     ) -> None:
         if spark is not None:
@@ -206,7 +207,7 @@ class Pipeline(
         started again with the same one goes on where it was. ``changes`` are a feed of
         subscriptions that come and go. ``trigger`` are the seconds from batch to batch; without, it
         does what is there, and ends. Deliveries can go to Kafka as well. ``schema`` is that of a
-        table, where no file tells it yet.
+        table, where there is no file yet to take it from.
         """
         with plain_spark_errors("the run did not finish"):
             from twigcast.spark.stream.stream import BatchStep, start_stream
@@ -229,7 +230,7 @@ class Pipeline(
                 changes=changes,
                 deliveries_to=deliveries_to,
                 partitions=partitions,
-                # A server that batches are done by has nobody to tell.
+                # Where a server does the batches, there is nobody to report to.
                 progress=None if is_connected_to(self.spark) else self._progress,
             )
             return start_stream(
@@ -344,23 +345,23 @@ class Pipeline(
     def prepare(self, file: SubscriptionFile) -> Prepared:
         """Compile other subscriptions for the same network."""
         with door("compiling subscriptions"), plain_spark_errors("the run did not finish"):
-            tell = reporter(self._progress)
-            return prepare(self.spark, file, self.design, tell=tell, listener=self._progress)
+            report = reporter(self._progress)
+            return prepare(self.spark, file, self.design, report=report, listener=self._progress)
 
     def __repr__(self) -> str:
-        told = self._described()
-        brokers, asked = told["brokers"], told["subscriptions"]
+        described = self._described()
+        brokers, subscriptions = described["brokers"], described["subscriptions"]
         return (
-            f"<Pipeline: {asked} subscription{'' if asked == '1' else 's'}, "
-            f"{'one broker' if brokers == '1' else f'{brokers} brokers'}, {told['strategy']}, "
-            f"plan {told['plan']}, {told['state']}>"
+            f"<Pipeline: {subscriptions} subscription{'' if subscriptions == '1' else 's'}, "
+            f"{'one broker' if brokers == '1' else f'{brokers} brokers'}, {described['strategy']}, "
+            f"plan {described['plan']}, {described['state']}>"
         )
 
     def _repr_html_(self) -> str:
         return html_table(("field", "value"), self._described().items())
 
     def _described(self) -> dict[str, str]:
-        """What can be told without compiling anything and without starting Spark."""
+        """What is known without compiling anything and without starting Spark."""
         design = self.design
         given = len(self._file.subscriptions) + len(self._file.rejected)
         ready = self._prepared
@@ -388,7 +389,7 @@ def run_batch(  # noqa: PLR0913 (all that can be chosen, by name)
     shards: int = 1,
     engine: str = "auto",
     origin: str | None = None,
-    advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
+    advertisements: Mapping[str, AdvertisementSource | Sequence[AdvertisementSource]] | None = None,
     progress: Listener | None = None,
 ) -> Run:
     """Make a :class:`Pipeline` and :meth:`~Pipeline.disseminate`, in one call.

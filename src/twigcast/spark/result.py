@@ -1,4 +1,4 @@
-"""What a run gives back: its sums, and its tables."""
+"""The result of a run: its sums, and its tables."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from twigcast.errors import UsageError
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing import Topology
-from twigcast.routing.static.route_computation import Turn, spread
+from twigcast.routing.static.route_computation import SweepStep, spread
 from twigcast.routing.strategy import (
     Strategy,
     advertised,
@@ -29,7 +29,7 @@ from twigcast.routing.strategy import (
 )
 from twigcast.spark.plans.routes import ROUTES, compute_routes
 from twigcast.spark.session.progress import Progress
-from twigcast.spark.worker.route_round import OWN, PLAN, Round, plan_bytes, take_turns
+from twigcast.spark.worker.route_round import OWN, PLAN, Round, plan_bytes, run_steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -90,10 +90,10 @@ def test_on_spark_the_routes_are_those_of_one_process(
 ) -> None:
     tree = Topology.of(branching([0, 0, 1, 1])).tree()
     own = asked(tree.brokers, 60)
-    promises = promised(tree.brokers)
+    advertisements = promised(tree.brokers)
     told: list[Progress] = []
     found = compute_routes(
-        spark, tree, strategy, table(own), promises, spark_min=0, listener=told.append
+        spark, tree, strategy, table(own), advertisements, spark_min=0, listener=told.append
     )
     assert found.schema == ROUTES
     assert rows(found) == expected(tree, strategy, own) != []
@@ -138,8 +138,10 @@ def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
         [pa.array([1] * 4, pa.int32()), pa.array([OWN, 0, 2, 2], pa.int32()), codes], schema=PLAN
     )
     plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes([batch])).path
-    told = Round(covering(), ("west", "here", "east"), ((Turn("here", ("west", "east")),),), {})
-    (said,) = take_turns([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
+    told = Round(
+        covering(), ("west", "here", "east"), ((SweepStep("here", ("west", "east")),),), {}
+    )
+    (said,) = run_steps([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
     assert said.column("broker").to_pylist() == [1, 1]
     assert said.column("neighbour").to_pylist() == [0, 2]
     heard = [

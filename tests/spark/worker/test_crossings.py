@@ -29,7 +29,7 @@ from twigcast.spark.plans import prepare as prepared
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.broker_tree import WALKS_MAX, BrokerTree
-from twigcast.spark.worker.crossings import CrossingModel, loaded_ways, ways_bytes
+from twigcast.spark.worker.crossings import CrossingModel, crossing_model_bytes, load_crossing_model
 from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import match_batches
 from twigcast.spark.worker.parquet_parts import TrafficSums
@@ -65,11 +65,11 @@ def _ways(
     topology: dict[str, Any],
     strategy: Strategy,
     asked: Sequence[tuple[str, Asked]],
-    promises: Promises,
+    advertisements: Promises,
     routes: pa.Table,
 ) -> tuple[Matcher, CrossingModel]:
     """The matcher and the ways of the plan ``fused``, without Spark."""
-    design = design_of(topology, strategy, advertisements=promises)
+    design = design_of(topology, strategy, advertisements=advertisements)
     file = SubscriptionFile(
         tuple(
             Subscription(number, each.text, None, broker, each.namespaces or {}, number)
@@ -79,11 +79,11 @@ def _ways(
     matcher = Matcher()
     for number, each in enumerate(file.subscriptions):
         matcher.add(number, Pattern.parse(each.xpath, each.namespaces))
-    ways, behind = prepared._crossings(design, labels_of(file, design.tree), routes)
-    assert ways is not None
+    crossing_model, behind = prepared._crossings(design, labels_of(file, design.tree), routes)
+    assert crossing_model is not None
     for number, pattern in enumerate(behind, start=len(asked)):
         matcher.add(number, pattern)
-    return matcher, ways
+    return matcher, crossing_model
 
 
 def _crossings(row: Mapping[str, Any], tree: BrokerTree, column: str) -> set[tuple[str, str]]:
@@ -97,16 +97,16 @@ def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Rando
     network = Network(topology, strategy)
     asked = _asked(theme, rng, network.brokers)
     ids = [network.subscribe(at, "x", each.text, each.namespaces) for at, each in asked]
-    promises: dict[str, list[Advertisement]] = {}
+    advertisements: dict[str, list[Advertisement]] = {}
     for _ in range(rng.randint(0, 3)):
-        promises.setdefault(rng.choice(network.brokers), []).append(
+        advertisements.setdefault(rng.choice(network.brokers), []).append(
             promise(rng.choice(theme.schemas))
         )
-    for broker, all_ in promises.items():
+    for broker, all_ in advertisements.items():
         for each in all_:
             network.advertise(broker, each)
     network.merge()
-    matcher, ways = _ways(topology, strategy, asked, promises, _routes(network))
+    matcher, crossing_model = _ways(topology, strategy, asked, advertisements, _routes(network))
     published = [(rng.choice(network.brokers), rng.choice(theme.documents)) for _ in range(8)]
     batch = pa.RecordBatch.from_pylist(
         [
@@ -114,7 +114,7 @@ def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Rando
             for number, (origin, content) in enumerate(published)
         ]
     )
-    (outcomes,) = match_batches([batch], matcher, ways=ways)
+    (outcomes,) = match_batches([batch], matcher, crossing_model=crossing_model)
     sums = TrafficSums()
     sums.add(outcomes)
     crossings = 0
@@ -127,15 +127,15 @@ def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Rando
         assert row["stage"] is None
         received = {each.subscription for each in outcome.deliveries}
         assert {ids[position] for position in row["matches"]} == received
-        crossed = _crossings(row, ways.tree, "crossed")
+        crossed = _crossings(row, crossing_model.tree, "crossed")
         assert crossed == set(outcome.crossings), (str(strategy), asked, origin, content)
         receivers = {each.broker for each in outcome.deliveries}
         needed = needed_links(origin, receivers, network.topology.neighbours)
-        assert _crossings(row, ways.tree, "needless") == crossed - needed
+        assert _crossings(row, crossing_model.tree, "needless") == crossed - needed
         crossings += len(crossed)
-        start = ways.tree.number(origin)
-        hops = ways.hops(
-            np.full(len(row["matches"]), start, np.int32), ways.brokers[row["matches"]]
+        start = crossing_model.tree.number(origin)
+        hops = crossing_model.hops(
+            np.full(len(row["matches"]), start, np.int32), crossing_model.brokers[row["matches"]]
         )
         spanning = network.topology.tree()
         assert hops.tolist() == [
@@ -162,13 +162,13 @@ def test_trees_may_be_long_or_wide(strategy: Strategy, shape: dict[str, Any]) ->
 
 
 def test_what_no_origin_is_known_for_is_refused_and_the_rest_goes_on() -> None:
-    matcher, ways = _ways(line(2), covering(), [("B2", _plain("//a"))], {}, _no_routes())
-    assert ways.origins([None, "", "B2", "B9"]).tolist() == [0, 0, 1, -1]
+    matcher, crossing_model = _ways(line(2), covering(), [("B2", _plain("//a"))], {}, _no_routes())
+    assert crossing_model.origins([None, "", "B2", "B9"]).tolist() == [0, 0, 1, -1]
     rows = [("one", b"<a/>", None), ("two", b"<a/>", "B9"), ("three", b"<a", "B9")]
     batch = pa.RecordBatch.from_pylist(
         [dict(zip(("document", "content", "origin"), row, strict=True)) for row in rows]
     )
-    (outcomes,) = match_batches([batch], matcher, ways=ways)
+    (outcomes,) = match_batches([batch], matcher, crossing_model=crossing_model)
     one, two, three = outcomes.to_pylist()
     assert (one["matches"], one["crossed"], one["needless"]) == ([0], [0], [])
     assert (two["stage"], two["matches"], two["crossed"]) == ("route", None, None)
@@ -179,34 +179,39 @@ def test_what_no_origin_is_known_for_is_refused_and_the_rest_goes_on() -> None:
 def test_undecided_subscriptions_are_brought_the_document() -> None:
     """Somebody has to be told there that it could not be decided."""
     asked = [("B3", _plain("//a[count(preceding::node()) = count(following::node()) - 1]"))]
-    matcher, ways = _ways(line(3), covering(), asked, {}, _no_routes())
+    matcher, crossing_model = _ways(line(3), covering(), asked, {}, _no_routes())
     content = b"<r>" + b"<a/>" * 30_000 + b"</r>"
     batch = pa.RecordBatch.from_pylist([{"document": "d", "content": content}])
-    (outcomes,) = match_batches([batch], matcher, ways=ways)
+    (outcomes,) = match_batches([batch], matcher, crossing_model=crossing_model)
     (row,) = outcomes.to_pylist()
     assert (row["matches"], row["undecided"]) == ([], [0])
-    assert _crossings(row, ways.tree, "crossed") == {("B1", "B2"), ("B2", "B3")}
+    assert _crossings(row, crossing_model.tree, "crossed") == {("B1", "B2"), ("B2", "B3")}
     assert row["needless"] == []
 
 
 def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
     topology = {"brokers": ["Ä", "b", "c"], "links": [["Ä", "b"], ["c", "b"]]}
-    promises = {"b": [promise(0), promise(1)]}
+    advertisements = {"b": [promise(0), promise(1)]}
     routes = arrow_of([("Ä", "b", "/a"), ("b", "c", "/a"), ("b", "c", "/b")], TABLES["routes"])
-    _, ways = _ways(topology, prefix(depth=1), [("c", _plain("/a/b"))], promises, routes)
-    content = ways_bytes(ways)
+    _, crossing_model = _ways(
+        topology, prefix(depth=1), [("c", _plain("/a/b"))], advertisements, routes
+    )
+    content = crossing_model_bytes(crossing_model)
     file = write_versioned(tmp_path, stem="ways", ending=".npz", content=content)
-    again = loaded_ways(str(file.path))
-    assert again.tree == ways.tree
+    again = load_crossing_model(str(file.path))
+    assert again.tree == crossing_model.tree
     assert (again.origin, again.floods, again.perfect) == (0, False, False)
     assert again.brokers.tolist() == [2]
-    assert (again.starts.tolist(), again.said.tolist()) == ([0, 2, 3], ways.said.tolist())
-    assert dict(again.promises) == {1: (promise(0), promise(1))}
-    assert loaded_ways(str(file.path)) is again
+    assert (again.starts.tolist(), again.route_links.tolist()) == (
+        [0, 2, 3],
+        crossing_model.route_links.tolist(),
+    )
+    assert dict(again.advertisements) == {1: (promise(0), promise(1))}
+    assert load_crossing_model(str(file.path)) is again
     file.path.write_bytes(content[:-1] + b"~")
-    loaded_ways.cache_clear()
+    load_crossing_model.cache_clear()
     with pytest.raises(UsageError, match=rf"cannot use .*{file.path.name}"):
-        loaded_ways(str(file.path))
+        load_crossing_model(str(file.path))
 
 
 def test_a_tree_knows_its_brokers_and_links() -> None:

@@ -47,7 +47,7 @@ def _answers(*batches: Sequence[bytes | None]) -> Iterator[Any]:
         )
         for contents in batches
     )
-    return outcome_column(columns, _matcher(), labels_of(FILE), ways=None)
+    return outcome_column(columns, _matcher(), labels_of(FILE), crossing_model=None)
 
 
 def test_positions_become_names_and_refusals_dead_letters() -> None:

@@ -20,13 +20,13 @@ from twigcast.matching import Matcher
 from twigcast.routing import Topology
 from twigcast.routing.strategy import strategy
 from twigcast.spark.storage.tables import TABLES, parquet_schema
-from twigcast.spark.worker import crossings as ways
+from twigcast.spark.worker import crossings
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker import shard_probes as visits
 from twigcast.spark.worker.broker_tree import BrokerTree
 from twigcast.spark.worker.chunks import cut, plan_bytes
 from twigcast.spark.worker.columns import matching_names
-from twigcast.spark.worker.crossings import CrossingModel, ways_of
+from twigcast.spark.worker.crossings import CrossingModel, crossing_model
 from twigcast.spark.worker.matching import match_batches, open_chunks
 from twigcast.spark.worker.parquet_parts import DEAD_LETTERS, DELIVERIES, write_outcomes
 from twigcast.spark.worker.set_aside import (
@@ -69,7 +69,7 @@ FIVE = (b"<a/>", b"<a", POISON, None, b"<a/>")
 
 def _ways(name: str = "covering") -> CrossingModel:
     tree = BrokerTree.of(Topology.of({"links": [["B1", "B2"]]}).tree())
-    return ways_of(tree, strategy(name), origin=0, brokers=np.zeros(1, np.int32))
+    return crossing_model(tree, strategy(name), origin=0, brokers=np.zeros(1, np.int32))
 
 
 def _raising(
@@ -116,7 +116,7 @@ def _has_poison(given: Any) -> bool:  # noqa: ANN401
         (worker, "_routed"),
         (worker, "advertisement_violations"),
         (worker, "crossings"),
-        (ways, "_departure"),
+        (crossings, "_departure"),
     ],
     ids=lambda place: place[1],
 )
@@ -128,9 +128,9 @@ def test_an_error_below_costs_the_document_that_raised_it(
     batch = batch.set_column(1, "content", batch.column("content").cast(kind))
     through = _ways("advertised")
     matcher = Matcher({0: "//a"})
-    (expected,) = match_batches([batch], matcher, ways=through)
+    (expected,) = match_batches([batch], matcher, crossing_model=through)
     _raising(monkeypatch, *place, error)
-    (found,) = match_batches([batch], matcher, ways=through)
+    (found,) = match_batches([batch], matcher, crossing_model=through)
     assert found.schema == expected.schema
     rows = found.to_pylist()
     assert [*rows[:2], *rows[3:]] == [
@@ -278,7 +278,7 @@ def test_names_of_any_kind_are_kept_and_what_is_no_unicode_is_spelled_out() -> N
     assert told[5].startswith("sha256:")
     assert told[6] == "caf\\xe9"
     assert found.column("matches").to_pylist() == [[0]] * 7
-    (routed,) = match_batches([batch], Matcher({0: "//a"}), ways=_ways())
+    (routed,) = match_batches([batch], Matcher({0: "//a"}), crossing_model=_ways())
     assert routed.column("stage").to_pylist() == ["route"] * 5 + [None, "route"]
 
 

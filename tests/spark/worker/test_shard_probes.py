@@ -46,10 +46,10 @@ class Stage(NamedTuple):
     whole: Matcher
     hub: Hub
     shards: list[Shard]
-    ways: CrossingModel | None = None
+    crossing_model: CrossingModel | None = None
 
     def unsharded(self, batch: pa.RecordBatch) -> Rows:
-        return _rows(match_batches([batch], self.whole, ways=self.ways))
+        return _rows(match_batches([batch], self.whole, crossing_model=self.crossing_model))
 
     def visits(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         (found,) = visit_batches([batch], self.hub)
@@ -61,14 +61,14 @@ class Stage(NamedTuple):
         tasks = np.asarray(found.column("task"))
         assert not len(tasks) or (tasks.min() >= 0 and tasks.max() < self.hub.tasks)
         parts = (found.filter(pa.array(tasks == task)) for task in range(self.hub.tasks))
-        return list(answer_visits(parts, self.shards.__getitem__, self.ways))
+        return list(answer_visits(parts, self.shards.__getitem__, self.crossing_model))
 
 
 def stage_of(
     patterns: Sequence[Pattern],
     shards: int,
     *,
-    ways: CrossingModel | None = None,
+    crossing_model: CrossingModel | None = None,
     routes: Sequence[Pattern] = (),
     slices: int = 1,
     budget: int = 20,
@@ -87,11 +87,11 @@ def stage_of(
     hub = Hub(
         _matcher(enumerate([*(one for _, one in told), *routes])),
         np.array([shard for shard, _ in told], np.int32),
-        None if ways is None else visits.hub_ways(ways, len(told)),
+        None if crossing_model is None else visits.hub_crossing_model(crossing_model, len(told)),
         slices=slices,
         shards=shards,
     )
-    return Stage(whole, hub, [Shard(_matcher(pairs), "") for pairs in members], ways)
+    return Stage(whole, hub, [Shard(_matcher(pairs), "") for pairs in members], crossing_model)
 
 
 def _matcher(pairs: Iterable[tuple[int, Pattern]]) -> Matcher:
@@ -151,7 +151,7 @@ def check(stage: Stage, batch: pa.RecordBatch) -> None:
         assert _pairs(answers, column) == _pairs(whole, column)
     assert _refusals(answers) == _refusals(whole)
     assert sum(row["is_first"] for row in answers) == len(batch)
-    if stage.ways is not None:
+    if stage.crossing_model is not None:
         assert _traffic(answers) == _traffic(whole)
 
 
@@ -173,11 +173,11 @@ def _network_stage(
     ]
     for at, one in asked:
         network.subscribe(at, "x", one.text, one.namespaces)
-    promises: dict[str, list[Advertisement]] = {}
+    advertisements: dict[str, list[Advertisement]] = {}
     for _ in range(rng.randint(0, 3)):
         said = promise(rng.choice(theme.schemas))
-        promises.setdefault(rng.choice(network.brokers), []).append(said)
-    for broker, all_ in promises.items():
+        advertisements.setdefault(rng.choice(network.brokers), []).append(said)
+    for broker, all_ in advertisements.items():
         for each in all_:
             network.advertise(broker, each)
     network.merge()
@@ -188,19 +188,19 @@ def _network_stage(
         for text in texts
     ]
     routes = arrow_of(rows, TABLES["routes"])
-    design = design_of(topology, strategy, advertisements=promises)
+    design = design_of(topology, strategy, advertisements=advertisements)
     file = SubscriptionFile(
         tuple(
             Subscription(number, each.text, None, broker, each.namespaces or {}, number)
             for number, (broker, each) in enumerate(asked)
         )
     )
-    ways, behind = prepared._crossings(design, labels_of(file, design.tree), routes)
-    assert ways is not None
+    crossing_model, behind = prepared._crossings(design, labels_of(file, design.tree), routes)
+    assert crossing_model is not None
     stage = stage_of(
         [Pattern.parse(each.text, each.namespaces) for _, each in asked],
         rng.randint(1, 5),
-        ways=ways,
+        crossing_model=crossing_model,
         routes=behind,
         slices=rng.randint(1, 3),
         budget=rng.choice([1, 5, 100]),

@@ -1,8 +1,8 @@
-r"""All routes of a tree at once: everybody speaks up to the root, then everybody down from it.
+r"""All routes of a tree at once, by two sweeps: up to the root, then down from it.
 
-Over a link a broker says what came from elsewhere (:mod:`~twigcast.routing.forwarding.forwarder`).
-On a tree that has a beginning and an end. Hung up by one broker, what each says to its parent
-depends on its own subtree alone, and what a parent says to a child on everything else::
+Over a link a broker sends what came from elsewhere (:mod:`~twigcast.routing.forwarding.forwarder`).
+In a tree with a root, what a broker sends to its parent depends on its own subtree alone, and what
+a parent sends to a child on everything else::
 
               a             up      d, e and f send what they have, b and c what they have
             /   \                   themselves and what came
@@ -10,9 +10,9 @@ depends on its own subtree alone, and what a parent says to a child on everythin
           / \     \                 then b sends to d and e, and c to f
          d   e     f
 
-So each broker speaks twice, a leaf once, and never has to take anything back: the routes are there
-after two sweeps, where routers arrive at them one change at a time. What they are does not depend
-on the way, since what is forwarded over a link is a function of what came from elsewhere.
+So each broker sends twice, a leaf once, and nothing is ever taken back. Routers arrive at the same
+routes one change at a time: what is forwarded over a link is a function of what came from
+elsewhere, whatever the order.
 
     >>> from twigcast.routing import Topology, covering
     >>> tree = Topology.of({"links": [["north", "hub"], ["hub", "south"]]}).tree()
@@ -24,12 +24,12 @@ on the way, since what is forwarded over a link is a function of what came from 
     ((Pattern('/a'), Pattern('/c')), (Pattern('/a'), Pattern('/c')), (Pattern('/a/b'),))
 
 Brokers of the same depth do not wait for each other, which is what lets Spark do this
-(:mod:`twigcast.spark.plans.routes`): :func:`rounds` is who sends when, and :func:`forwarded_by` one
-broker's turn. Directions come first: where patterns follow advertisements, these are passed on in
-two sweeps of their own.
+(:mod:`twigcast.spark.plans.routes`): :func:`rounds` gives the order, :func:`forwarded_by` what one
+broker sends. Where patterns follow advertisements, these are passed on first, in two sweeps of
+their own.
 
-Each turn takes the four steps of a strategy with the classes that routers use; only what covers
-what is found for all patterns together (:mod:`~twigcast.covering.index.batch_cover`), since nothing
+A broker goes through the four steps of a strategy with the classes that routers use; only coverings
+are found for all patterns together (:mod:`~twigcast.covering.index.batch_cover`), since nothing
 will change. What routers merge at their ticks is merged here once.
 """
 
@@ -75,14 +75,14 @@ class Routes:
     """The patterns that lead from the broker to the neighbour, which sent them, in the order of
     texts. Each link is there, in both directions."""
     hints: Mapping[tuple[str, str], Hints] = field(default_factory=dict)
-    """What the neighbour would like to know with documents; none unless the strategy annotates.
+    """The annotations that the neighbour requests; none unless the strategy annotates.
 
-    Routers send this with each change; these are as if sent when all changes have come.
+    Routers send hints with each change; these are as if sent when all changes have come.
     """
 
 
-class Turn(NamedTuple):
-    """A broker speaks to some of its neighbours."""
+class SweepStep(NamedTuple):
+    """A broker sends to some of its neighbours."""
 
     broker: str
     to: tuple[str, ...]
@@ -105,61 +105,64 @@ def spread(
     by_link = passed_on(tree, strategy, advertisements or {})
     compiled_of, text_of = compiled_memory(), cache(_text)
     forwarded: dict[tuple[str, str], tuple[Pattern, ...]] = {}
-    for turn in chain.from_iterable(rounds(tree)):
+    for step in chain.from_iterable(rounds(tree)):
         forwarded_over = forwarded_by(
             strategy,
-            own.get(turn.broker, ()),
-            {link: forwarded[turn.broker, link] for link in received_before(tree, turn, forwarded)},
-            turn.to,
-            advertised={link: by_link.get((turn.broker, link), ()) for link in turn.to},
+            own.get(step.broker, ()),
+            {link: forwarded[step.broker, link] for link in received_before(tree, step, forwarded)},
+            step.to,
+            advertised={link: by_link.get((step.broker, link), ()) for link in step.to},
             compiled_of=compiled_of,
         )
         for link, patterns in forwarded_over.items():
-            forwarded[link, turn.broker] = tuple(sorted(patterns, key=text_of))
+            forwarded[link, step.broker] = tuple(sorted(patterns, key=text_of))
     return Routes(forwarded, _hints(tree, strategy, own, forwarded) if hints else {})
 
 
-def rounds(tree: Tree) -> tuple[tuple[Turn, ...], ...]:
-    """Who speaks to whom, round by round: up from the deepest brokers, then down from the first.
+def rounds(tree: Tree) -> tuple[tuple[SweepStep, ...], ...]:
+    """The steps of both sweeps, round by round: up from the deepest brokers, then down.
 
     >>> from twigcast.routing import Topology
-    >>> for turns in rounds(Topology.of({"links": [["a", "b"], ["a", "c"], ["c", "d"]]}).tree()):
-    ...     print(*(f"{turn.broker} to {', '.join(turn.to)}" for turn in turns), sep=";  ")
+    >>> for steps in rounds(Topology.of({"links": [["a", "b"], ["a", "c"], ["c", "d"]]}).tree()):
+    ...     print(*(f"{step.broker} to {', '.join(step.to)}" for step in steps), sep=";  ")
     d to c
     b to a;  c to a
     a to b, c
     c to d
     """
-    levels: list[tuple[Turn, ...]] = []
+    levels: list[tuple[SweepStep, ...]] = []
     came_from: dict[str, str | None] = {part[0]: None for part in tree.parts}
     level = tuple(came_from)
     while level:
-        children = {here: _others(tree, here, came_from[here]) for here in level}
-        levels.append(tuple(Turn(here, children[here]) for here in level))
-        came_from.update((child, here) for here in level for child in children[here])
+        children = {broker: _without(tree, broker, came_from[broker]) for broker in level}
+        levels.append(tuple(SweepStep(broker, children[broker]) for broker in level))
+        came_from.update((child, broker) for broker in level for child in children[broker])
         level = tuple(chain.from_iterable(children.values()))
     parents = {broker: (parent,) for broker, parent in came_from.items() if parent is not None}
-    up = [tuple(Turn(turn.broker, parents[turn.broker]) for turn in each) for each in levels[:0:-1]]
-    down = [tuple(turn for turn in each if turn.to) for each in levels]
+    up = [
+        tuple(SweepStep(step.broker, parents[step.broker]) for step in each)
+        for each in levels[:0:-1]
+    ]
+    down = [tuple(step for step in each if step.to) for each in levels]
     return tuple(each for each in (*up, *down) if each)
 
 
-def _others(tree: Tree, broker: str, parent: str | None) -> tuple[str, ...]:
+def _without(tree: Tree, broker: str, parent: str | None) -> tuple[str, ...]:
     return tuple(each for each in tree.neighbours(broker) if each != parent)
 
 
 def received_before(
-    tree: Tree, turn: Turn, forwarded: Collection[tuple[str, str]]
+    tree: Tree, step: SweepStep, forwarded: Collection[tuple[str, str]]
 ) -> tuple[str, ...]:
-    """The neighbours that have spoken and whose words matter: not to themselves alone."""
+    """The neighbours that have sent what the step passes on: not to themselves alone."""
     return tuple(
         link
-        for link in tree.neighbours(turn.broker)
-        if (turn.broker, link) in forwarded and turn.to != (link,)
+        for link in tree.neighbours(step.broker)
+        if (step.broker, link) in forwarded and step.to != (link,)
     )
 
 
-# A broker's turn.
+# A broker's step.
 
 
 def forwarded_by(
@@ -196,7 +199,7 @@ def _not_held_back(
     to: Collection[str],
     compiled_of: CompiledOf | None,
 ) -> dict[str, tuple[Pattern, ...]]:
-    """Of all that came from elsewhere, what nothing else speaks for."""
+    """Of all that came from elsewhere, what nothing else stands for."""
     match strategy.hold_back:
         case "everything":
             return dict.fromkeys(to, ())
@@ -252,7 +255,7 @@ def _outgoing(
 
 
 def compiled_memory(patterns_max: int = COMPILED_PATTERNS_MAX) -> CompiledOf:
-    """What compiles patterns for searches, and keeps so many of them."""
+    """A function that compiles patterns for searches, and keeps so many of them."""
 
     @lru_cache(maxsize=patterns_max)
     def compiled_of(pattern: Pattern) -> CompiledPattern:
@@ -261,7 +264,7 @@ def compiled_memory(patterns_max: int = COMPILED_PATTERNS_MAX) -> CompiledOf:
     return compiled_of
 
 
-# What goes before, and what goes along.
+# Advertisements, which go first, and hints.
 
 
 def passed_on(
@@ -271,15 +274,15 @@ def passed_on(
     forwarded: dict[tuple[str, str], tuple[Advertisement, ...]] = {}
     if strategy.towards == "all":
         return forwarded
-    for turn in chain.from_iterable(rounds(tree)):
+    for step in chain.from_iterable(rounds(tree)):
         table = AdvertisementTable()
-        for advertisement in own.get(turn.broker, ()):
+        for advertisement in own.get(step.broker, ()):
             table.add(advertisement, None)
-        for link in received_before(tree, turn, forwarded):
-            for advertisement in forwarded[turn.broker, link]:
+        for link in received_before(tree, step, forwarded):
+            for advertisement in forwarded[step.broker, link]:
                 table.add(advertisement, LinkId(link))
-        for link in turn.to:
-            forwarded[link, turn.broker] = table.forwarded(LinkId(link))
+        for link in step.to:
+            forwarded[link, step.broker] = table.forwarded(LinkId(link))
     return forwarded
 
 

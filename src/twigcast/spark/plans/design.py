@@ -25,8 +25,8 @@ Plan: TypeAlias = Literal["fused", "hops"]
 PLANS: tuple[Plan, ...] = get_args(Plan)
 
 
-Promise: TypeAlias = "Advertisement | Schema | bytes | str | os.PathLike[str]"
-"""What is advertised: an advertisement, a schema, the bytes of a DTD, or the path of one."""
+AdvertisementSource: TypeAlias = "Advertisement | Schema | bytes | str | os.PathLike[str]"
+"""An advertisement as callers give it: itself, a schema, the bytes of a DTD, or the path of one."""
 
 
 @dataclass(frozen=True)
@@ -41,19 +41,19 @@ class Design:
     shards: int = 1
     engine: str = "auto"
     origin: int = 0
-    """Where documents are published that do not say it."""
-    promises: Mapping[int, tuple[Advertisement, ...]] | None = None
+    """Where documents are published that name no broker."""
+    advertisements: Mapping[int, tuple[Advertisement, ...]] | None = None
 
     def flooding_notice(self, *, at_origin: bool, remedy: str) -> str | None:
         """That documents go over every link for want of advertisements, if they do.
 
-        ``at_origin`` is for documents that are all published at the origin. Where a table may say
+        ``at_origin`` is for documents that are all published at the origin. Where a table may name
         another broker for each, only that there is no advertisement at all is known beforehand.
         """
         if self.tree is None or len(self.tree.names) == 1 or not self.strategy.needs_advertisements:
             return None
-        promises = self.promises or {}
-        if self.origin in promises or (promises and not at_origin):
+        advertisements = self.advertisements or {}
+        if self.origin in advertisements or (advertisements and not at_origin):
             return None
         who = (
             f"who publishes at {self.tree.names[self.origin]!r}" if at_origin else "every publisher"
@@ -69,9 +69,9 @@ def design_of(
     shards: int = 1,
     engine: str = "auto",
     origin: str | None = None,
-    advertisements: Mapping[str, Promise | Sequence[Promise]] | None = None,
+    advertisements: Mapping[str, AdvertisementSource | Sequence[AdvertisementSource]] | None = None,
 ) -> Design:
-    """A design out of what a caller says; a :class:`UsageError` for what cannot be meant."""
+    """A design of a caller's arguments; a :class:`UsageError` for those that make no sense."""
     chosen = strategy_of(strategy)
     if plan not in PLANS:
         raise UsageError(f"the plan is {' or '.join(PLANS)}, not {plan!r}")
@@ -97,7 +97,7 @@ def design_of(
         shards,
         engine,
         origin=0 if origin is None else _broker(tree, origin, "publish"),
-        promises=_promises(tree, advertisements or {}),
+        advertisements=_advertisements(tree, advertisements or {}),
     )
 
 
@@ -113,19 +113,21 @@ def _broker(tree: BrokerTree, name: str, purpose: str) -> int:
     return number
 
 
-def _promises(
-    tree: BrokerTree, given: Mapping[str, Promise | Sequence[Promise]]
+def _advertisements(
+    tree: BrokerTree, given: Mapping[str, AdvertisementSource | Sequence[AdvertisementSource]]
 ) -> dict[int, tuple[Advertisement, ...]]:
-    found: dict[int, tuple[Advertisement, ...]] = {}
-    for name, said in given.items():
+    by_broker: dict[int, tuple[Advertisement, ...]] = {}
+    for name, sources in given.items():
         several = (
-            said if isinstance(said, Sequence) and not isinstance(said, str | bytes) else [said]
+            sources
+            if isinstance(sources, Sequence) and not isinstance(sources, str | bytes)
+            else [sources]
         )
-        found[_broker(tree, name, "advertise")] = tuple(map(_promise, several))
-    return found
+        by_broker[_broker(tree, name, "advertise")] = tuple(map(_advertisement, several))
+    return by_broker
 
 
-def _promise(given: Promise) -> Advertisement:
+def _advertisement(given: AdvertisementSource) -> Advertisement:
     match given:
         case Advertisement():
             return given

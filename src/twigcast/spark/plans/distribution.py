@@ -1,4 +1,4 @@
-"""How documents, matchers and labels reach the workers.
+"""Distribution of documents, matchers and labels to the workers.
 
 How a compiled matcher reaches the workers was measured. A broadcast variable is copied into
 every Python worker, dropped when the worker does something else in between, and does not exist
@@ -53,7 +53,7 @@ from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.spark.session.session import is_connected_to, is_embedded
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import CARRIED_BYTES_MAX, plan_bytes
-from twigcast.spark.worker.crossings import loaded_ways, ways_bytes
+from twigcast.spark.worker.crossings import crossing_model_bytes, load_crossing_model
 from twigcast.spark.worker.labels import labels_bytes, loaded_labels, loaded_names
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A file that workers can get: where they are told it lies, or out of what they are sent."""
+    """A file that workers can get: from a place that they know, or with what they are sent."""
 
     file: VersionedFile
     carried: VersionedContent | None = None
@@ -146,7 +146,7 @@ class SharedLabels:
 
     def load_crossings(self) -> CrossingModel | None:
         """The crossing model, on a worker."""
-        return loaded_ways(self.crossings.place) if self.crossings else None
+        return load_crossing_model(self.crossings.place) if self.crossings else None
 
 
 def share_matcher(spark: SparkSession, matcher: Matcher, *, engine: str = "auto") -> SharedMatcher:
@@ -165,7 +165,9 @@ def share_labels(
 
     return SharedLabels(
         written("labels", ".arrow", labels_bytes(labels)),
-        None if crossings is None else written("ways", ".npz", ways_bytes(crossings)),
+        None
+        if crossings is None
+        else written("crossings", ".npz", crossing_model_bytes(crossings)),
     )
 
 
@@ -217,7 +219,7 @@ def share(spark: SparkSession, *files: VersionedFile) -> None:
 
     An embedded Spark's workers read them where they are. To a Spark that is connected to they are
     sent. A cluster fetches them from where they are, and does so for every executor that is
-    started, even what nobody asks for any more: it is a user that never goes.
+    started, even what nobody needs any more: it is a user that never goes.
     """
     is_fetched = not is_embedded(spark) and not is_connected_to(spark)
     with _LOCK:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from twigcast.spark.storage.sources import Publications
 
 OUTCOME = StructType(from_arrow_schema(OUTCOME_FIELDS).fields)
-"""All that is known of a document, in Spark's words."""
+"""All that is known of a document, as a type of Spark's."""
 
 _REASONED = StructType(from_arrow_schema(worker.REASONED_FIELDS).fields)
 
@@ -90,21 +90,22 @@ def outcomes_of(frame: DataFrame, publications: Publications, plan: FusedPlan) -
 
 def rows_of(table: str, outcomes: DataFrame) -> DataFrame:
     """The rows that a table has for each of the documents, with all their columns."""
-    told = _ROWS_OF[table]
+    of_document = _ROWS_OF[table]
     list_name = _LISTS.get(table, table)
     carried = [name for name in outcomes.columns if name.lower() not in {NAME, _DOCUMENT}]
-    own = OUTCOME[list_name].dataType.elementType.names  # type: ignore[attr-defined]
-    _check_free(table, carried, (*told, *own))
+    of_row = OUTCOME[list_name].dataType.elementType.names  # type: ignore[attr-defined]
+    _check_free(table, carried, (*of_document, *of_row))
     # Taken out of the structure first, so that rows do not carry the whole of it.
     taken = outcomes.select(
-        *(sql.col(f"{NAME}.{name}").alias(name) for name in told),
+        *(sql.col(f"{NAME}.{name}").alias(name) for name in of_document),
         sql.col(f"{NAME}.{list_name}").alias(_ROWS),
         *map(quoted, carried),
     )
-    rows = taken.select(*told, sql.inline(_ROWS), *map(quoted, carried))
+    rows = taken.select(*of_document, sql.inline(_ROWS), *map(quoted, carried))
     comments = {field.name: field.metadata for field in TABLES[table]}
     described = (
-        sql.col(name).alias(name, metadata=comments.get(name, {})) for name in (*told, *own)
+        sql.col(name).alias(name, metadata=comments.get(name, {}))
+        for name in (*of_document, *of_row)
     )
     return rows.select(*described, *map(quoted, carried))
 
@@ -151,7 +152,7 @@ def outcome_function(
             columns,
             matcher.load(limits),
             labels.load(),
-            ways=labels.load_crossings(),
+            crossing_model=labels.load_crossings(),
             version=matcher.file.version,
         )
 

@@ -97,7 +97,7 @@ class FusedPlan:
             opened = open_documents(rows)
             crossings = shared.load_crossings()
             outcomes = worker.match_batches(
-                opened, matcher.load(limits), version=matcher.file.version, ways=crossings
+                opened, matcher.load(limits), version=matcher.file.version, crossing_model=crossings
             )
             yield from parts.write_outcomes(
                 outcomes,
@@ -105,7 +105,7 @@ class FusedPlan:
                 part=part_name(),
                 schemas=schemas,
                 labels=shared.load(),
-                ways=crossings,
+                crossing_model=crossings,
             )
 
         return documents.rows.mapInArrow(work, from_arrow_schema(parts.RECEIPTS))
@@ -120,7 +120,7 @@ class FusedPlan:
                 open_documents(rows),
                 matcher.load(limits),
                 version=matcher.file.version,
-                ways=shared.load_crossings(),
+                crossing_model=shared.load_crossings(),
             )
 
         return documents.rows.mapInArrow(work, from_arrow_schema(worker.OUTCOMES))

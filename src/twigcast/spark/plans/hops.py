@@ -8,7 +8,8 @@
 In each hop a task gets the visits to some brokers, decides the documents there, writes deliveries
 and dead letters into parts of their tables, and leaves the visits to come in the staging folder
 (:mod:`~twigcast.spark.worker.hops.hop`, :mod:`~twigcast.spark.worker.hops.files`). What comes back
-to the driver are receipts, which tell what lies where; by them the driver shares out the next hop.
+to the driver are receipts, with the place of each piece; by them the driver shares out the next
+hop.
 A worker needs the tables of the brokers that it is given and no others, so this is the plan for
 networks whose subscriptions no worker can hold together, and the one in which documents carry
 annotations.
@@ -108,14 +109,14 @@ class HopsPlan:
         design, labels = compilation.design, compilation.labels
         assert design.tree is not None, "without a topology there is nowhere to hop"
         places = np.asarray(labels.column("broker").indices).tolist()  # type: ignore[attr-defined]
-        found = tables_of(
+        tables = tables_of(
             design.tree,
             design.strategy,
             patterns=compilation.patterns,
             places=places,
             routes=compilation.routes,
         )
-        file = write_tables(shared_folder(), found.values(), design.strategy, engine=design.engine)
+        file = write_tables(shared_folder(), tables.values(), design.strategy, engine=design.engine)
         share(spark, file)
         shared = share_labels(spark, labels, compilation.crossings)
         return cls(design.tree, labels, shared, file, design.strategy, design.engine)
@@ -238,7 +239,7 @@ class _Tasks:
                     hop,
                     folder=folder,
                     spool=uuid4().bytes,
-                    ways=plan.load_crossings(),
+                    crossing_model=plan.load_crossings(),
                     engine=plan.engine,
                     limits=limits,
                 )
@@ -254,14 +255,14 @@ class _Tasks:
         write_plan(path, runs)
 
         def answer(batches: Batches) -> Batches:
-            here = plan.load_tables(limits)
+            tables = plan.load_tables(limits)
 
             def visited(hop_files: HopTaskOutput) -> Batches:
                 tree = plan.load_crossings().tree
                 numbers = (int(n or 0) for batch in batches for n in batch.column("id").to_pylist())
                 visits = (each for task in numbers for each in read_visits(folder, path, task))
                 return hop_worker.make_visits(
-                    visits, hop_files, folder=folder, tree=tree, tables=here, hops=hop
+                    visits, hop_files, folder=folder, tree=tree, tables=tables, hops=hop
                 )
 
             yield from write(visited)
@@ -271,10 +272,10 @@ class _Tasks:
     def needless(self, spark: SparkSession, receipts: Sequence[Row]) -> list[dict[str, int]]:
         """Count the crossings that nobody needed; visits of one document come together for it."""
         tree, folder = self.tree, str(self._between)
-        made = [hop_worker.made_path(folder, receipt["part"]) for receipt in receipts]
+        made_visits = [hop_worker.made_path(folder, receipt["part"]) for receipt in receipts]
         visits = sum(receipt["visits"] for receipt in receipts)
         if visits <= COUNTED_HERE_MAX:
-            whole = pa.concat_tables(pq.read_table(path) for path in made)
+            whole = pa.concat_tables(pq.read_table(path) for path in made_visits)
             return [
                 row
                 for found in count_needless(whole.to_batches(), tree)
@@ -284,12 +285,12 @@ class _Tasks:
         def answer(batches: Batches) -> Batches:
             yield from count_needless(batches, tree)
 
-        read = spark.read.parquet(*(literally(f"file://{path}") for path in made))
+        read = spark.read.parquet(*(literally(f"file://{path}") for path in made_visits))
         together = read.repartition(visits // VISITS_MAX + 1, "spool", "batch")
         return [row.asDict() for row in together.mapInArrow(answer, _NEEDLESS).collect()]
 
     def _writing(self) -> Callable[[Callable[[HopTaskOutput], Batches]], Batches]:
-        """A function on workers that writes what outcomes tell, and gives a receipt."""
+        """A function on workers that writes outcomes, and gives a receipt."""
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
         attempts, folder = str(self.attempts), str(self._between)
         plan = self._plan
@@ -304,7 +305,7 @@ class _Tasks:
                 part=part,
                 schemas=schemas,
                 labels=plan.shared.load(),
-                ways=plan.load_crossings(),
+                crossing_model=plan.load_crossings(),
             )
 
         return write

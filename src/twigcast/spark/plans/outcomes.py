@@ -1,4 +1,4 @@
-"""From outcomes to tables by Spark: for places that only Spark can write to.
+"""Tables written by Spark from outcomes: for places that only Spark can write to.
 
 There the workers answer with one row per document (:mod:`~twigcast.spark.worker.matching`), in
 which subscriptions are positions. Taking these rows apart is ordinary Spark: no Python runs here,
@@ -121,8 +121,8 @@ def _undecided(position: Column) -> Column:
     return _letter(position, sql.lit("match"), sql.lit(UNDECIDED), nowhere, nowhere)
 
 
-def _letter(position: Column, *told: Column | str) -> Column:
-    stage, reason, line, column = (sql.col(it) if isinstance(it, str) else it for it in told)
+def _letter(position: Column, *fields: Column | str) -> Column:
+    stage, reason, line, column = (sql.col(it) if isinstance(it, str) else it for it in fields)
     return sql.struct(
         position.cast("long").alias("position"),
         stage.cast("string").alias("stage"),

@@ -1,4 +1,4 @@
-"""From subscriptions and a design to what workers need: once for each version.
+"""Subscriptions and a design, prepared for the workers: once for each version.
 
     subscriptions ──▶ checked, parsed ──▶ routes ──▶ plan: matchers, labels, crossings
            └────────────▶ rejected        (two sweeps)        (files)
@@ -40,7 +40,7 @@ from twigcast.spark.plans.sharded import ShardedPlan
 from twigcast.spark.session.progress import Listener
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.broker_tree import BrokerTree
-from twigcast.spark.worker.crossings import CrossingModel, ways_of
+from twigcast.spark.worker.crossings import CrossingModel, crossing_model
 from twigcast.spark.worker.labels import labels_of
 
 Plan: TypeAlias = FusedPlan | ShardedPlan | HopsPlan
@@ -89,7 +89,7 @@ def prepare(
     file: SubscriptionFile,
     design: Design,
     *,
-    tell: Callable[[str, int, int | None], None] = lambda *_: None,
+    report: Callable[[str, int, int | None], None] = lambda *_: None,
     listener: Listener | None = None,
     before: Prepared | None = None,
 ) -> Prepared:
@@ -103,7 +103,7 @@ def prepare(
     patterns: list[Pattern | None] = [None] * len(file.subscriptions)
 
     def add(position: int, xpath: str, namespaces: Mapping[str, str]) -> None:
-        tell("subscriptions", position + 1, len(patterns))
+        report("subscriptions", position + 1, len(patterns))
         item, pattern = known.get(file.subscriptions[position].id, (None, None))
         if item is None or (item.xpath, item.namespaces) != (xpath, namespaces):
             pattern = Pattern.parse(xpath, namespaces)
@@ -154,7 +154,7 @@ def _at_known_brokers(file: SubscriptionFile, tree: BrokerTree | None) -> Subscr
 
 
 def _own(patterns: Sequence[Pattern | None], labels: pa.RecordBatch) -> pa.Table:
-    """Which patterns are asked for at which broker, each once."""
+    """The patterns that are subscribed to at each broker, each once."""
     texts = pa.array([pattern and pattern.text for pattern in patterns], pa.string())
     table = pa.table({"broker": labels.column("broker"), "pattern": texts.dictionary_encode()})
     kept = table.filter(texts.is_valid())
@@ -174,7 +174,7 @@ def _routes(
         return arrow_of([], TABLES["routes"])
     own = _own(patterns, labels)
     return compute_routes(
-        spark, design.topology, design.strategy, own, _promised(design), listener=listener
+        spark, design.topology, design.strategy, own, _advertised(design), listener=listener
     )
 
 
@@ -185,32 +185,32 @@ def _crossings(
     if design.tree is None:
         return None, []
     places = np.asarray(labels.column("broker").indices, np.int32)  # type: ignore[attr-defined]
-    found: dict[str, list[int]] = {}
+    links_of: dict[str, list[int]] = {}
     if not (design.strategy.perfect or design.strategy.floods):
-        found = _links_by_pattern(design.tree, routes)
-    crossings = ways_of(
+        links_of = _links_by_pattern(design.tree, routes)
+    crossings = crossing_model(
         design.tree,
         design.strategy,
         origin=design.origin,
         brokers=places,
-        routes=list(found.values()),
-        promises=design.promises,
+        routes=list(links_of.values()),
+        advertisements=design.advertisements,
     )
-    return crossings, [Pattern.parse(text, limits=CANONICAL_LIMITS) for text in found]
+    return crossings, [Pattern.parse(text, limits=CANONICAL_LIMITS) for text in links_of]
 
 
 def _links_by_pattern(tree: BrokerTree, routes: pa.Table) -> dict[str, list[int]]:
     """Of each pattern the links that it leads over."""
-    found: dict[str, list[int]] = {}
+    links_of: dict[str, list[int]] = {}
     columns = (routes.column(name).to_pylist() for name in ("broker", "neighbour", "pattern"))
     for broker, neighbour, pattern in zip(*columns, strict=True):
         ends = tree.number(broker), tree.number(neighbour)
         assert ends[0] is not None
         assert ends[1] is not None
-        found.setdefault(pattern, []).append(tree.link(ends[0], ends[1]))
-    return found
+        links_of.setdefault(pattern, []).append(tree.link(ends[0], ends[1]))
+    return links_of
 
 
-def _promised(design: Design) -> dict[str, tuple[Advertisement, ...]]:
+def _advertised(design: Design) -> dict[str, tuple[Advertisement, ...]]:
     assert design.tree is not None
-    return {design.tree.names[place]: each for place, each in (design.promises or {}).items()}
+    return {design.tree.names[place]: each for place, each in (design.advertisements or {}).items()}

@@ -1,14 +1,14 @@
-"""What brokers ask of each other, found by Spark round by round.
+"""The routes of a tree, computed by Spark round by round.
 
-The routes of a tree are there after two sweeps (:mod:`~twigcast.routing.static.route_computation`):
-everybody speaks up to the first broker, then down from it. Brokers of the same depth do not wait
-for each other, so each round is a Spark job, whose tasks are turns of brokers
+Two sweeps suffice (:mod:`~twigcast.routing.static.route_computation`): every broker sends up to
+the first broker, then down from it. Brokers of the same depth do not wait for each other, so each
+round is a Spark job, whose tasks are the steps of some brokers
 (:mod:`~twigcast.spark.worker.route_round`)::
 
-    driver    own, said so far ──plan──▶        ┌──▶ said so far ──plan──▶          routes
-    tasks                       4, 5, 6, 7 speak            2, 3 speak     …, 1, …
+    driver    own, sent so far ──plan──▶        ┌──▶ sent so far ──plan──▶          routes
+    tasks                       4, 5, 6, 7 send             2, 3 send      …, 1, …
 
-Between rounds, what was said comes back to the driver: as numbers, for each text is kept once. Of
+Between rounds, what was sent comes back to the driver: as numbers, for each text is kept once. Of
 1,000,000 subscriptions at 127 brokers that is some megabytes a round where most are covered, and
 tens where few are. To keep it on the workers would need a shuffle of texts for each round, and
 brings nothing: the next round waits for all of the last one anyway.
@@ -30,7 +30,7 @@ from twigcast.covering import Advertisement
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing.static.route_computation import (
-    Turn,
+    SweepStep,
     passed_on,
     received_before,
     rounds,
@@ -45,11 +45,11 @@ from twigcast.spark.session.progress import Progress
 from twigcast.spark.worker.route_round import (
     OWN,
     PLAN,
-    SAID,
+    SENT,
     Round,
     plan_bytes,
     read_pattern,
-    take_turns,
+    run_steps,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ SPARK_ROUTES_MIN: Final = 30_000
 whatever there is to do, and this many take about as long as the rounds of a hundred brokers."""
 
 TASK_ROWS: Final = 10_000
-"""What a task gets to know, unless one broker knows more: about a second's work, beside which the
+"""Rows that a task is given, unless one broker has more: about a second's work, beside which the
 cost of a task is small."""
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -92,55 +92,55 @@ def compute_routes(  # noqa: PLR0917 - the order is that of the guide: where, ho
     ``own`` has the columns ``broker`` and ``pattern``: a canonical text, or any expression without
     prefixes. With fewer than ``spark_min`` rows, Spark is left alone.
     """
-    book = _Book(tree, own)
+    store = _PatternStore(tree, own)
     if strategy.floods:
-        return book.routes()
+        return store.routes()
     if own.num_rows < spark_min:
-        patterns = {broker: book.patterns(broker) for broker in tree.brokers}
+        patterns = {broker: store.patterns(broker) for broker in tree.brokers}
         found = spread(tree, strategy, patterns, advertisements, hints=False)
-        for (broker, neighbour), said in found.forwarded.items():
-            book.hear(broker, neighbour, (each.text for each in said))
-        return book.routes()
-    promises = passed_on(tree, strategy, advertisements or {})
-    turns = rounds(tree)
-    total, done = sum(map(len, turns)), 0
-    for each in turns:
-        tasks, plan = book.plan(each)
-        links = {(turn.broker, link) for turn in each for link in turn.to}
-        told = Round(
+        for (broker, neighbour), sent in found.forwarded.items():
+            store.add_received(broker, neighbour, (each.text for each in sent))
+        return store.routes()
+    passed_on_to = passed_on(tree, strategy, advertisements or {})
+    sweep = rounds(tree)
+    total, done = sum(map(len, sweep)), 0
+    for steps in sweep:
+        tasks, plan = store.plan(steps)
+        links = {(step.broker, link) for step in steps for link in step.to}
+        sweep_round = Round(
             strategy,
             tree.brokers,
             tasks,
-            {link: promise for link, promise in promises.items() if link in links},
+            {link: passed for link, passed in passed_on_to.items() if link in links},
         )
-        book.note(_spoken(spark, plan, told))
-        done += len(each)
+        store.add_sent(_sent(spark, plan, sweep_round))
+        done += len(steps)
         if listener is not None:
             asked(listener, Progress("routes", done, total))
-    return book.routes()
+    return store.routes()
 
 
-def _spoken(spark: SparkSession, plan: bytes, told: Round) -> pa.Table:
-    """A round on Spark: what is said over each link."""
-    file = write_versioned(shared_folder(), stem="turns", ending=".arrow", content=plan)
+def _sent(spark: SparkSession, plan: bytes, sweep_round: Round) -> pa.Table:
+    """A round on Spark: what is sent over each link."""
+    file = write_versioned(shared_folder(), stem="round", ending=".arrow", content=plan)
     share(spark, file)
 
     def answer(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from take_turns(numbers, located(file), told)
+        yield from run_steps(numbers, located(file), sweep_round)
 
-    tasks = spark.range(0, len(told.tasks), 1, len(told.tasks))
-    found = tasks.mapInArrow(answer, from_arrow_schema(SAID)).toArrow()
+    tasks = spark.range(0, len(sweep_round.tasks), 1, len(sweep_round.tasks))
+    sent = tasks.mapInArrow(answer, from_arrow_schema(SENT)).toArrow()
     discard(file)
-    return found
+    return sent
 
 
-class _Book:
-    """What each broker has and has heard, every text once."""
+class _PatternStore:
+    """The patterns that each broker has and has received, every text once."""
 
     def __init__(self, tree: Tree, own: pa.Table) -> None:
         self._tree = tree
         self._place = {broker: place for place, broker in enumerate(tree.brokers)}
-        self._said: dict[tuple[str, str], Numbers] = {}
+        self._received: dict[tuple[str, str], Numbers] = {}
         """By (broker, neighbour) the numbers of texts that lead from one to the other."""
         self._plan_codes: Numbers = np.zeros(0, np.int32)
         """Of each text of the last plan its number here."""
@@ -160,18 +160,18 @@ class _Book:
         }
 
     def patterns(self, broker: str) -> list[Pattern]:
-        """What a broker's own clients ask for."""
+        """The patterns of a broker's own clients."""
         return [read_pattern(self._texts[code]) for code in self._own.get(broker, ())]
 
     # Rounds.
 
-    def plan(self, turns: Sequence[Turn]) -> tuple[tuple[tuple[Turn, ...], ...], bytes]:
-        """The turns of a round shared out to tasks, and what these have to know."""
-        known = [self._known(turn) for turn in turns]
-        works = [1 + sum(map(len, codes.values())) for codes in known]
-        tasks = _shared_out(works, min(len(turns), 1 + sum(works) // TASK_ROWS))
+    def plan(self, steps: Sequence[SweepStep]) -> tuple[tuple[tuple[SweepStep, ...], ...], bytes]:
+        """The steps of a round shared out to tasks, and the patterns that these need."""
+        sources = [self._sources(step) for step in steps]
+        works = [1 + sum(map(len, codes.values())) for codes in sources]
+        tasks = _shared_out(works, min(len(steps), 1 + sum(works) // TASK_ROWS))
         used = np.zeros(len(self._texts), bool)
-        for codes in known:
+        for codes in sources:
             for each in codes.values():
                 used[each] = True
         self._plan_codes = np.flatnonzero(used).astype(np.int32)
@@ -180,30 +180,30 @@ class _Book:
         batches = []
         for task in tasks:
             rows = [
-                (self._place[turns[each].broker], source, in_plan[codes])
+                (self._place[steps[each].broker], source, in_plan[codes])
                 for each in task
-                for source, codes in known[each].items()
+                for source, codes in sources[each].items()
             ]
             batches.append(_batch(rows, texts))
-        return tuple(tuple(turns[each] for each in task) for task in tasks), plan_bytes(batches)
+        return tuple(tuple(steps[each] for each in task) for task in tasks), plan_bytes(batches)
 
-    def _known(self, turn: Turn) -> dict[int, Numbers]:
-        """The numbers of all that a broker has and has heard, by the number of the source."""
-        links = received_before(self._tree, turn, self._said)
-        known = {self._place[link]: self._said[turn.broker, link] for link in links}
-        return {OWN: self._own.get(turn.broker, _NONE), **known}
+    def _sources(self, step: SweepStep) -> dict[int, Numbers]:
+        """The numbers of all that a broker has and has received, by the number of the source."""
+        links = received_before(self._tree, step, self._received)
+        received = {self._place[link]: self._received[step.broker, link] for link in links}
+        return {OWN: self._own.get(step.broker, _NONE), **received}
 
-    def note(self, spoken: pa.Table) -> None:
-        """Take in what was said in the round of the last plan."""
-        columns = [spoken.column(name).to_pylist() for name in SAID.names]
-        for speaker, listener, heard, own in zip(*columns, strict=True):
-            codes = self._plan_codes[np.frombuffer(heard, np.int32)]
-            link = self._tree.brokers[listener], self._tree.brokers[speaker]
-            self._said[link] = np.concatenate([codes, self._coded(own)])
+    def add_sent(self, sent: pa.Table) -> None:
+        """Add what was sent in the round of the last plan."""
+        columns = [sent.column(name).to_pylist() for name in SENT.names]
+        for sender, receiver, known, new in zip(*columns, strict=True):
+            codes = self._plan_codes[np.frombuffer(known, np.int32)]
+            link = self._tree.brokers[receiver], self._tree.brokers[sender]
+            self._received[link] = np.concatenate([codes, self._coded(new)])
 
-    def hear(self, broker: str, neighbour: str, texts: Iterable[str]) -> None:
-        """What a neighbour has said to a broker."""
-        self._said[broker, neighbour] = self._coded(texts)
+    def add_received(self, broker: str, neighbour: str, texts: Iterable[str]) -> None:
+        """Add what a broker has received from a neighbour."""
+        self._received[broker, neighbour] = self._coded(texts)
 
     def _coded(self, texts: Iterable[str]) -> Numbers:
         codes = []
@@ -217,19 +217,21 @@ class _Book:
     # The end.
 
     def routes(self) -> pa.Table:
-        """All that was said, as a table."""
-        links = sorted(self._said, key=lambda link: (self._place[link[0]], self._place[link[1]]))
+        """All that was sent, as a table."""
+        links = sorted(
+            self._received, key=lambda link: (self._place[link[0]], self._place[link[1]])
+        )
         used = np.zeros(len(self._texts), bool)
-        for said in self._said.values():
-            used[said] = True
+        for codes_of_link in self._received.values():
+            used[codes_of_link] = True
         codes = sorted(map(int, np.flatnonzero(used)), key=self._texts.__getitem__)
         ranks = np.zeros(len(self._texts), np.int32)
         ranks[codes] = np.arange(len(codes), dtype=np.int32)
-        sizes = [len(self._said[link]) for link in links]
+        sizes = [len(self._received[link]) for link in links]
         ends = [np.array([self._place[link[end]] for link in links], np.int32) for end in (0, 1)]
         names = pa.array(self._tree.brokers, pa.string())
         texts = pa.array([self._texts[code] for code in codes], pa.string())
-        patterns = [np.sort(ranks[self._said[link]]) for link in links]
+        patterns = [np.sort(ranks[self._received[link]]) for link in links]
         columns = [
             *(_encoded(np.repeat(each, sizes), names) for each in ends),
             _encoded(np.concatenate([_NONE, *patterns]), texts),
@@ -262,14 +264,14 @@ def _encoded(codes: Numbers, texts: pa.StringArray) -> pa.DictionaryArray[Any, A
 
 
 def _shared_out(works: Sequence[int], count: int) -> list[list[int]]:
-    """Which turns go together, in runs of about equal work.
+    """Runs of steps of about equal work.
 
     >>> _shared_out([5, 1, 1, 1, 5], 3)
     [[0], [1, 2, 3], [4]]
     """
     total = sum(works)
     runs: dict[int, list[int]] = {}
-    for turn, (work, until) in enumerate(zip(works, accumulate(works), strict=True)):
-        # A turn goes where its middle falls.
-        runs.setdefault((2 * until - work) * count // (2 * total), []).append(turn)
+    for step, (work, until) in enumerate(zip(works, accumulate(works), strict=True)):
+        # A step goes where its middle falls.
+        runs.setdefault((2 * until - work) * count // (2 * total), []).append(step)
     return list(runs.values())

@@ -8,17 +8,17 @@
 The subscriptions of all brokers are split by similarity
 (:mod:`~twigcast.spark.sharding.partition`), whichever broker they are at, and each shard is
 compiled into a matcher of its own. The hub, over all shards' summaries, is small, and every worker
-has it. It reads each document once and says which shards may hold a match; the document is shuffled
-to these. A task has the visits of one shard, loads its matcher and writes deliveries and dead
-letters as in the plan without shards (:mod:`~twigcast.spark.worker.shard_probes`). The tables are
-the same, whatever the number of shards.
+has it. It reads each document once and finds the shards that may hold a match; the document is
+shuffled to these. A task has the visits of one shard, loads its matcher and writes deliveries and
+dead letters as in the plan without shards (:mod:`~twigcast.spark.worker.shard_probes`). The tables
+are the same, whatever the number of shards.
 
 Tasks of the second step alone write files, and there is nothing behind them: so each has one
 receipt, as in :mod:`~twigcast.spark.plans.writers`. What they tell of the links of documents that
 visit several shards lies in files, too, and is counted in a step of its own: a few numbers for each
 such document, grouped by document and then by link.
 
-An error that nobody foresaw costs a document what the shard would have said, and is a dead letter
+An unforeseen error costs a document the answer of the shard, and is a dead letter
 of that shard alone; without shards it costs all of its deliveries.
 """
 
@@ -147,7 +147,7 @@ class ShardedPlan:
             hub = visits.Hub(
                 hub_matcher.load(limits),
                 owners,
-                None if crossings is None else visits.hub_ways(crossings, len(owners)),
+                None if crossings is None else visits.hub_crossing_model(crossings, len(owners)),
                 version=hub_matcher.file.version,
                 slices=slices,
                 shards=shards,
@@ -169,7 +169,7 @@ class ShardedPlan:
                 part=part_name(),
                 schemas=schemas,
                 labels=shared.load(),
-                ways=shared.load_crossings(),
+                crossing_model=shared.load_crossings(),
             )
 
         return write
@@ -205,15 +205,15 @@ class _ByWorkers(ByWorkers):
         """Have all documents matched, and their rows written."""
         sums = super().match()
         loads: dict[tuple[str, int], int] = {}
-        for one in self._receipts:
-            at = one["worker"], one["shard"]
-            loads[at] = max(loads.get(at, 0), one["loads"])
+        for receipt in self._receipts:
+            at = receipt["worker"], receipt["shard"]
+            loads[at] = max(loads.get(at, 0), receipt["loads"])
         return replace(
             sums,
             matcher_loads=sum(loads.values()),
             workers=len({name for name, _ in loads}),
             traffic=self._traffic(sums),
-            shard_visits=sum(one["visits"] for one in self._receipts),
+            shard_visits=sum(receipt["visits"] for receipt in self._receipts),
         )
 
     def _traffic(self, sums: Sums) -> Sequence[TrafficRow]:
@@ -221,14 +221,14 @@ class _ByWorkers(ByWorkers):
         if self._tree is None or not written:
             return sums.traffic
         folder = self._attempts / visits.CROSSINGS
-        told = self._asked.sparkSession.read.parquet(
+        crossings = self._receipts_frame.sparkSession.read.parquet(
             *(literally(f"file://{folder}/{part}") for part in written)
         )
-        return _together(self._tree, sums.traffic, _shared_links(told, self._tree))
+        return _together(self._tree, sums.traffic, _shared_links(crossings, self._tree))
 
 
 class _BySpark(BySpark):
-    """Spark writes what ``answers`` tell."""
+    """Spark writes the ``answers``."""
 
     def match(self) -> Sums:
         """Have all documents matched."""
@@ -249,12 +249,12 @@ class _BySpark(BySpark):
         )
 
 
-def _shared_links(told: DataFrame, tree: BrokerTree) -> list[TrafficRow]:
+def _shared_links(answers: DataFrame, tree: BrokerTree) -> list[TrafficRow]:
     """Rows of the table ``traffic`` for documents that visited several shards.
 
-    A document that is published so many times is told so many times by each of its shards.
+    A document that is published so many times is answered so many times by each of its shards.
     """
-    pairs = told.select(
+    pairs = answers.select(
         "key", "shard", "bytes", sql.explode(sql.arrays_zip("links", "needed")).alias("pair")
     ).select("key", "shard", "bytes", "pair.links", "pair.needed")
     by_shard = pairs.groupBy("key", "links", "shard").agg(

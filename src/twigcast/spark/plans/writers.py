@@ -1,4 +1,4 @@
-"""The two ways from documents to tables: written by the workers, or by Spark.
+"""The two writers of tables: the workers, or Spark.
 
 *By workers*, wherever the output is a folder that they can write to. Each task writes its rows
 into parts of its own and answers with a receipt (:mod:`~twigcast.spark.worker.parquet_parts`).
@@ -9,7 +9,7 @@ are checked and become the table, all others are left behind::
     attempts/deliveries/part-00001-a1…    cut off      (the attempt failed)
     attempts/deliveries/part-00001-77…    90 rows   <- receipt: part-00001-77…, 90 rows
 
-Receipts are asked for in a single step without a shuffle: behind one, Spark might put together
+Receipts are collected in a single step without a shuffle: behind one, Spark might put together
 the answers of different attempts.
 
 *By Spark*, in all other places (``hdfs:``, ``s3a:`` and so on), whose addresses and credentials
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What a plan has to tell when all documents are matched, for the table ``metrics``."""
+    """The sums of a plan when all documents are matched, for the table ``metrics``."""
 
     documents: int
     bytes: int
@@ -133,13 +133,13 @@ class ByWorkers(LocalTables):
     ) -> None:
         super().__init__(output)
         self._attempts = attempts
-        self._asked = receipts
+        self._receipts_frame = receipts
         self._tree = tree
         self._receipts: Sequence[Row] = ()
 
     def match(self) -> Sums:
         """Have all documents matched, and their rows written."""
-        self._receipts = self._asked.collect()
+        self._receipts = self._receipts_frame.collect()
         return sums_of_receipts(self._receipts, self._tree)
 
     def write(self) -> None:
@@ -148,7 +148,7 @@ class ByWorkers(LocalTables):
 
 
 class BySpark:
-    """Spark writes, row by row, what ``outcomes`` tell."""
+    """Spark writes the ``outcomes``, row by row."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ def sums_of_receipts(receipts: Iterable[Row], tree: BrokerTree | None) -> Sums:
 def _check(part: Path, rows: int) -> None:
     """A :class:`TwigcastError` unless the part is here and has the rows that its receipt says."""
     try:
-        found = pq.read_metadata(part).num_rows
+        written = pq.read_metadata(part).num_rows
     except FileNotFoundError as error:
         raise TwigcastError(
             f"the run did not finish: a worker has written {part}, and it is not there; "
@@ -221,7 +221,7 @@ def _check(part: Path, rows: int) -> None:
         ) from error
     except (OSError, pa.ArrowException) as error:
         raise TwigcastError(f"the run did not finish: {part} is damaged: {error}") from error
-    if found != rows:
+    if written != rows:
         raise TwigcastError(
-            f"the run did not finish: {part} has {found:,} rows, and its worker wrote {rows:,}"
+            f"the run did not finish: {part} has {written:,} rows, and its worker wrote {rows:,}"
         )

@@ -1,4 +1,4 @@
-"""What differs between versions of pyspark, and what is not public there.
+"""Differences between versions of pyspark, and its parts that are not public.
 
 A name that is not public may change with any version, and what is public may be younger than the
 oldest version that we work with. Both stand here alone, so that a new version of Spark is one

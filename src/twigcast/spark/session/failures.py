@@ -1,4 +1,4 @@
-"""What Spark says when it fails, without the hundred lines of Java around it."""
+"""Spark's failures, without the hundred lines of Java around them."""
 
 from __future__ import annotations
 

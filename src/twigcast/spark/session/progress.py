@@ -1,9 +1,9 @@
-"""How far a run has come, told to whoever wants to know.
+"""Progress of a run, reported to listeners.
 
 A *stage* is named by what is being worked on. ``done`` and ``total`` count its pieces:
-subscriptions, documents listed, Spark tasks. While Spark works, a thread asks it now and then how
-many tasks have ended; the pause between questions is all that this costs. A Spark that runs
-elsewhere cannot be asked (Spark Connect), but tells by itself.
+subscriptions, documents listed, Spark tasks. While Spark works, a thread polls it for the number of
+tasks that have ended. A Spark that runs elsewhere (Spark Connect) cannot be polled, but reports by
+itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from twigcast.slips import asked
 from twigcast.spark.session.failures import SPARK_FAILURES
 from twigcast.spark.session.session import is_connected_to
 
-_QUESTION_SECONDS = 0.25
+_POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,34 +39,34 @@ Listener: TypeAlias = Callable[[Progress], None]
 def watched(
     spark: SparkSession, stage: str, tasks: int | None, listener: Listener | None
 ) -> Iterator[None]:
-    """Tell the listener of ended tasks while the body of the ``with`` makes Spark work.
+    """Report ended tasks to the listener while the body of the ``with`` makes Spark work.
 
-    ``tasks`` is None where their number is not known; the last word is then how many there were.
+    ``tasks`` is None where their number is not known; the last report then has it.
     """
     if listener is None:
         yield
         return
-    told = 0
+    reported = 0
 
-    def tell(done: int) -> None:
+    def report(done: int) -> None:
         # Behind the tasks proper come a few small ones, for sums and for putting away.
-        nonlocal told
+        nonlocal reported
         done = done if tasks is None else min(done, tasks)
-        if done > told:
-            told = done
+        if done > reported:
+            reported = done
             asked(listener, Progress(stage, done, tasks))
 
     asked(listener, Progress(stage, 0, tasks))
-    with (_hearing if is_connected_to(spark) else _asking)(spark, tell):
+    with (_listening if is_connected_to(spark) else _polling)(spark, report):
         yield
-    total = told if tasks is None else tasks
+    total = reported if tasks is None else tasks
     asked(listener, Progress(stage, total, total))
 
 
 @contextmanager
-def _asking(spark: SparkSession, tell: Callable[[int], None]) -> Iterator[None]:
+def _polling(spark: SparkSession, report: Callable[[int], None]) -> Iterator[None]:
     over = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(spark, tell, over), daemon=True)
+    watcher = threading.Thread(target=_watch, args=(spark, report, over), daemon=True)
     watcher.start()
     try:
         yield
@@ -75,22 +75,22 @@ def _asking(spark: SparkSession, tell: Callable[[int], None]) -> Iterator[None]:
         watcher.join()
 
 
-def _watch(spark: SparkSession, tell: Callable[[int], None], over: threading.Event) -> None:
-    # Where Spark has gone, whoever waits for its work tells it.
+def _watch(spark: SparkSession, report: Callable[[int], None], over: threading.Event) -> None:
+    # Where Spark has ended, those who wait for its work raise that.
     with suppress(*SPARK_FAILURES):
         tracker = spark.sparkContext.statusTracker()
-        while not over.wait(_QUESTION_SECONDS):
+        while not over.wait(_POLL_SECONDS):
             running = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-            tell(sum(found.numCompletedTasks for found in running if found is not None))
+            report(sum(found.numCompletedTasks for found in running if found is not None))
 
 
 @contextmanager
-def _hearing(spark: SparkSession, tell: Callable[[int], None]) -> Iterator[None]:
+def _listening(spark: SparkSession, report: Callable[[int], None]) -> Iterator[None]:
     # Spark names all arguments, and may think of more of them.
-    def hear(stages: Iterable[Any] | None, **_: object) -> None:
-        tell(sum(stage.num_completed_tasks for stage in stages or ()))
+    def on_progress(stages: Iterable[Any] | None, **_: object) -> None:
+        report(sum(stage.num_completed_tasks for stage in stages or ()))
 
-    handler: Any = hear
+    handler: Any = on_progress
     spark.registerProgressHandler(handler)
     try:
         yield
@@ -99,14 +99,14 @@ def _hearing(spark: SparkSession, tell: Callable[[int], None]) -> Iterator[None]
 
 
 REPORT_EVERY = 1000
-"""Progress is told once for so many subscriptions or documents."""
+"""Progress is reported once for so many subscriptions or documents."""
 
 
 def reporter(listener: Listener | None) -> Callable[[str, int, int | None], None]:
     """A function that reports a stage's progress to a listener, now and then and at its end."""
 
-    def tell(stage: str, done: int, total: int | None) -> None:
+    def report(stage: str, done: int, total: int | None) -> None:
         if listener is not None and (done % REPORT_EVERY == 0 or done == total):
             asked(listener, Progress(stage, done, total))
 
-    return tell
+    return report

@@ -308,11 +308,11 @@ def _is_utf8(environment: Mapping[str, str]) -> bool:
     >>> _is_utf8({"LC_ALL": "C", "LANG": "de_DE.UTF-8"}), _is_utf8({"LC_CTYPE": "C.utf8"})
     (False, True)
     """
-    told = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
-    return "utf8" in told.lower().replace("-", "")
+    locale = next(filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    return "utf8" in locale.lower().replace("-", "")
 
 
-def _start(given: Mapping[str, str], *, quick: bool) -> SparkSession:
+def _start(settings: Mapping[str, str], *, quick: bool) -> SparkSession:
     folder = Path(tempfile.mkdtemp(prefix="twigcast-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     log = folder / "spark.log"
@@ -322,12 +322,12 @@ def _start(given: Mapping[str, str], *, quick: bool) -> SparkSession:
             forget_settings(gateway())  # A Java machine outlives its session.
         elif not _was_submitted():
             _prepare_environment()
-            launched_here = _launched(given, log, quick=quick)
+            launched_here = _launched(settings, log, quick=quick)
         with unless_interrupted(lambda: launched_here), _same_interrupts():
             take_gateway(launched_here)
-            conf = SparkConf().setAll(list(given.items()))
+            conf = SparkConf().setAll(list(settings.items()))
             _set_defaults(conf, folder, quick=quick)
-            if "spark.master" not in given:
+            if "spark.master" not in settings:
                 _check_reach(_master_of(conf))
             hush_accumulators(SparkContext(conf=conf))
             # A cluster that lets nobody in stops the context only after a while.
@@ -380,6 +380,6 @@ def _same_interrupts() -> Iterator[None]:
 def _complaint(error: Exception, log: Path) -> str:
     """The last lines of the log, or the error's own first line if there are none."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    said = [line for line in lines if "ERROR" in line or "Exception" in line or "rror:" in line]
-    complaint = "; ".join((said or lines)[-_COMPLAINTS_SHOWN:]) or cause(error)
+    errors = [line for line in lines if "ERROR" in line or "Exception" in line or "rror:" in line]
+    complaint = "; ".join((errors or lines)[-_COMPLAINTS_SHOWN:]) or cause(error)
     return complaint + (_NO_PACKAGE if "unresolved dependency" in complaint else "")

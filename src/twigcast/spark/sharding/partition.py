@@ -1,9 +1,9 @@
-"""Subscriptions split into shards, and what tells whether a document may match in one of them.
+"""Subscriptions split into shards, and the summary of each, by which documents pass it over.
 
 A document has to be shown to a shard unless it fails *every* pattern there. Patterns that require
-the same rare thing fail together, so it is by what they require
-(:mod:`~twigcast.spark.sharding.requirements`) that :func:`split` puts patterns into an order, in
-which those that are alike are neighbours, and cuts the order into equal pieces::
+the same rare thing fail together. So :func:`split` orders patterns by what they require
+(:mod:`~twigcast.spark.sharding.requirements`), similar ones side by side, and cuts the order into
+equal pieces::
 
     place = 'Fen',  keyword = 'storm'   /news[.//place = 'Fen']//keyword[. = 'storm']
     place = 'Fen',  level               /news[.//place = 'Fen']//urgency[@level < 3]
@@ -15,15 +15,15 @@ which those that are alike are neighbours, and cuts the order into equal pieces:
     -                                   //*
 
 Values come first, for a document has few of all the values there are. Of several values it is the
-one whose name most patterns ask a value of: it makes the largest groups, and so the fewest shards
-for a document that has it. Then come names, the rarest among the patterns first. What requires
-nothing of the kind satisfies most documents, and is gathered at the end.
+one whose name most patterns test: it makes the largest groups, and so the fewest shards for a
+document that has it. Then come names, the rarest among the patterns first. Patterns that require
+neither match most documents, and are gathered at the end.
 
 A cut is moved by up to :data:`SLACK` of a shard, to where neighbours have least in common.
 
 :func:`summary` goes down the same order as a tree, from what all patterns of a shard have in common
 towards single patterns, the largest group first, as far as the budget lasts. Where the patterns
-that no other covers fit the budget as they are, these are taken: nothing could say more. The
+that no other covers fit the budget as they are, these are taken: nothing is more exact. The
 means by which routers aggregate (:mod:`twigcast.covering.merging.aggregation`) give up values first
 and keep paths, which is good for annotations, and useless here: of regional interests each summary
 would let every document in. They are the last resort, for budgets of a few steps.
@@ -119,8 +119,8 @@ def summary(patterns: Iterable[Pattern], budget: int = SUMMARY_STEPS) -> tuple[P
 # The order.
 
 
-class _Things(NamedTuple):
-    """What the order goes by: values that are asked of names, and names."""
+class _Traits(NamedTuple):
+    """What the order goes by: names with the values that are required of them, and names."""
 
     values: frozenset[tuple[Label, str]]
     names: frozenset[Label]
@@ -128,24 +128,30 @@ class _Things(NamedTuple):
 
 def _keys(patterns: Iterable[Pattern], required: Iterable[Required]) -> Iterator[_Key]:
     """The key of each pattern: what two have in common from the beginning, both require."""
-    things = list(map(_things, required))
-    asked = Counter(name for one in things for name in {name for name, _ in one.values})
-    known = Counter(name for one in things for name in one.names)
-    by_values = _ranks(sorted(asked, key=lambda name: (-asked[name], _spelt(name))))
-    by_rarity = _ranks(sorted(known, key=lambda name: (known[name], _spelt(name))))
-    for pattern, (values, names) in zip(patterns, things, strict=True):
-        told = sorted((by_values[name], value) for name, value in values)
+    traits = list(map(_traits, required))
+    value_counts = Counter(name for one in traits for name in {name for name, _ in one.values})
+    name_counts = Counter(name for one in traits for name in one.names)
+    by_values = _ranks(sorted(value_counts, key=lambda name: (-value_counts[name], _spelt(name))))
+    by_rarity = _ranks(sorted(name_counts, key=lambda name: (name_counts[name], _spelt(name))))
+    for pattern, (values, names) in zip(patterns, traits, strict=True):
+        values_by_rank = sorted((by_values[name], value) for name, value in values)
         rarest = sorted(map(by_rarity.__getitem__, names))
         kind = "values" if values else "without values" if names else "without names"
         # Any sign would do behind the values that comes after the digits of ranks.
-        yield (_KINDS[kind], *(part for one in told for part in one), "~", *rarest, pattern.text)
+        yield (
+            _KINDS[kind],
+            *(part for one in values_by_rank for part in one),
+            "~",
+            *rarest,
+            pattern.text,
+        )
 
 
 _KINDS: Final = {"values": "0", "without values": "1", "without names": "2"}
 
 
-def _things(required: Required) -> _Things:
-    return _Things(
+def _traits(required: Required) -> _Traits:
+    return _Traits(
         frozenset(
             (one.label, _constant(one.test))
             for one in required.ends

@@ -1,7 +1,7 @@
-"""What a pattern requires: paths and values that no document can do without if it is to match.
+"""Requirements of a pattern: paths and values that every document has that matches it.
 
-A document fails a pattern as soon as it lacks one of them, and what many patterns require, all of
-them can be told by:
+A document that lacks one of them does not match, and one requirement may be shared by many
+patterns:
 
     /news[.//place = 'Fen']//keyword[contains(., 'storm')]
 
@@ -10,9 +10,9 @@ them can be told by:
 
 A *requirement* is such a path from the document node, with a test of the value at its end or
 without. Of the pattern's exact part (:mod:`twigcast.language.translate.relaxation`) all are found
-that are joined by ``and``; of ``or``, those that every part requires; of ``not`` none. They say
-less than the pattern, since where paths part is forgotten: so they are asked of *sets* of patterns,
-what they have in common among them.
+that are joined by ``and``; of ``or``, those that every part requires; of ``not`` none. They are
+weaker than the pattern, since they forget where paths part. They are meant for *sets* of patterns:
+for what these have in common.
 
     >>> one, other = map(Pattern.parse, ("/a[b = 1]/c", "//d/c and //a[b = 1]"))
     >>> Pattern(shared_by([required_by(one), required_by(other)])).text
@@ -73,43 +73,43 @@ def required_by(pattern: Pattern) -> Required:
 
 
 def shared_by(several: Sequence[Required]) -> Condition:
-    """A condition on documents that follows from each of several, and says as much as it can."""
+    """The strongest condition on documents that follows from each of several."""
     paths = frozenset.intersection(*(one.paths for one in several))
     ends = frozenset.intersection(*(one.ends for one in several)) - _ends(paths)
-    return all_of(_condition(one) for one in (*_telling(paths), *_telling(ends)))
+    return all_of(_condition(one) for one in (*_irredundant(paths), *_irredundant(ends)))
 
 
 def _required(condition: Condition, above: Steps) -> Paths:
-    found: set[Requirement] = set()
-    left: list[tuple[Condition, Steps]] = [(condition, above)]
-    while left:
-        part, steps = left.pop()
+    requirements: set[Requirement] = set()
+    pending: list[tuple[Condition, Steps]] = [(condition, above)]
+    while pending:
+        part, steps = pending.pop()
         match part:
             case Exists(reach, label, where):
                 longer = (*steps, (reach, label))
-                found.add(Requirement(longer))
-                left.append((where, longer))
+                requirements.add(Requirement(longer))
+                pending.append((where, longer))
             case AllOf(parts):
-                left.extend((inner, steps) for inner in parts)
+                pending.extend((inner, steps) for inner in parts)
             case ValueTest() if steps:
-                found.add(Requirement(steps, part))
+                requirements.add(Requirement(steps, part))
             case AtDocument(inner):
-                left.append((inner, ()))
+                pending.append((inner, ()))
             case FirstValue(firsts, test):
                 # What is true of the first node is true of some node.
                 for first in firsts:
                     steps = (*steps, (first.reach, first.label))
-                    found.add(Requirement(steps))
-                    left.append((first.where, steps))
+                    requirements.add(Requirement(steps))
+                    pending.append((first.where, steps))
                 if steps:
-                    found.add(Requirement(steps, test))
+                    requirements.add(Requirement(steps, test))
             case AnyOf((_, *_) as parts):
                 each = [_required(inner, steps) for inner in parts]
-                found |= frozenset.intersection(*each)
-                found |= frozenset.intersection(*map(_ends, each))
+                requirements |= frozenset.intersection(*each)
+                requirements |= frozenset.intersection(*map(_ends, each))
             case _:
                 pass
-    return frozenset(found)
+    return frozenset(requirements)
 
 
 def _ends(requirements: Iterable[Requirement]) -> Paths:
@@ -121,7 +121,7 @@ def _ends(requirements: Iterable[Requirement]) -> Paths:
     )
 
 
-def _telling(requirements: Paths) -> list[Requirement]:
+def _irredundant(requirements: Paths) -> list[Requirement]:
     """Those that do not follow from another."""
     longer = {one.steps[:length] for one in requirements for length in range(1, len(one.steps))}
     longer |= {one.steps for one in requirements if one.test is not None}

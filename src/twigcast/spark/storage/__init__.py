@@ -1,1 +1,1 @@
-"""Where tables, documents and subscriptions are read and written."""
+"""Reading and writing of tables, documents and subscriptions."""

@@ -1,4 +1,4 @@
-"""Whether Spark comes to an end when it lists a folder that is watched.
+"""Circles of links in a watched folder, which Spark would list without end.
 
 It follows every link, time and again: a folder with two links to itself has as many ways in as
 there are rows of forty choices between two. So the folder is walked as Spark will walk it, and

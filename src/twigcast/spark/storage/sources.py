@@ -1,4 +1,4 @@
-"""Where subscriptions and publications come from, in all the ways a caller may say it.
+"""Sources of subscriptions and publications, in all forms that callers may give.
 
 Subscriptions are a file, or whatever a Python program has at hand: expressions in a list, a
 mapping from id to expression, rows with the columns of the file, or a DataFrame of such rows.

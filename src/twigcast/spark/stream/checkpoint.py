@@ -1,4 +1,4 @@
-"""Which files Spark has put into a batch of a stream, as its checkpoint has them.
+"""The files of a stream's batches, as Spark's checkpoint has them.
 
 Spark numbers a batch and notes its files before it hands them over. If it is started again in
 between, it hands over those that are there still, and says nothing of the others. Its notes do::

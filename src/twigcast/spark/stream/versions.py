@@ -1,4 +1,4 @@
-"""Which subscriptions a batch of a stream is matched with, written down before it is matched.
+"""The subscriptions of each batch of a stream, recorded before it is matched.
 
 A stream takes up changes of subscriptions between two batches
 (:mod:`twigcast.files.subscriptions.change_feed`). A batch that was cut off is repeated when the

@@ -1,1 +1,1 @@
-"""What workers do, in plain Python over Arrow batches; nothing here knows Spark."""
+"""The work of Spark's workers, in plain Python over Arrow batches; nothing here knows Spark."""

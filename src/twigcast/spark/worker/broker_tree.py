@@ -1,4 +1,4 @@
-"""The brokers of a topology by number, and the ways through them.
+"""The brokers of a topology by number, and the paths through them.
 
 Workers compute with numbers: a *broker* is its place in the topology, a *link* is one direction of
 a connection, numbered in the order of its two ends::
@@ -11,7 +11,7 @@ a connection, numbered in the order of its two ends::
     >>> walk.order.tolist(), walk.parents.tolist(), walk.links.tolist(), walk.hops.tolist()
     ([0, 1, 2], [-1, 0, 1], [-1, 0, 2], [0, 1, 2])
 
-Documents that begin at the same broker take the same ways, so a *walk* from there, broker by
+Documents that begin at the same broker take the same paths, so a *walk* from there, broker by
 broker as far as the tree goes, is made once.
 """
 
@@ -37,7 +37,7 @@ WALKS_MAX = 1_024
 
 
 class Walk(NamedTuple):
-    """All ways from one broker, its *origin*; what it has not itself is -1."""
+    """All paths from one broker, the *origin*, whose own parent and link are -1."""
 
     order: Numbers
     """All brokers, those nearer to the origin first."""
@@ -78,7 +78,7 @@ class BrokerTree:
         return self._link_numbers[broker, neighbour]
 
     def walk(self, origin: int) -> Walk:
-        """All ways from a broker."""
+        """All paths from a broker."""
         found = self._walks.get(origin)
         if found is None:
             if len(self._walks) >= WALKS_MAX:

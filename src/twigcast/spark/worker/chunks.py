@@ -117,7 +117,7 @@ def read_chunk(plan: str | bytes, number: int) -> Iterator[Entry]:
 
 @lru_cache(maxsize=_KEPT)
 def _mapped(path: str) -> pa.Buffer:
-    """A plan in a file, compared with its name when this worker first asks for it."""
+    """A plan in a file, compared with its name when this worker first needs it."""
     return pa.py_buffer(read_versioned(path))
 
 

@@ -1,4 +1,4 @@
-"""What functions of a column answer, document by document: ids, or ids and what went wrong.
+"""The results of column functions, document by document: ids, or ids and what went wrong.
 
 Ids alone are null where nobody has looked. Beside the reason they are a structure::
 
@@ -73,8 +73,8 @@ def names_or_reasons(given: Column, matcher: Matcher, names: Column) -> Column:
     batch = pa.record_batch({"document": pa.nulls(len(given), pa.string()), "content": content})
     (outcomes,) = match_batches([batch], matcher)
     lists = [named(outcomes.column(name), names) for name in ("matches", "undecided")]
-    told = [outcomes.column(name) for name in ("stage", "reason", "line", "column")]
-    return pa.StructArray.from_arrays([*lists, *told], fields=list(REASONED_FIELDS))
+    refusals = [outcomes.column(name) for name in ("stage", "reason", "line", "column")]
+    return pa.StructArray.from_arrays([*lists, *refusals], fields=list(REASONED_FIELDS))
 
 
 def named(lists: Column, names: Column) -> Column:

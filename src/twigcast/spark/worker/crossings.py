@@ -1,10 +1,10 @@
-"""Which links documents cross, read off the answer of one matcher.
+"""The links that documents cross, read off the answer of one matcher.
 
 In the plan ``fused`` a worker has one matcher over the subscriptions of all brokers. What the
 brokers would have done with a document follows from its answer, without visiting them:
 
 - a link is *needed* if a subscription behind it matches the document (or stays undecided on it:
-  somebody there has to be told);
+  the subscriber has to learn of that);
 - a link is *crossed* if the document is at its near end and its broker sends it on: over all
   links if the strategy floods, over those that are needed if it is perfect, and otherwise where one
   of the *routes* of the link matches. Such routes are patterns that nobody has subscribed to, so
@@ -20,7 +20,7 @@ of brokers by documents::
     south           x      x      .
 
 From the leaves to the origin each broker adds its row to the one before it, and then the row of a
-broker tells which documents need the link that leads there. It takes one step for each broker and
+broker shows which documents need the link that leads there. It takes one step for each broker and
 batch, however many documents there are, so 127 brokers cost little more than one.
 """
 
@@ -68,36 +68,37 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class CrossingModel:
-    """What a worker has to know of the network, beside the matcher and the labels."""
+    """The network as a worker needs it, beside the matcher and the labels."""
 
     tree: BrokerTree
     origin: int
-    """Where documents begin that do not say it."""
+    """Where documents begin that name no broker."""
     floods: bool
     perfect: bool
     """Whether exactly the needed links are crossed."""
     brokers: NDArray[np.int32]
     """Of each subscription, by position, its broker."""
     starts: NDArray[np.int64]
-    """Of each route behind the subscriptions where its links begin in ``said``; and the end."""
-    said: NDArray[np.int32]
+    """For each route behind the subscriptions, where its links begin in ``route_links``; and the
+    end."""
+    route_links: NDArray[np.int32]
     """The links that routes lead over."""
-    promises: Mapping[int, tuple[Advertisement, ...]]
+    advertisements: Mapping[int, tuple[Advertisement, ...]]
     """By broker, what is advertised there; documents of others are flooded, if anybody asks."""
     towards: str = "all"
     refuses: bool = False
     """Whether documents that depart from what is advertised are refused, and not flooded."""
 
     @cached_property
-    def words(self) -> NDArray[np.uint64]:
-        """Of each route a bit for each link, set for those that it leads over."""
+    def route_bits(self) -> NDArray[np.uint64]:
+        """For each route a bit for each link, set for those that it leads over."""
         routes, links = len(self.starts) - 1, len(self.tree.links)
-        words = np.zeros((routes, links // 64 + 1), np.uint64)
+        route_bits = np.zeros((routes, links // 64 + 1), np.uint64)
         for route in range(routes):
-            bits = np.zeros(64 * words.shape[1], np.uint8)
-            bits[self.said[self.starts[route] : self.starts[route + 1]]] = 1
-            words[route] = np.packbits(bits).view(np.uint64)
-        return words
+            bits = np.zeros(64 * route_bits.shape[1], np.uint8)
+            bits[self.route_links[self.starts[route] : self.starts[route + 1]]] = 1
+            route_bits[route] = np.packbits(bits).view(np.uint64)
+        return route_bits
 
     @cached_property
     def subscriptions(self) -> int:
@@ -125,18 +126,18 @@ class Crossings(NamedTuple):
     needless: Column
 
 
-def ways_of(
+def crossing_model(
     tree: BrokerTree,
     strategy: Strategy,
     *,
     origin: int,
     brokers: NDArray[np.int32],
     routes: Sequence[Sequence[int]] = (),
-    promises: Mapping[int, tuple[Advertisement, ...]] | None = None,
+    advertisements: Mapping[int, tuple[Advertisement, ...]] | None = None,
 ) -> CrossingModel:
-    """The ways of a strategy; ``routes`` are the links of each route behind the subscriptions."""
+    """The model of a strategy; ``routes`` are the links of each route behind the subscriptions."""
     starts = np.cumsum([0, *map(len, routes)], dtype=np.int64)
-    said = np.array([link for links in routes for link in links], np.int32)
+    route_links = np.array([link for links in routes for link in links], np.int32)
     return CrossingModel(
         tree,
         origin,
@@ -144,15 +145,15 @@ def ways_of(
         perfect=strategy.perfect,
         brokers=brokers,
         starts=starts,
-        said=said,
-        promises=promises or {},
+        route_links=route_links,
+        advertisements=advertisements or {},
         towards=strategy.towards,
         refuses=strategy.unadvertised == "refuse",
     )
 
 
 def crossings(
-    ways: CrossingModel,
+    model: CrossingModel,
     origins: NDArray[np.int32],
     *,
     matches: Column,
@@ -166,23 +167,23 @@ def crossings(
     """
     answered = np.asarray(matches.is_valid())
     documents, positions = _pairs(matches, undecided)
-    own = positions < ways.subscriptions
-    crossed = np.zeros((len(ways.tree.links), len(origins)), np.bool_)
+    own = positions < model.subscriptions
+    crossed = np.zeros((len(model.tree.links), len(origins)), np.bool_)
     needed = np.zeros_like(crossed)
     for origin in np.unique(origins[answered]):
         here = answered & (origins == origin)
         chosen = here[documents]
-        walk = ways.tree.walk(int(origin))
-        wanted = np.zeros((len(ways.tree.names), len(origins)), np.bool_)
+        walk = model.tree.walk(int(origin))
+        wanted = np.zeros((len(model.tree.names), len(origins)), np.bool_)
         asked = chosen & own
-        wanted[ways.brokers[positions[asked]], documents[asked]] = True
+        wanted[model.brokers[positions[asked]], documents[asked]] = True
         _towards_origin(walk, wanted)
-        everywhere = here if ways.floods else here & flooded
-        if ways.perfect:
+        everywhere = here if model.floods else here & flooded
+        if model.perfect:
             sent = wanted | everywhere
         else:
             routed = chosen & ~own
-            sent = _sent(ways, walk, here, (documents[routed], positions[routed]))
+            sent = _sent(model, walk, here, (documents[routed], positions[routed]))
             sent |= everywhere
         reached = walk.order[1:]
         links = walk.links[reached]
@@ -192,14 +193,14 @@ def crossings(
 
 
 def advertisement_violations(
-    ways: CrossingModel, origins: NDArray[np.int32], contents: Sequence[bytes | None]
+    model: CrossingModel, origins: NDArray[np.int32], contents: Sequence[bytes | None]
 ) -> list[str | None]:
     """How documents depart from what is advertised where they begin; None if they do not.
 
     Where nothing is advertised, everything departs from it (see ``routing.documents``).
     """
     return [
-        _departure(ways, int(origin), content)
+        _departure(model, int(origin), content)
         for origin, content in zip(origins, contents, strict=True)
     ]
 
@@ -214,11 +215,11 @@ _ACCEPTED = DocumentLimits(
 """For documents that a matcher has accepted, by the limits it was given."""
 
 
-def _departure(ways: CrossingModel, origin: int, content: bytes | None) -> str | None:
-    held_to = ways.promises.get(origin, ())
+def _departure(model: CrossingModel, origin: int, content: bytes | None) -> str | None:
+    held_to = model.advertisements.get(origin, ())
     if not held_to or content is None:
         return ""
-    if ways.towards != "advertisers":
+    if model.towards != "advertisers":
         return None
     try:
         return departure_from(held_to, Document.parse(content, limits=_ACCEPTED))
@@ -239,37 +240,37 @@ def _towards_origin(walk: Walk, wanted: Flags) -> None:
 
 
 def _sent(
-    ways: CrossingModel,
+    model: CrossingModel,
     walk: Walk,
     here: Flags,
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Flags:
     """Which brokers documents come to, if they follow the routes that match."""
-    links_by_route = _led(ways, len(here), *pairs)
-    sent = np.zeros((len(ways.tree.names), len(here)), np.bool_)
+    links_by_route = _followed_links(model, len(here), *pairs)
+    sent = np.zeros((len(model.tree.names), len(here)), np.bool_)
     sent[walk.order[0]] = here
     for broker in walk.order[1:]:
         sent[broker] = sent[walk.parents[broker]] & links_by_route[walk.links[broker]]
     return sent
 
 
-def _led(
-    ways: CrossingModel, count: int, documents: NDArray[np.int64], positions: NDArray[np.int64]
+def _followed_links(
+    model: CrossingModel, count: int, documents: NDArray[np.int64], positions: NDArray[np.int64]
 ) -> Flags:
     """Over which links the routes that match lead documents, wherever these are."""
-    links = len(ways.tree.links)
+    links = len(model.tree.links)
     links_by_route = np.zeros((links, count), np.bool_)
     if not len(documents):
         return links_by_route
     order = np.argsort(documents, kind="stable")
-    documents, routes = documents[order], positions[order] - ways.subscriptions
+    documents, routes = documents[order], positions[order] - model.subscriptions
     begins = np.flatnonzero(np.diff(documents, prepend=-1))
     # Where one document's routes would take too much room at once, they are taken in pieces.
-    for some in np.array_split(begins, len(routes) * ways.words.shape[1] // _WORDS_MAX + 1):
+    for some in np.array_split(begins, len(routes) * model.route_bits.shape[1] // _WORDS_MAX + 1):
         if len(some):
             after = begins[np.searchsorted(begins, some[-1]) + 1 :][:1]
             end = int(after[0]) if len(after) else len(routes)
-            rows = ways.words[routes[some[0] : end]]
+            rows = model.route_bits[routes[some[0] : end]]
             found = np.bitwise_or.reduceat(rows, some - some[0], axis=0)
             bits = np.unpackbits(found.view(np.uint8), axis=1, count=links)
             links_by_route[:, documents[some]] = bits.T.astype(np.bool_)
@@ -294,34 +295,38 @@ def lists_of(offsets: NDArray[Any], values: Column, missing: Flags) -> Column:
 # As files.
 
 
-def ways_bytes(ways: CrossingModel) -> bytes:
-    """The ways as a file that :func:`loaded_ways` reads."""
-    promises = [(number, each.text) for number, all_ in ways.promises.items() for each in all_]
-    flags = (ways.floods, ways.perfect, ways.refuses)
+def crossing_model_bytes(model: CrossingModel) -> bytes:
+    """The model as a file that :func:`load_crossing_model` reads."""
+    advertisements = [
+        (number, each.text) for number, all_ in model.advertisements.items() for each in all_
+    ]
+    flags = (model.floods, model.perfect, model.refuses)
     sink = io.BytesIO()
     np.savez(
         sink,
-        names=np.array(ways.tree.names),
-        links=np.array(ways.tree.links, np.int32).reshape(-1, 2),
-        origin=np.array(ways.origin),
+        names=np.array(model.tree.names),
+        links=np.array(model.tree.links, np.int32).reshape(-1, 2),
+        origin=np.array(model.origin),
         flags=np.array(flags),
-        brokers=ways.brokers,
-        starts=ways.starts,
-        said=ways.said,
-        towards=np.array(ways.towards),
-        promising=np.array([number for number, _ in promises], np.int32),
-        promises=np.array([text for _, text in promises], np.str_),
+        brokers=model.brokers,
+        starts=model.starts,
+        route_links=model.route_links,
+        towards=np.array(model.towards),
+        advertisers=np.array([number for number, _ in advertisements], np.int32),
+        advertisements=np.array([text for _, text in advertisements], np.str_),
     )
     return sink.getvalue()
 
 
 @lru_cache(maxsize=_KEPT)
-def loaded_ways(place: str | VersionedContent) -> CrossingModel:
-    """The ways in a file, read when this worker first asks for them."""
+def load_crossing_model(place: str | VersionedContent) -> CrossingModel:
+    """The model in a file, read when this worker first needs it."""
     with np.load(io.BytesIO(read_versioned(place)), allow_pickle=False) as file:
-        promises: dict[int, tuple[Advertisement, ...]] = {}
-        for number, text in zip(file["promising"].tolist(), file["promises"].tolist(), strict=True):
-            promises[number] = (*promises.get(number, ()), Advertisement.parse(text))
+        advertisements: dict[int, tuple[Advertisement, ...]] = {}
+        for number, text in zip(
+            file["advertisers"].tolist(), file["advertisements"].tolist(), strict=True
+        ):
+            advertisements[number] = (*advertisements.get(number, ()), Advertisement.parse(text))
         floods, perfect, refuses = file["flags"].tolist()
         return CrossingModel(
             BrokerTree(
@@ -333,8 +338,8 @@ def loaded_ways(place: str | VersionedContent) -> CrossingModel:
             perfect=perfect,
             brokers=file["brokers"],
             starts=file["starts"],
-            said=file["said"],
-            promises=promises,
+            route_links=file["route_links"],
+            advertisements=advertisements,
             towards=str(file["towards"]),
             refuses=refuses,
         )

@@ -1,10 +1,9 @@
-"""Who stands behind the positions that a matcher answers with.
+"""Labels of subscriptions by position: their ids, subscribers and brokers.
 
-A matcher knows subscriptions by their positions in the file. Their ids, subscribers and brokers,
-the *labels*, travel to the workers beside the matcher, as an Arrow file that is mapped once per
-worker and version. Each column is a dictionary of its distinct texts and a number per
-subscription, since a broker is named by many, and since that is how tables are written, too
-(:mod:`~twigcast.spark.worker.parquet_parts`).
+A matcher knows subscriptions by their positions in the file. The *labels* travel to the workers
+beside the matcher, as an Arrow file that is mapped once per worker and version. Each column is a
+dictionary of its distinct texts and a number per subscription, since a broker is named by many, and
+since that is how tables are written, too (:mod:`~twigcast.spark.worker.parquet_parts`).
 """
 
 from __future__ import annotations
@@ -38,18 +37,20 @@ def labels_of(file: SubscriptionFile, tree: BrokerTree | None = None) -> pa.Reco
     That is the first of the tree, or the first that the file names if there is none. With a tree,
     the numbers of brokers in the column are those of the tree.
     """
-    found = file.subscriptions
+    subscriptions = file.subscriptions
     if tree is None:
-        first = next((item.broker for item in found if item.broker is not None), DEFAULT_BROKER)
-        brokers = _encoded(item.broker or first for item in found)
+        first = next(
+            (item.broker for item in subscriptions if item.broker is not None), DEFAULT_BROKER
+        )
+        brokers = _encoded(item.broker or first for item in subscriptions)
     else:
-        numbers = [0 if item.broker is None else tree.number(item.broker) for item in found]
+        numbers = [0 if item.broker is None else tree.number(item.broker) for item in subscriptions]
         names = pa.array(tree.names, pa.string())
         brokers = pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), names)
     return pa.RecordBatch.from_arrays(
         [
-            _encoded(str(item.id) for item in found),
-            _encoded(item.subscriber for item in found),
+            _encoded(str(item.id) for item in subscriptions),
+            _encoded(item.subscriber for item in subscriptions),
             brokers,
         ],
         ["subscription", "subscriber", "broker"],
@@ -66,7 +67,7 @@ def labels_bytes(labels: pa.RecordBatch) -> bytes:
 
 @lru_cache(maxsize=_KEPT)
 def loaded_labels(place: str | VersionedContent) -> pa.RecordBatch:
-    """The labels in a file, mapped when this worker first asks for them."""
+    """The labels in a file, mapped when this worker first needs them."""
     with pa.ipc.open_file(pa.py_buffer(read_versioned(place))) as reader:
         return reader.get_batch(0)
 

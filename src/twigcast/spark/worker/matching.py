@@ -1,4 +1,4 @@
-"""What a Spark worker does, in plain Python over Arrow batches: open documents and match them.
+"""Documents opened and matched on a Spark worker, in plain Python over Arrow batches.
 
 Nothing here knows Spark; :mod:`~twigcast.spark.plans.distribution` maps these functions over
 partitions, and tests call them as they are. Two steps, each from batches to batches::
@@ -193,25 +193,26 @@ def match_batches(
     matcher: Matcher,
     *,
     version: str = "",
-    ways: CrossingModel | None = None,
+    crossing_model: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The outcomes of documents, batch by batch.
 
     ``content`` is binary, or text that was decoded already; ``refusal`` and ``origin`` may be
-    missing. A document without a name is called by its hash. Without ``ways`` there is one broker.
+    missing. A document without a name is called by its hash. Without a ``crossing_model`` there is
+    one broker.
     """
     for batch in batches:
         yield each_alone(
             MATCHING,
             batch,
-            lambda rows: outcomes_of(rows, matcher, version=version, ways=ways),
+            lambda rows: outcomes_of(rows, matcher, version=version, crossing_model=crossing_model),
             aside=lambda row, error: outcome_aside(row, error, version=version),
             joined=joined_rows,
         )
 
 
 def outcomes_of(
-    batch: pa.RecordBatch, matcher: Matcher, *, version: str, ways: CrossingModel | None
+    batch: pa.RecordBatch, matcher: Matcher, *, version: str, crossing_model: CrossingModel | None
 ) -> pa.RecordBatch:
     """The outcomes of one batch, unless a document in it makes this fail."""
     given = batch.column("content")
@@ -221,13 +222,13 @@ def outcomes_of(
     garbled = {row for row, content in enumerate(contents) if not _is_readable(content, given.type)}
     hashes = [None if content is None else sha256(content).hexdigest() for content in contents]
     names = map(_name, texts_of(batch.column("document")), hashes)
-    asked = [None if row in garbled else content for row, content in enumerate(read)]
-    decided = matcher.match_batch(pa.array(asked, pa.binary()) if garbled else plain)
+    accepted = [None if row in garbled else content for row, content in enumerate(read)]
+    decided = matcher.match_batch(pa.array(accepted, pa.binary()) if garbled else plain)
     errors = decided.column("error").to_pylist()
     refusals = list(map(refusal_of, read, _texts(batch, "refusal"), errors))
     for row in garbled:
         refusals[row] = Refusal("parse", "it is text by its column, and no Unicode (UTF-8)")
-    way = _routed(decided, batch, read, refusals=refusals, ways=ways)
+    way = _routed(decided, batch, read, refusals=refusals, crossing_model=crossing_model)
     return pa.RecordBatch.from_arrays(
         [
             pa.array(names, pa.string()),
@@ -282,43 +283,45 @@ def _routed(
     contents: Sequence[bytes | None],
     *,
     refusals: list[Refusal | None],
-    ways: CrossingModel | None,
+    crossing_model: CrossingModel | None,
 ) -> list[Column]:
     """Origins, matches, undecided, links crossed, needless ones; more may be refused."""
     matches, undecided = decided.column("matches"), decided.column("undecided")
-    if ways is None:
+    if crossing_model is None:
         nowhere = pa.nulls(len(batch), pa.list_(pa.int32()))
         return [pa.array([0] * len(batch), pa.int32()), matches, undecided, nowhere, nowhere]
     named = _texts(batch, "origin")
-    origins = ways.origins(named)
+    origins = crossing_model.origins(named)
     flooded = np.zeros(len(batch), np.bool_)
-    told: list[str | None] = [None] * len(batch)
-    if ways.towards != "all":
+    violations: list[str | None] = [None] * len(batch)
+    if crossing_model.towards != "all":
         accepted = [
             content if refusal is None else None
             for content, refusal in zip(contents, refusals, strict=True)
         ]
-        told = advertisement_violations(ways, origins, accepted)
-        flooded = np.array([departure is not None for departure in told])
-    for row, departure in enumerate(told):
+        violations = advertisement_violations(crossing_model, origins, accepted)
+        flooded = np.array([departure is not None for departure in violations])
+    for row, departure in enumerate(violations):
         if refusals[row] is not None:
             continue
         if origins[row] == UNKNOWN:
             reason = f"there is no broker {named[row]!r} in the topology to publish it at"
             refusals[row] = Refusal("route", reason)
-        elif departure and ways.refuses:
-            place = ways.tree.names[origins[row]]
+        elif departure and crossing_model.refuses:
+            place = crossing_model.tree.names[origins[row]]
             refusals[row] = Refusal(
                 "route", f"it has {departure}, which is not advertised at {place!r}"
             )
     answered = pa.array([refusal is None for refusal in refusals])
     matches, undecided = (pc.if_else(answered, each, None) for each in (matches, undecided))
-    found = crossings(ways, origins, matches=matches, undecided=undecided, flooded=flooded)
+    crossed = crossings(
+        crossing_model, origins, matches=matches, undecided=undecided, flooded=flooded
+    )
     return [
         pa.array(origins, pa.int32()),
-        _below(matches, ways.subscriptions),
-        _below(undecided, ways.subscriptions),
-        *found,
+        _below(matches, crossing_model.subscriptions),
+        _below(undecided, crossing_model.subscriptions),
+        *crossed,
     ]
 
 

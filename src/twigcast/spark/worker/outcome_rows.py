@@ -1,4 +1,4 @@
-"""From outcomes to rows that everybody can read: all that is known of a document, in one value.
+"""Outcomes as rows with names instead of positions: one value for each document.
 
 Where tables are Spark's own affair, a worker answers with a structure for each document, in which
 positions have become names and links brokers::
@@ -77,15 +77,17 @@ def outcome_column(
     matcher: Matcher,
     labels: Labels,
     *,
-    ways: CrossingModel | None,
+    crossing_model: CrossingModel | None,
     version: str = "",
 ) -> Iterator[Column]:
     """The outcomes of documents, whose names, contents and origins come batch by batch."""
     for arrays in columns:
         batch = pa.RecordBatch.from_arrays(list(arrays), ["document", "content", "origin"])
         for piece in pieces(batch):
-            for outcomes in match_batches([piece], matcher, version=version, ways=ways):
-                yield from answers(outcomes, labels, ways)
+            for outcomes in match_batches(
+                [piece], matcher, version=version, crossing_model=crossing_model
+            ):
+                yield from answers(outcomes, labels, crossing_model)
 
 
 def pieces(documents: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -102,52 +104,58 @@ def pieces(documents: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def answers(
-    outcomes: pa.RecordBatch, labels: Labels, ways: CrossingModel | None
+    outcomes: pa.RecordBatch, labels: Labels, crossing_model: CrossingModel | None
 ) -> Iterator[Column]:
     """A structure for each outcome, so many at a time as suit."""
     deliveries = pc.sum(pc.list_value_length(outcomes.column("matches"))).as_py() or 0
     if deliveries <= DELIVERIES_MAX or len(outcomes) == 1:
-        yield answer(outcomes, labels, ways)
+        yield answer(outcomes, labels, crossing_model)
         return
     middle = len(outcomes) // 2
     for half in (outcomes.slice(0, middle), outcomes.slice(middle)):
-        yield from answers(half, labels, ways)
+        yield from answers(half, labels, crossing_model)
 
 
-def answer(outcomes: pa.RecordBatch, labels: Labels, ways: CrossingModel | None) -> Column:
+def answer(
+    outcomes: pa.RecordBatch, labels: Labels, crossing_model: CrossingModel | None
+) -> Column:
     """A structure for each outcome."""
     columns = [
         *(outcomes.column(name) for name in ("document", "document_hash", "bytes")),
-        _deliveries(outcomes, labels, ways),
-        _crossed(outcomes, ways),
+        _deliveries(outcomes, labels, crossing_model),
+        _crossed(outcomes, crossing_model),
         _dead_letters(outcomes, labels),
     ]
     made: Column = pa.StructArray.from_arrays(columns, fields=list(OUTCOME_FIELDS))
     return made
 
 
-def _deliveries(outcomes: pa.RecordBatch, labels: Labels, ways: CrossingModel | None) -> Column:
+def _deliveries(
+    outcomes: pa.RecordBatch, labels: Labels, crossing_model: CrossingModel | None
+) -> Column:
     lists = outcomes.column("matches")
     positions = pc.list_flatten(lists)
-    if ways is None:
+    if crossing_model is None:
         hops = np.zeros(len(positions), np.int32)
     else:
         origins = outcomes.column("origin").take(pc.list_parent_indices(lists))
-        hops = ways.hops(np.asarray(origins), ways.brokers[np.asarray(positions)])
+        hops = crossing_model.hops(
+            np.asarray(origins), crossing_model.brokers[np.asarray(positions)]
+        )
     names = [column.take(positions).cast(pa.string()) for column in labels.columns]
     rows = pa.StructArray.from_arrays([*names, pa.array(hops)], names=list(_DELIVERY))
     return lists_of(_offsets(lists), rows, np.asarray(lists.is_null()))
 
 
-def _crossed(outcomes: pa.RecordBatch, ways: CrossingModel | None) -> Column:
-    if ways is None:
+def _crossed(outcomes: pa.RecordBatch, crossing_model: CrossingModel | None) -> Column:
+    if crossing_model is None:
         return pa.array([None] * len(outcomes), _OUTCOME["crossed"])
-    lists, links = outcomes.column("crossed"), len(ways.tree.links)
+    lists, links = outcomes.column("crossed"), len(crossing_model.tree.links)
     crossed, needless = (
         _numbered(outcomes.column(name), links) for name in ("crossed", "needless")
     )
-    names = pa.array(ways.tree.names, pa.string())
-    ends = np.array(ways.tree.links, np.int64).reshape(-1, 2)[crossed % max(1, links)]
+    names = pa.array(crossing_model.tree.names, pa.string())
+    ends = np.array(crossing_model.tree.links, np.int64).reshape(-1, 2)[crossed % max(1, links)]
     rows = pa.StructArray.from_arrays(
         [
             *(names.take(_indices(ends[:, end])) for end in (0, 1)),

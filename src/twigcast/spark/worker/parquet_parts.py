@@ -1,4 +1,4 @@
-"""From outcomes to tables inside a worker: every attempt of a task writes files of its own.
+"""Tables written by workers: every attempt of a task writes files of its own.
 
 Deliveries are many: with 100,000 subscriptions a document of a few kilobytes may have hundreds, and
 as rows of text on their way through Spark they would cost more than all the matching. So they
@@ -90,7 +90,7 @@ def write_outcomes(
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
-    ways: CrossingModel | None = None,
+    crossing_model: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all outcomes into a part of each table, and give one receipt when they are whole.
 
@@ -99,7 +99,7 @@ def write_outcomes(
     several outcomes, the column ``is_first`` says with which of them it is counted.
     """
     files = {table: Part(f"{folder}/{table}/{part}", schemas[table]) for table in WRITTEN}
-    deliveries = Deliveries(files[DELIVERIES], labels, ways)
+    deliveries = Deliveries(files[DELIVERIES], labels, crossing_model)
     dead_letters = DeadLetters(files[DEAD_LETTERS], labels)
     traffic = TrafficSums()
     worker, loads, documents, size = worker_name(), 0, 0, 0
@@ -123,9 +123,9 @@ def write_outcomes(
             file.abandon()
         raise
     rows = (files[table].rows for table in WRITTEN)
-    told = (part, worker, loads, documents, size, *rows, dead_letters.internal, traffic.rows())
+    values = (part, worker, loads, documents, size, *rows, dead_letters.internal, traffic.rows())
     yield pa.RecordBatch.from_pylist(
-        [dict(zip(RECEIPTS.names, told, strict=True))], schema=RECEIPTS
+        [dict(zip(RECEIPTS.names, values, strict=True))], schema=RECEIPTS
     )
 
 
@@ -223,11 +223,11 @@ class Deliveries:
     """The rows of the table ``deliveries``, gathered over batches until they fill a row group."""
 
     def __init__(
-        self, part: Part, labels: pa.RecordBatch, ways: CrossingModel | None = None
+        self, part: Part, labels: pa.RecordBatch, crossing_model: CrossingModel | None = None
     ) -> None:
         self._part = part
         self._labels = labels
-        self._ways = ways
+        self._crossing_model = crossing_model
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
         self._bytes = 0
@@ -272,10 +272,10 @@ class Deliveries:
             )
 
     def _hops(self, origins: Column, positions: Column) -> Column:
-        if self._ways is None:
+        if self._crossing_model is None:
             return pa.array(np.zeros(len(positions), np.int32))
-        brokers = self._ways.brokers[np.asarray(positions)]
-        return pa.array(self._ways.hops(np.asarray(origins), brokers))
+        brokers = self._crossing_model.brokers[np.asarray(positions)]
+        return pa.array(self._crossing_model.hops(np.asarray(origins), brokers))
 
 
 class DeadLetters:
@@ -331,9 +331,9 @@ LETTER = pa.schema(
 def refusals(outcomes: pa.RecordBatch) -> pa.Table:
     """A dead letter for each document that was refused."""
     refused = outcomes.filter(pc.is_valid(outcomes.column("stage")))
-    told = {name: refused.column(name) for name in LETTER.names if name != "subscription"}
-    told["subscription"] = pa.nulls(len(refused), pa.string())
-    return pa.table({name: told[name] for name in LETTER.names}, schema=LETTER)
+    columns = {name: refused.column(name) for name in LETTER.names if name != "subscription"}
+    columns["subscription"] = pa.nulls(len(refused), pa.string())
+    return pa.table({name: columns[name] for name in LETTER.names}, schema=LETTER)
 
 
 def undecided_pairs(outcomes: pa.RecordBatch, labels: pa.RecordBatch) -> pa.Table:

@@ -1,17 +1,17 @@
-"""A round of brokers that speak, in plain Python over Arrow: what a worker does to find routes.
+"""A round of the route computation on a worker, in plain Python over Arrow.
 
-:mod:`~twigcast.routing.static.route_computation` tells who speaks when. The turns of one round are
-shared out to tasks, and all that the brokers have and have heard travels as one Arrow file, the
-*plan*, a record batch for each task. Texts stand in it once, however many brokers have heard them;
-a row is three numbers::
+The steps of a round (:mod:`~twigcast.routing.static.route_computation`) are shared out to tasks.
+All patterns that the brokers have and have received travel as one Arrow file, the *plan*, a record
+batch for each task. Texts stand in it once, however many brokers have received them; a row is three
+numbers::
 
-    broker   source   pattern              broker   neighbour   heard      own
-    5        -1       0: /a[@x = '1']      5        2           [1]        ["/a[@x = 1]"]
+    broker   source   pattern               broker   neighbour   known      new
+    5        -1       0: /a[@x = '1']       5        2           [1]        ["/a[@x = 1]"]
     5        11       1: /b
-    plan: what 5 has (-1) and has heard    answer: what 5 says to 2
+    plan: what 5 has (-1) and has received  answer: what 5 sends to 2
 
-The answer is a row for each link that is spoken over. Nearly all that is said was heard before, and
-goes back as the number that it came with; only what is new goes as a text.
+The answer is a row for each link that something is sent over. Nearly all that is sent is in the
+plan, and goes back as the number that it has there; only what is new goes as a text.
 
 Workers keep what was received, parsed and compiled for searches, since the same texts come again
 with each broker and each round. What a broker's own clients ask for comes twice at most.
@@ -35,7 +35,7 @@ from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
 from twigcast.routing.static.route_computation import (
     AdvertisementsByLink,
-    Turn,
+    SweepStep,
     compiled_memory,
     forwarded_by,
 )
@@ -65,24 +65,24 @@ _PLAN: Mapping[str, pa.DataType] = {
 }
 PLAN = pa.schema(_PLAN)
 
-_SAID: Mapping[str, pa.DataType] = {
+_SENT: Mapping[str, pa.DataType] = {
     "broker": pa.int32(),
     "neighbour": pa.int32(),
-    "heard": pa.binary(),
-    "own": pa.list_(pa.string()),
+    "known": pa.binary(),
+    "new": pa.list_(pa.string()),
 }
-SAID = pa.schema(_SAID)
-"""What is said over a link: numbers of the plan, as the bytes of an array, and texts."""
+SENT = pa.schema(_SENT)
+"""What is sent over a link: numbers of the plan, as the bytes of an array, and texts."""
 
 
 class Round(NamedTuple):
-    """What all tasks of a round have to know, besides the plan."""
+    """What all tasks of a round need besides the plan."""
 
     strategy: Strategy
     brokers: tuple[str, ...]
     """Their names by number."""
-    tasks: tuple[tuple[Turn, ...], ...]
-    promises: AdvertisementsByLink
+    tasks: tuple[tuple[SweepStep, ...], ...]
+    advertisements: AdvertisementsByLink
 
 
 class _RoundRows(NamedTuple):
@@ -104,24 +104,22 @@ def plan_bytes(tasks: Sequence[pa.RecordBatch]) -> bytes:
     return sink.getvalue()
 
 
-def take_turns(
-    numbers: Iterable[pa.RecordBatch], plan: str, told: Round
+def run_steps(
+    numbers: Iterable[pa.RecordBatch], plan: str, sweep_round: Round
 ) -> Iterator[pa.RecordBatch]:
-    """What is said in the tasks whose numbers come in the column ``id``."""
+    """What is sent in the tasks whose numbers come in the column ``id``."""
     for batch in numbers:
         for number in batch.column("id").to_pylist():
             with _no_collection():
                 rows = _read(plan, int(number or 0))
-                said = [_taken(turn, rows, told) for turn in told.tasks[int(number or 0)]]
-            yield from said
+                steps = sweep_round.tasks[int(number or 0)]
+                answers = [_answer(step, rows, sweep_round) for step in steps]
+            yield from answers
 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Nobody looks for circles among objects meanwhile.
-
-    What a turn makes has none, and looking for them would take a quarter of its time.
-    """
+    """No garbage collection, which would take a quarter of the time: a step makes no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -136,8 +134,8 @@ def read_pattern(text: str) -> Pattern:
     return Pattern.parse(text, limits=CANONICAL_LIMITS)
 
 
-_kept = lru_cache(maxsize=PATTERNS_MAX)(read_pattern)
-_kept_compiled = compiled_memory(PATTERNS_MAX)
+_stored_pattern = lru_cache(maxsize=PATTERNS_MAX)(read_pattern)
+_stored_compiled = compiled_memory(PATTERNS_MAX)
 
 
 @lru_cache(maxsize=_PLANS_KEPT)
@@ -153,48 +151,50 @@ def _read(plan: str, task: int) -> _RoundRows:
         assert isinstance(column, pa.DictionaryArray)
         codes = np.array(column.indices, np.int32)
         brokers, sources = (np.array(batch.column(name)) for name in ("broker", "source"))
-        heard, met = set(codes[sources != OWN].tolist()), np.unique(codes)
-        texts = column.dictionary.take(met).to_pylist()
+        received, used = set(codes[sources != OWN].tolist()), np.unique(codes)
+        texts = column.dictionary.take(used).to_pylist()
         patterns = {
-            code: (_kept if code in heard else read_pattern)(str(text))
-            for code, text in zip(met.tolist(), texts, strict=True)
+            code: (_stored_pattern if code in received else read_pattern)(str(text))
+            for code, text in zip(used.tolist(), texts, strict=True)
         }
         return _RoundRows(brokers, sources, codes, patterns)
 
 
-def _taken(turn: Turn, rows: _RoundRows, told: Round) -> pa.RecordBatch:
-    """One broker's turn."""
-    place = told.brokers.index(turn.broker)
-    here = rows.brokers == place
-    sources, codes = rows.sources[here], rows.codes[here]
+def _answer(step: SweepStep, rows: _RoundRows, sweep_round: Round) -> pa.RecordBatch:
+    """What a broker sends in one step."""
+    place = sweep_round.brokers.index(step.broker)
+    at_broker = rows.brokers == place
+    sources, codes = rows.sources[at_broker], rows.codes[at_broker]
     by_source = {int(source): codes[sources == source].tolist() for source in np.unique(sources)}
     own = [rows.patterns[code] for code in by_source.pop(OWN, ())]
-    heard = {
-        told.brokers[source]: [rows.patterns[code] for code in there]
+    received = {
+        sweep_round.brokers[source]: [rows.patterns[code] for code in there]
         for source, there in by_source.items()
     }
     code_of = {rows.patterns[code]: code for there in by_source.values() for code in there}
 
     def compiled_of(pattern: Pattern) -> CompiledPattern:
-        return _kept_compiled(pattern) if pattern in code_of else compiled_form(pattern.condition)
+        return _stored_compiled(pattern) if pattern in code_of else compiled_form(pattern.condition)
 
-    said = forwarded_by(
-        told.strategy,
+    sent = forwarded_by(
+        sweep_round.strategy,
         own,
-        heard,
-        turn.to,
-        advertised={link: told.promises.get((turn.broker, link), ()) for link in turn.to},
+        received,
+        step.to,
+        advertised={
+            link: sweep_round.advertisements.get((step.broker, link), ()) for link in step.to
+        },
         compiled_of=compiled_of,
     )
-    found = [
+    answers = [
         (
             place,
-            told.brokers.index(link),
+            sweep_round.brokers.index(link),
             np.array([code_of[each] for each in patterns if each in code_of], np.int32).tobytes(),
             [each.text for each in patterns if each not in code_of],
         )
-        for link, patterns in said.items()
+        for link, patterns in sent.items()
     ]
-    columns = zip(*found, strict=True)
-    arrays = [pa.array(column, kind) for column, kind in zip(columns, SAID.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=SAID)
+    columns = zip(*answers, strict=True)
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, SENT.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=SENT)

@@ -2,9 +2,9 @@
 
 A worker answers a batch of documents at once. Whatever goes wrong with one of them in a way that
 nobody foresaw would cost all of them, and the run. So a batch that fails is halved until the
-documents are found that make it fail; each of these becomes a row that tells what happened, of the
-stage ``internal``, and is counted. It is the one place in which workers take hold of errors that
-they do not know.
+documents are found that make it fail; each of these becomes a row that records what happened, of
+the stage ``internal``, and is counted. It is the one place in which workers take hold of errors
+that they do not know.
 
 What concerns all documents (a matcher that cannot be loaded, a disk that is full) is not for this
 place: it is done outside.
@@ -25,7 +25,7 @@ INTERNAL: Final = "internal"
 """The stage of documents that made Twigcast itself fail."""
 
 _REFUSED: Final = re.compile(r"document(?:, line (\d+))?(?:, column (\d+))?: (.*)", re.DOTALL)
-"""How a :class:`DocumentError` without a name tells itself."""
+"""The text of a :class:`DocumentError` without a name."""
 
 
 class Refusal(NamedTuple):
@@ -83,15 +83,15 @@ def refusal_by(error: TwigcastError) -> Refusal:
 
 
 def refusal_in(error: str) -> Refusal:
-    """The refusal that a matcher's batch tells as text: of a document, or of what nobody foresaw.
+    """The refusal in an error text of a matcher's batch: of a document, or an unforeseen one.
 
     >>> refusal_in("document, line 3, column 7: end tag 'b' does not fit")
     Refusal(stage='parse', reason="end tag 'b' does not fit", line=3, column=7)
     """
-    told = _REFUSED.fullmatch(error)
-    if told is None:
+    parts = _REFUSED.fullmatch(error)
+    if parts is None:
         return Refusal(INTERNAL, error)
-    line, column, reason = told.groups()
+    line, column, reason = parts.groups()
     return Refusal("parse", reason, int(line) if line else None, int(column) if column else None)
 
 

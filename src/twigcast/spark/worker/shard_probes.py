@@ -1,4 +1,4 @@
-"""What workers do where subscriptions are split into shards, in plain Python over Arrow batches.
+"""Documents and shards of subscriptions on workers, in plain Python over Arrow batches.
 
 Two steps, with a shuffle by shard between them::
 
@@ -9,10 +9,10 @@ The *hub* is one matcher over the summaries of all shards
 (:mod:`~twigcast.spark.sharding.partition`), and over the routes of the network if the strategy is
 not perfect. A document *visits* each shard of which a summary matches: one row with its content for
 each of them. One that visits none, or was refused, is a row without content, so that the second
-step hears of every document. The first step writes nothing: Spark may repeat it for single tasks,
+step learns of every document. The first step writes nothing: Spark may repeat it for single tasks,
 and a document may go through it twice.
 
-An *answer* is an outcome (:mod:`~twigcast.spark.worker.matching`) as far as one shard can tell.
+An *answer* is an outcome (:mod:`~twigcast.spark.worker.matching`) as far as one shard knows it.
 Which links a document crosses follows from the answers of all shards that it visits. Of one that
 visits a single shard, as most should, they are known at once. Of the others each shard tells its
 own links, in the columns ``links`` and ``needed``, and what they come to is counted at the end: a
@@ -71,7 +71,7 @@ NO_SHARD = -1
 """In the place of a shard, for a document that visits none."""
 
 CROSSINGS = "crossings"
-"""What shards tell of the links of documents that visit several, on its way to be counted."""
+"""The links of documents that visit several shards, as each shard has them; to be summed up."""
 
 _KEY_BYTES = 16
 
@@ -95,7 +95,7 @@ SHARD_PROBES = pa.schema(
         pa.field("decoded", pa.bool_()),
     ]
 )
-"""A document at a shard; ``crossed`` are links that it crosses whatever the shards say.
+"""A document at a shard; ``crossed`` are links that it crosses whatever matches there.
 
 ``task`` is the part of the shuffle that it goes to; ``decoded`` says that the content was text.
 """
@@ -106,7 +106,7 @@ _LINKS: list[pa.Field[Any]] = [
 ]
 
 ANSWERS = pa.schema([*OUTCOMES, *_VISIT, *_LINKS])
-"""What a shard says of a document; ``crossed`` and ``needless`` are null if others say, too."""
+"""A shard's answer on a document; ``crossed`` and ``needless`` are null if there are others."""
 
 _CROSSING = pa.schema([_VISIT[0], _VISIT[1], OUTCOMES.field("bytes"), *_LINKS])
 
@@ -115,12 +115,12 @@ RECEIPTS = pa.schema([*parts.RECEIPTS, pa.field(CROSSINGS, pa.int64()), _VISIT[1
 
 @dataclass(frozen=True)
 class Hub:
-    """What tells which shards a document visits."""
+    """The matcher that finds the shards a document visits."""
 
     matcher: Matcher
     owners: NDArray[np.int32]
     """Of each summary, by position, its shard."""
-    ways: CrossingModel | None = None
+    crossing_model: CrossingModel | None = None
     version: str = ""
     slices: int = 1
     """How many tasks share the visits of one shard."""
@@ -139,16 +139,18 @@ class Shard(NamedTuple):
     version: str
 
 
-def hub_ways(ways: CrossingModel, summaries: int) -> CrossingModel:
-    """The ways as far as they do not depend on subscriptions: of routes and of floods."""
-    return replace(ways, perfect=False, brokers=np.zeros(summaries, np.int32))
+def hub_crossing_model(crossing_model: CrossingModel, summaries: int) -> CrossingModel:
+    """The crossings that do not depend on subscriptions: of routes and of floods."""
+    return replace(crossing_model, perfect=False, brokers=np.zeros(summaries, np.int32))
 
 
 def visit_batches(batches: Iterable[pa.RecordBatch], hub: Hub) -> Iterator[pa.RecordBatch]:
     """The visits of documents, which are those of ``worker.match_batches``, batch by batch."""
 
     def visits(rows: pa.RecordBatch) -> pa.RecordBatch:
-        outcomes = outcomes_of(rows, hub.matcher, version=hub.version, ways=hub.ways)
+        outcomes = outcomes_of(
+            rows, hub.matcher, version=hub.version, crossing_model=hub.crossing_model
+        )
         return _visits(rows.column("content"), outcomes, hub)
 
     for batch in batches:
@@ -164,10 +166,10 @@ def visit_batches(batches: Iterable[pa.RecordBatch], hub: Hub) -> Iterator[pa.Re
 def answer_visits(
     batches: Iterable[pa.RecordBatch],
     shard_of: Callable[[int], Shard],
-    ways: CrossingModel | None = None,
+    crossing_model: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The answers of shards to visits."""
-    needs = None if ways is None else replace(ways, perfect=True, floods=False)
+    needs = None if crossing_model is None else replace(crossing_model, perfect=True, floods=False)
     for batch in batches:
         for shard in np.unique(np.asarray(batch.column("shard"))).tolist():
             chosen = batch.filter(pc.equal(batch.column("shard"), pa.scalar(shard, pa.int32())))
@@ -184,7 +186,7 @@ def write_answers(
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
-    ways: CrossingModel | None = None,
+    crossing_model: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all answers into parts, as ``parts.write_outcomes`` does, and give one receipt."""
     file = Part(f"{folder}/{CROSSINGS}/{part}", _CROSSING)
@@ -198,15 +200,20 @@ def write_answers(
 
     try:
         (receipt,) = parts.write_outcomes(
-            noted(), folder=folder, part=part, schemas=schemas, labels=labels, ways=ways
+            noted(),
+            folder=folder,
+            part=part,
+            schemas=schemas,
+            labels=labels,
+            crossing_model=crossing_model,
         )
         file.close()
     except BaseException:
         file.abandon()
         raise
     visits.pop(NO_SHARD, None)
-    told = file.rows, max(visits, default=NO_SHARD), visits.total()
-    added = zip(told, RECEIPTS.types[len(receipt.columns) :], strict=True)
+    counts = file.rows, max(visits, default=NO_SHARD), visits.total()
+    added = zip(counts, RECEIPTS.types[len(receipt.columns) :], strict=True)
     columns = [*receipt.columns, *(pa.array([number], kind) for number, kind in added)]
     yield pa.RecordBatch.from_arrays(columns, schema=RECEIPTS)
 
@@ -225,7 +232,7 @@ def _visits(contents: Column, outcomes: pa.RecordBatch, hub: Hub) -> pa.RecordBa
         shards * hub.slices + spread[documents] % hub.slices,
     )
     sent = contents.cast(pa.binary()).take(documents)
-    told = {
+    new = {
         "task": pa.array(tasks, pa.int32()),
         "key": pa.array([keys[document] for document in documents], pa.binary()),
         "shard": pa.array(shards, pa.int32()),
@@ -235,18 +242,18 @@ def _visits(contents: Column, outcomes: pa.RecordBatch, hub: Hub) -> pa.RecordBa
         "decoded": pa.array(np.full(len(documents), is_text(contents.type))),
     }
     columns = [
-        told[name] if name in told else outcomes.column(name).take(documents)
+        new[name] if name in new else outcomes.column(name).take(documents)
         for name in SHARD_PROBES.names
     ]
     return pa.RecordBatch.from_arrays(columns, schema=SHARD_PROBES)
 
 
 def _visit_aside(row: pa.RecordBatch, error: TwigcastError, hub: Hub) -> pa.RecordBatch:
-    """What is to be said of a document that made the others fail: it visits no shard."""
+    """The visit of a document that made the others fail: it goes to no shard."""
     (outcome,) = outcome_aside(row, error, version=hub.version).to_pylist()
     none = {"task": 0, "key": bytes(_KEY_BYTES), "shard": NO_SHARD, "visits": 0, "is_first": True}
-    told = {name: outcome[name] for name in SHARD_PROBES.names if name in outcome}
-    return row_of(SHARD_PROBES, **told, **none, decoded=False)
+    outcome_fields = {name: outcome[name] for name in SHARD_PROBES.names if name in outcome}
+    return row_of(SHARD_PROBES, **outcome_fields, **none, decoded=False)
 
 
 def _pairs(
@@ -278,9 +285,9 @@ def _keys(outcomes: pa.RecordBatch) -> list[bytes]:
 
 
 def _unvisited(visits: pa.RecordBatch) -> pa.RecordBatch:
-    """What is to be said of documents that no shard wants to see."""
+    """The answers for documents that visit no shard."""
     nobody = pa.nulls(len(visits), pa.list_(pa.int64()))
-    return _told(
+    return _answers_of(
         visits,
         matches=nobody,
         undecided=nobody,
@@ -296,7 +303,7 @@ def _answered(visits: pa.RecordBatch, shard: Shard, needs: CrossingModel | None)
         nobody = pa.nulls(1, pa.list_(pa.int64()))
         alone = visit.column("visits")[0].as_py() == 1
         crossed = visit.column("crossed") if alone else pa.nulls(1, visit.column("crossed").type)
-        return _told(
+        return _answers_of(
             visit,
             matches=nobody,
             undecided=nobody,
@@ -323,29 +330,29 @@ def _answers(visits: pa.RecordBatch, shard: Shard, needs: CrossingModel | None) 
     matches, undecided = decided.column("matches"), decided.column("undecided")
     errors = decided.column("error").to_pylist()
     refusals = [None if error is None else refusal_in(error) for error in errors]
-    told: dict[str, Column] = {
+    columns: dict[str, Column] = {
         "matches": matches,
         "undecided": undecided,
         "loads": pa.array([loads(shard.version)] * len(visits), pa.int32()),
         **dict(zip(REFUSAL.names, arrays_of(refusals, REFUSAL), strict=True)),
     }
     if needs is not None:
-        told |= _traffic(visits, matches, undecided, needs)
-    return _told(visits, **told)
+        columns |= _traffic(visits, matches, undecided, needs)
+    return _answers_of(visits, **columns)
 
 
 def _traffic(
     visits: pa.RecordBatch, matches: Column, undecided: Column, needs: CrossingModel
 ) -> dict[str, Column]:
-    """The columns that tell of links, by what is needed here and what is crossed anyway."""
-    found = crossings(
+    """The columns about links, by what is needed here and what is crossed anyway."""
+    crossed_links = crossings(
         needs,
         np.asarray(visits.column("origin")),
         matches=matches,
         undecided=undecided,
         flooded=np.zeros(len(visits), np.bool_),
     )
-    needed = _flags(found.crossed, len(needs.tree.links))
+    needed = _flags(crossed_links.crossed, len(needs.tree.links))
     crossed = _flags(visits.column("crossed"), len(needs.tree.links)) | needed
     alone = np.asarray(visits.column("visits")) == 1
     documents, links = np.nonzero(crossed & ~alone[:, np.newaxis])
@@ -358,13 +365,13 @@ def _traffic(
     }
 
 
-def _told(visits: pa.RecordBatch, **told: Column) -> pa.RecordBatch:
+def _answers_of(visits: pa.RecordBatch, **new: Column) -> pa.RecordBatch:
     """Answers with the columns that are given; others are those of visits, or null."""
-    told = {"worker": pa.array([worker_name()] * len(visits), pa.string()), **told}
-    known = {name: visits.column(name) for name in visits.schema.names} | told
+    new = {"worker": pa.array([worker_name()] * len(visits), pa.string()), **new}
+    columns_by_name = {name: visits.column(name) for name in visits.schema.names} | new
     columns = [
-        known[field.name].cast(field.type)
-        if field.name in known
+        columns_by_name[field.name].cast(field.type)
+        if field.name in columns_by_name
         else pa.nulls(len(visits), field.type)
         for field in ANSWERS
     ]
@@ -372,9 +379,9 @@ def _told(visits: pa.RecordBatch, **told: Column) -> pa.RecordBatch:
 
 
 def _write_crossings(part: Part, answers: pa.RecordBatch) -> None:
-    told = answers.filter(pc.greater(pc.list_value_length(answers.column("links")), pa.scalar(0)))
-    if len(told):
-        part.write([told.column(name) for name in _CROSSING.names])
+    rows = answers.filter(pc.greater(pc.list_value_length(answers.column("links")), pa.scalar(0)))
+    if len(rows):
+        part.write([rows.column(name) for name in _CROSSING.names])
 
 
 def _flags(lists: Column, width: int) -> Flags:

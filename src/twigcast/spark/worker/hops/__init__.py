@@ -1,1 +1,1 @@
-"""What workers do in the plan ``hops``."""
+"""The plan ``hops`` on workers."""

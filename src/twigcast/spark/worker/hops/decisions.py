@@ -1,9 +1,9 @@
-"""What a broker says to a batch of visits: who is satisfied there, and where documents go on.
+"""A broker's decisions on a batch of visits: who is satisfied there, and where documents go on.
 
 A broker that sends no annotations is one matcher (:mod:`~twigcast.routing.static.static_broker`)
-and answers all visits at once; the links are then read off the routes that match, column by column.
-One that reads and sends annotations is asked document by document. What nobody foresaw is for those
-who ask (:mod:`~twigcast.spark.worker.set_aside`).
+and decides all visits at once; the links are then read off the routes that match, column by column.
+One that reads and sends annotations decides document by document. Unforeseen errors are left to the
+caller (:mod:`~twigcast.spark.worker.set_aside`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BatchDecision:
-    """What a broker says to a batch of visits."""
+    """A broker's decisions on a batch of visits."""
 
     matches: Column
     undecided: Column
@@ -45,9 +45,9 @@ class BatchDecision:
     rows: NDArray[np.int64]
     """The visits from which documents go on, ascending; one that goes on twice is there twice."""
     neighbours: NDArray[np.int32]
-    """Where each goes."""
+    """The broker that each goes on to."""
     annotations: list[bytes | None]
-    """What goes along."""
+    """The annotations that go along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ class Visited:
 
 
 def answers_to(visited: Visited, broker: PlainBroker | AnnotatingBroker) -> BatchDecision:
-    """What the broker that is visited says."""
+    """The decisions of the broker that is visited."""
     if isinstance(broker, PlainBroker):
         return _decided(visited, broker)
     return _decided_by_one(visited, broker)
 
 
 def _decided(visited: Visited, broker: PlainBroker) -> BatchDecision:
-    """The answers of a broker that sends no annotations, all at once."""
+    """The decisions of a broker that sends no annotations, all at once."""
     contents = visited.documents.column("content")
     decided = broker.matcher.match_batch(contents)
     errors = decided.column("error").to_pylist()
@@ -105,12 +105,12 @@ def _decided(visited: Visited, broker: PlainBroker) -> BatchDecision:
 
 
 def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> BatchDecision:
-    """The answers of a broker that annotates, one by one."""
+    """The decisions of a broker that annotates, one by one."""
     answers: list[RoutingDecision | None] = []
     refusals: list[Refusal | None] = []
-    for row, told in enumerate(visited.visits.to_pylist()):
+    for row, visit in enumerate(visited.visits.to_pylist()):
         try:
-            answers.append(_ask(visited, broker, row, told))
+            answers.append(_ask(visited, broker, row, visit))
             refusals.append(None)
         except DocumentError as refused:
             answers.append(None)
@@ -134,10 +134,10 @@ def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> BatchDecision
 
 
 def _ask(
-    visited: Visited, broker: AnnotatingBroker, row: int, told: Mapping[str, Any]
+    visited: Visited, broker: AnnotatingBroker, row: int, visit: Mapping[str, Any]
 ) -> RoutingDecision:
     names, documents = visited.tree.names, visited.documents
-    came_by, annotations = told["came_by"], told["annotations"]
+    came_by, annotations = visit["came_by"], visit["annotations"]
     publication = Publication(
         documents.column("document")[row].as_py(),
         BrokerId(names[documents.column("origin")[row].as_py()]),
@@ -148,7 +148,7 @@ def _ask(
         publication,
         None if came_by == NOWHERE else BrokerId(names[came_by]),
         annotations=None if annotations is None else read_annotations("annotations", annotations),
-        flooded=told["flooded"],
+        flooded=visit["flooded"],
     )
 
 

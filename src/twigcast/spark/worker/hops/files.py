@@ -1,7 +1,7 @@
-"""What lies in the staging folder between two hops: documents once, and who visits whom next.
+"""Files in the staging folder between two hops: documents, once each, and the next visits.
 
 Documents are written once, into a *spool* for each task that reads them. From then on they are
-spoken of by reference: which spool, which record batch in it, which row. A *visit* is a document at
+named by reference: which spool, which record batch in it, which row. A *visit* is a document at
 a broker; visits to come are small rows, and those that one task leaves behind lie in one file,
 sorted by broker, in *pieces* that hold visits to a single broker::
 
@@ -81,7 +81,7 @@ WAITING_BYTES_MAX = 64 << 20
 """Visits that wait to be sorted and written: two million without annotations."""
 
 _FILES_KEPT = 64
-"""Files that a task keeps mapped: those of a few dozen tasks are asked for again and again."""
+"""Files that a task keeps mapped: those of a few dozen tasks are needed again and again."""
 
 _DOCUMENT_WORK = 4096
 """A visit costs about as much as matching this many bytes, whatever the document."""
@@ -122,7 +122,7 @@ class RecordPart(PartFile):
 
 
 class NextVisits:
-    """Visits to come, gathered over batches and written by broker; ``pieces`` tells what where."""
+    """Visits to come, gathered over batches and written by broker, in ``pieces``."""
 
     def __init__(self, file: RecordPart, part: str) -> None:
         self._file = file
@@ -161,8 +161,8 @@ class NextVisits:
         for start, end in _cuts(brokers[order], sizes):
             piece = whole.slice(start, end - start)
             batch = self._file.write(piece)
-            told = (int(brokers[order[start]]), batch, end - start, int(sizes[start:end].sum()))
-            self.pieces.append(VisitPiece(self._part, *told))
+            place = (int(brokers[order[start]]), batch, end - start, int(sizes[start:end].sum()))
+            self.pieces.append(VisitPiece(self._part, *place))
 
 
 def _cuts(brokers: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> Iterator[tuple[int, int]]:
@@ -220,20 +220,20 @@ def read_visits(folder: str, plan: str, task: int) -> Iterator[pa.RecordBatch]:
     broker, rows, size = NOWHERE, 0, 0
     for row in _mapped(plan, "pieces").get_batch(task).to_pylist():
         piece = _mapped(ahead_path(folder, row["part"]), "visits").get_batch(row["batch"])
-        there = piece.column("broker")[0].as_py()
+        piece_broker = piece.column("broker")[0].as_py()
         more = int(np.asarray(piece.column("bytes")).sum())
         is_full = rows + len(piece) > BATCH_DOCUMENTS_MAX or size + more > BATCH_BYTES_MAX
-        if waiting and (there != broker or is_full):
+        if waiting and (piece_broker != broker or is_full):
             yield _joined(waiting)
             waiting, rows, size = [], 0, 0
         waiting.append(piece)
-        broker, rows, size = there, rows + len(piece), size + more
+        broker, rows, size = piece_broker, rows + len(piece), size + more
     if waiting:
         yield _joined(waiting)
 
 
 def read_documents(folder: str, visits: pa.RecordBatch) -> pa.RecordBatch:
-    """The documents that visits speak of, in the same order."""
+    """The documents of visits, in the same order."""
     columns = (visits.column(name).to_pylist() for name in ("spool", "batch"))
     places: dict[tuple[Any, Any], int] = {}
     codes = np.array(

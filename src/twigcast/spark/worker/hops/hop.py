@@ -1,4 +1,4 @@
-"""What a worker does in the plan ``hops``, in plain Python over Arrow batches.
+"""A hop on a worker: the plan ``hops``, in plain Python over Arrow batches.
 
 First documents are read, checked and written down once::
 
@@ -118,7 +118,7 @@ class HopTaskOutput:
             self.made.part.abandon()
 
     def receipt(self) -> list[Column]:
-        """What a receipt says of them."""
+        """Their part of a receipt."""
         pieces = [piece._asdict() for piece in self.ahead.pieces]
         return [
             pa.array([self.made.part.rows if self.made else 0], pa.int64()),
@@ -167,12 +167,17 @@ def write_hop(
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
-    ways: CrossingModel,
+    crossing_model: CrossingModel,
 ) -> Iterator[pa.RecordBatch]:
     """Write all that a task has to write, and give one receipt when it is whole."""
     try:
         (receipt,) = write_outcomes(
-            outcomes, folder=folder, part=part, schemas=schemas, labels=labels, ways=ways
+            outcomes,
+            folder=folder,
+            part=part,
+            schemas=schemas,
+            labels=labels,
+            crossing_model=crossing_model,
         )
         hop.finish()
     except BaseException:
@@ -190,18 +195,18 @@ def spool_documents(
     *,
     folder: str,
     spool: bytes,
-    ways: CrossingModel,
+    crossing_model: CrossingModel,
     engine: str = "auto",
     limits: DocumentLimits = LIBRARY_LIMITS,
 ) -> Iterator[pa.RecordBatch]:
-    """Write documents down, and have each visit its origin; the outcomes tell what is refused."""
+    """Write documents to a spool, and have each visit its origin; refusals are in the outcomes."""
     nobody = Matcher(engine=engine, limits=limits)
     file = RecordPart(spool_path(folder, spool), "spool")
     try:
         for batch in batches:
-            # Nobody has asked for anything yet: what an outcome tells is whether the document can
-            # be read, where it begins, and whether it goes everywhere all the same.
-            (outcomes,) = match_batches([batch], nobody, ways=ways)
+            # There is no subscription here: an outcome shows whether the document can be read,
+            # where it begins, and whether it goes everywhere all the same.
+            (outcomes,) = match_batches([batch], nobody, crossing_model=crossing_model)
             read = outcomes.column("stage").is_null()
             kept = outcomes.filter(read)
             if len(kept):
@@ -210,7 +215,7 @@ def spool_documents(
                 documents = pa.RecordBatch.from_arrays([*named, content], schema=SPOOLED)
                 number = file.write(spooled(documents))
                 hop.ahead.add(_first_visits(kept, spool, number))
-            yield without_ways(outcomes)
+            yield without_crossings(outcomes)
         file.close()
     except BaseException:
         file.abandon()
@@ -235,7 +240,7 @@ def _first_visits(kept: pa.RecordBatch, spool: bytes, number: int) -> pa.RecordB
     )
 
 
-def without_ways(outcomes: pa.RecordBatch) -> pa.RecordBatch:
+def without_crossings(outcomes: pa.RecordBatch) -> pa.RecordBatch:
     """Outcomes of documents that have not gone anywhere yet."""
     columns = dict(zip(outcomes.schema.names, outcomes.columns, strict=True))
     nowhere = pa.nulls(len(outcomes), OUTCOMES.field("crossed").type)
@@ -264,19 +269,19 @@ def make_visits(
             number = visits.column("broker")[0].as_py()
             visited = Visited(visits, read_documents(folder, visits), tree, number)
             broker, loads = tables.broker(number), tables.loads
-            found = each_alone(
+            decided = each_alone(
                 _VISITING,
                 visited,
                 lambda rows: _found(rows, answers_to(rows, broker), loads, hops),  # noqa: B023
                 aside=lambda row, error: _found(row, aside_of(row, error), loads, hops),  # noqa: B023
                 joined=_together,
             )
-            annotations = found.onward.column("annotations").to_pylist()
+            annotations = decided.onward.column("annotations").to_pylist()
             hop.annotation_bytes += sum(map(len, filter(None, annotations)))
-            hop.ahead.add(found.onward)
+            hop.ahead.add(decided.onward)
             if hop.made is not None:
-                hop.made.add(found.made)
-            yield found.outcomes
+                hop.made.add(decided.made)
+            yield decided.outcomes
     finally:
         forget_files()
 
@@ -285,7 +290,7 @@ def make_visits(
 
 
 class _Found(NamedTuple):
-    """What some visits come to."""
+    """What is written of some visits."""
 
     outcomes: pa.RecordBatch
     onward: pa.RecordBatch
@@ -309,7 +314,7 @@ def _joined(several: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def aside_of(visited: Visited, error: TwigcastError) -> BatchDecision:
-    """What is said to a visit that made the others fail: nothing, and it ends there."""
+    """The decision on a visit that made the others fail: a refusal, and it ends there."""
     nobody = pa.nulls(len(visited), OUTCOMES.field("matches").type)
     nowhere = np.array([], np.int64)
     refused: list[Refusal | None] = [refusal_by(error)] * len(visited)
@@ -318,14 +323,14 @@ def aside_of(visited: Visited, error: TwigcastError) -> BatchDecision:
 
 def _onward(visited: Visited, answers: BatchDecision) -> pa.RecordBatch:
     """The visits to come."""
-    here = visited.visits.take(answers.rows)
-    reference = (here.column(name) for name in ("spool", "batch", "row", "bytes"))
+    visits = visited.visits.take(answers.rows)
+    reference = (visits.column(name) for name in ("spool", "batch", "row", "bytes"))
     return pa.RecordBatch.from_arrays(
         [
             *reference,
             pa.array(answers.neighbours, pa.int32()),
-            pa.repeat(pa.scalar(visited.broker, pa.int32()), len(here)),
-            here.column("flooded"),
+            pa.repeat(pa.scalar(visited.broker, pa.int32()), len(visits)),
+            visits.column("flooded"),
             pa.array(answers.annotations, pa.binary()),
         ],
         schema=HOP_VISITS,
@@ -347,7 +352,7 @@ def _made(visited: Visited, answers: BatchDecision, hops: int) -> pa.RecordBatch
 
 
 def outcomes_of(visited: Visited, answers: BatchDecision, loads: int) -> pa.RecordBatch:
-    """What was found out about documents at the broker that they visit."""
+    """The outcomes of documents at the broker that they visit."""
     count = len(visited.visits)
     neighbours = answers.neighbours.tolist()
     links = [visited.tree.link(visited.broker, neighbour) for neighbour in neighbours]

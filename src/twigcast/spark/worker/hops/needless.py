@@ -1,4 +1,4 @@
-"""Which crossings were needless, once all documents have reached the ends of their ways.
+"""Needless crossings, counted once all documents have made their last visit.
 
 The rule is that of :mod:`~twigcast.routing.static.crossing_rules`; a broker wants a document that a
 subscription there matches, or stays in doubt on. The visits that were made tell, each with the
@@ -98,7 +98,7 @@ def _wanted(
     """
     keys = documents + broker
     order = np.argsort(keys)
-    # Whoever comes from nowhere is never asked where from.
+    # A document at its origin comes from nowhere.
     places = np.searchsorted(keys, documents + np.maximum(came_by, 0), sorter=order)
     before = order[places % len(keys)]
     for far in range(int(hops.max()), 0, -1):

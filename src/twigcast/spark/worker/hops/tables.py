@@ -110,7 +110,7 @@ def write_tables(
     *,
     engine: str = "auto",
 ) -> VersionedFile:
-    """Write the tables of brokers, in the order of their numbers, under a name that tells them.
+    """Write the tables of brokers, in the order of their numbers, under a name with their hash.
 
     One broker after the other: all together may be more than a driver should hold.
     """
@@ -156,7 +156,7 @@ class HopTables:
     limits: DocumentLimits = LIBRARY_LIMITS
 
     def broker(self, number: int) -> PlainBroker | AnnotatingBroker:
-        """The broker with this number, loaded when this worker first asks for it."""
+        """The broker with this number, loaded when this worker first needs it."""
         return _loaded_broker(self, number)
 
     @property
@@ -230,7 +230,7 @@ def _texts(column: pa.DictionaryArray[Any, Any]) -> list[str]:
 class _Link(msgspec.Struct, array_like=True):
     name: str
     routes: list[int]
-    said: list[str]
+    sent: list[str]
     hints: HintsForm | None
 
 
@@ -262,14 +262,14 @@ def _form(tables: StandingTables) -> _Tables:
             for link, routes in tables.routes.items()
         ],
         {
-            said.text: [numbers[pattern] for pattern in covered]
-            for said, covered in tables.covered.items()
+            sent.text: [numbers[pattern] for pattern in covered]
+            for sent, covered in tables.covered.items()
         },
     )
 
 
 def _hints_form(hints: Hints | None) -> HintsForm | None:
-    """Who asks for more than may cross a link gets no annotations, here as there."""
+    """None for hints that are too large to cross a link: no annotations then, as with routers."""
     try:
         return None if hints is None else hints_form(hints)
     except UsageError:
@@ -286,10 +286,10 @@ def _read(form: _Tables) -> StandingTables:
     return StandingTables(
         {position: patterns[number] for position, number in form.own.items()},
         {BrokerId(link.name): tuple(patterns[each] for each in link.routes) for link in form.links},
-        {BrokerId(link.name): tuple(map(pattern, link.said)) for link in form.links},
+        {BrokerId(link.name): tuple(map(pattern, link.sent)) for link in form.links},
         {
-            pattern(said): tuple(patterns[number] for number in covered)
-            for said, covered in form.covered.items()
+            pattern(sent): tuple(patterns[number] for number in covered)
+            for sent, covered in form.covered.items()
         },
         {
             BrokerId(link.name): read_hints(link.hints)
