@@ -15,7 +15,7 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.topology.model import Topology
 from twigcast.simulator import Schedule
-from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
+from twigcast.simulator.schedule import ClientEvent, LinkLost, LinkReturns, TimedEvent
 
 A = b"<a><b/></a>"
 
@@ -47,8 +47,8 @@ def returns(one: str, other: str, at: float) -> LinkReturns:
 
 def schedule(
     links: list[object],
-    subscriptions: Iterable[Happening] = (),
-    then: Iterable[Happening] = (),
+    subscriptions: Iterable[TimedEvent] = (),
+    then: Iterable[TimedEvent] = (),
     start: float | None = None,
 ) -> Schedule:
     """A schedule with one scene before it."""

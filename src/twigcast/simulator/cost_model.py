@@ -1,15 +1,15 @@
-"""How long a broker is busy with what comes to it.
+"""Cost models: how long a broker is busy with each event.
 
-A broker does one thing after the other. How long each takes is a matter of a *cost model*: named
-constants, in seconds, which give the same figures on every machine. What they are by default is of
-the order of magnitude that one core with the kernel takes; a scenario sets its own.
+A broker does one thing after the other. How long each takes is given by a *cost model*: named
+constants, in seconds, which give the same figures on every machine. The defaults are of the order
+of magnitude that one core with the kernel takes; a scenario sets its own.
 
 A document may be answered in parts (see :class:`~twigcast.routing.events.Decided`). Each answer
 takes the time of its own work: one that annotations were enough for costs next to nothing, the
 first one that the document is read for pays for the reading, and every one for the checks that led
 to it, where an engine counts them.
 
-Or the time is *measured*: the router is asked, and the clock says how long it took. Such a run is
+Or the time is *measured*: the router does the work, and a clock is read around it. Such a run is
 nearer to this machine, and never the same twice.
 """
 
@@ -32,7 +32,7 @@ from twigcast.routing.events import (
     Unadvertise,
     Unsubscribe,
 )
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 
 _Answer = TypeVar("_Answer")
 
@@ -41,7 +41,7 @@ Answered: TypeAlias = tuple[Decided, tuple[Effect, ...]]
 
 
 class Costs(Protocol):
-    """What tells how long something takes while having it done."""
+    """Has work done, and gives the seconds that it took."""
 
     def of_event(self, event: Event, work: Callable[[], _Answer]) -> tuple[_Answer, float]:
         """What comes of an event, and after how many seconds."""
@@ -87,10 +87,12 @@ class CostModel:
     ) -> tuple[Answered, float]:
         """The next answer; how long it takes depends on the document, the tables and the checks."""
         answer, effects = work()
-        told = len(answer.links) - answer.annotations.count(None) if answer.annotations else 0
+        annotations = (
+            len(answer.links) - answer.annotations.count(None) if answer.annotations else 0
+        )
         if before is None and decide.annotations is not None:
-            told += 1
-        seconds = told * self.per_annotation + answer.checks * self.per_check
+            annotations += 1
+        seconds = annotations * self.per_annotation + answer.checks * self.per_check
         if not answer.is_unread and (before is None or before.is_unread):
             reading = self.per_document + len(decide.publication.content) * self.per_byte
             seconds += reading + routes * self.per_table_route
@@ -116,9 +118,9 @@ class Measured:
         return self._timed(work)
 
     def _timed(self, work: Callable[[], _Answer]) -> tuple[_Answer, float]:
-        begun = asked(self._clock)
+        begun = caller_result(self._clock)
         answer = work()
-        return answer, asked(self._clock) - begun
+        return answer, caller_result(self._clock) - begun
 
 
 def _contents(event: Event) -> tuple[int, int]:

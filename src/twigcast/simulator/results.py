@@ -1,4 +1,4 @@
-"""What came of a run: who received what, what crossed the links, what stands in the tables.
+"""Results of a run: deliveries, traffic on the links, sizes of tables.
 
 Results are values; two runs of one schedule under one strategy have equal ones, but for the real
 time they took. :meth:`Results.to_json` is what ``twigcast simulate --json`` prints.
@@ -82,7 +82,7 @@ class BrokerTables:
     advertisements: int
     """That came by links."""
     forwarded: int
-    """Patterns said to neighbours, over all links."""
+    """Patterns sent to neighbours, over all links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Usage:
     """Network resource usage (YAK, 6.3): the latencies of the links crossed, added up, in ms."""
 
     per_subscription_ms: float
-    """By patterns said and withdrawn, for each subscription that was handed in."""
+    """By patterns sent and withdrawn, for each subscription that was handed in."""
     per_publication_ms: float
 
 

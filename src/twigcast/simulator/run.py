@@ -1,4 +1,4 @@
-"""From a scenario to results, in one call."""
+"""A simulation in one call, from a scenario to results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def simulate(
 ) -> Results:
     """Play a scenario to its end, under its own strategy or another.
 
-    Whoever compares strategies tells the ``schedule`` once, and hands it in each time. UsageError
+    To compare strategies, generate the ``schedule`` once and hand it in each time. UsageError
     if the scenario names what is not there.
     """
     simulation = Simulation(

@@ -1,12 +1,11 @@
-"""What happens to a network, told before anything has happened.
+"""Schedules: all that happens to a network from outside, fixed before anything happens.
 
-A schedule is a network of brokers and links, and what is done to it from outside: publishers
-advertise and hand in documents, clients subscribe and leave, links are lost and return. It begins
-with *scenes* that set the stage: each is played until the network is quiet again, then the next
-begins. The last scene is the schedule itself, and its times are counted from its beginning.
+A schedule is a network of brokers and links, and what is done to it: publishers advertise and hand
+in documents, clients subscribe and leave, links are lost and return. It begins with *phases* that
+set the stage: each is played until the network is quiet again, then the next begins. The last phase
+is the schedule itself, and its times are counted from its beginning.
 
-Everything in a schedule is decided when it is made, so each strategy can be played the same
-schedule, and each time it goes the same way.
+So the same schedule can be played under each strategy, and each time it goes the same way.
 """
 
 from __future__ import annotations
@@ -55,13 +54,13 @@ class LinkReturns:
     between: tuple[BrokerId, BrokerId]
 
 
-Happening: TypeAlias = ClientEvent | LinkLost | LinkReturns
-Phase: TypeAlias = tuple[Happening, ...]
+TimedEvent: TypeAlias = ClientEvent | LinkLost | LinkReturns
+Phase: TypeAlias = tuple[TimedEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A network, the scenes that set the stage, and what happens then."""
+    """A network, the phases that set the stage, and what happens then."""
 
     network: Tree
     stage: tuple[Phase, ...] = ()
@@ -74,11 +73,11 @@ def unadvertised_publishers(schedule: Schedule) -> tuple[tuple[BrokerId, str], .
     """Who publishes, at which broker, without an advertisement that stands at that time."""
     standing: dict[tuple[BrokerId, AdvertisementId], str] = {}
     found: dict[tuple[BrokerId, str], None] = {}
-    then = sorted(schedule.then, key=lambda happening: happening.at)
-    for happening in chain(*schedule.stage, then):
-        if not isinstance(happening, ClientEvent):
+    then = sorted(schedule.then, key=lambda timed: timed.at)
+    for timed in chain(*schedule.stage, then):
+        if not isinstance(timed, ClientEvent):
             continue
-        broker, event = happening.broker, happening.event
+        broker, event = timed.broker, timed.event
         match event:
             case Advertise():
                 standing[broker, event.id] = event.publisher

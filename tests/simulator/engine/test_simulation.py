@@ -25,7 +25,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import message_bytes
 from twigcast.routing.tables.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.simulator import CostModel, Measured, Results, Simulation, SimulationLimits
-from twigcast.simulator.schedule import ClientEvent, Happening, unadvertised_publishers
+from twigcast.simulator.schedule import ClientEvent, TimedEvent, unadvertised_publishers
 
 FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
 COSTS = CostModel(
@@ -141,7 +141,7 @@ def test_publishers_without_a_standing_advertisement_are_known_beforehand() -> N
     takes_back = ClientEvent(3.0, BrokerId("a"), Unadvertise(AdvertisementId(1)))
     links: list[object] = [["a", "b"]]
 
-    def found(*then: Happening) -> tuple[tuple[str, str], ...]:
+    def found(*then: TimedEvent) -> tuple[tuple[str, str], ...]:
         return unadvertised_publishers(schedule(links, (), then))
 
     assert found(publishes("a", "d", 2.0)) == (("a", "publisher"),)
@@ -165,13 +165,13 @@ def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> No
 
 def test_with_a_link_goes_what_is_on_its_way() -> None:
     links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
-    then: list[Happening] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
+    then: list[TimedEvent] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
     results = Simulation(schedule(links, [asks("b", 1, "//b")], then), "covering", costs=FREE).run()
     assert (results.lost, results.delivered, results.missed) == (1, 0, 1)
 
 
 def test_after_a_link_returns_documents_cross_it_again() -> None:
-    then: list[Happening] = [
+    then: list[TimedEvent] = [
         lost("a", "b", 1),
         publishes("a", "during", 2),
         asks("b", 2, "/a", 3),
@@ -195,7 +195,7 @@ def test_after_a_link_returns_documents_cross_it_again() -> None:
 def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
     # Broker a is busy with the document when the link goes and comes; it sends by the old session.
     costs = CostModel(0, 0, 0, per_document=1.0, per_byte=0, per_table_route=0)
-    then: list[Happening] = [
+    then: list[TimedEvent] = [
         publishes("a", "d"),
         lost("a", "b", 0.2),
         returns("a", "b", 0.4),
@@ -207,13 +207,13 @@ def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
 
 
 def test_a_link_that_is_up_does_not_come_up_again() -> None:
-    then: list[Happening] = [returns("a", "b", 1), publishes("a", "d", 2)]
+    then: list[TimedEvent] = [returns("a", "b", 1), publishes("a", "d", 2)]
     results = Simulation(schedule([["a", "b"]], [asks("b", 1, "//b")], then), costs=FREE).run()
     assert (results.delivered, results.refusals) == (1, ())
 
 
 def test_refusals_and_dead_letters_are_noted_by_name() -> None:
-    then: list[Happening] = [
+    then: list[TimedEvent] = [
         publishes("a", "broken", content=b"<a>"),
         ClientEvent(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
         asks("a", 1, "//b", 2.0),
@@ -327,7 +327,7 @@ class _Trap:
         monkeypatch.setattr(kind, name, trapped)
 
 
-def _played(then: list[Happening]) -> Results:
+def _played(then: list[TimedEvent]) -> Results:
     first = [asks("south", 1, "//b"), asks("south", 2, "//c", at=1.0)]
     told = schedule([["north", "hub"], ["hub", "south"]], first, then, start=10.0)
     return Simulation(told, "covering", costs=FREE).run()
@@ -367,7 +367,7 @@ def test_a_document_that_fails_as_it_arrives_is_a_dead_letter(
 
 
 def test_poisoned_documents_are_refused_alone_and_the_others_delivered() -> None:
-    documents: list[Happening] = []
+    documents: list[TimedEvent] = []
     for name, content in POISONED.items():
         for broker in ("north", "south"):
             documents += [

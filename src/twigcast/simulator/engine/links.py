@@ -1,4 +1,4 @@
-"""Links in simulated time: how long a message is on its way, and what is lost with a link.
+"""Links in simulated time: latency, bandwidth, and what is lost with a link.
 
 A message of n bytes occupies its direction of the link for n · 8 / bandwidth seconds, then travels
 for the latency; so messages arrive in the order in which they were sent, and the two directions do
@@ -11,7 +11,7 @@ A link can be lost and return. What is on its way then is lost, and so is what a
 does not know yet: each time a link returns is another *session*, and a message belongs to the
 session that its sender knew of.
 
-Sizes are reckoned and not written out (:func:`~twigcast.routing.in_memory.traffic.message_bytes`):
+Sizes are computed and not written out (:func:`~twigcast.routing.in_memory.traffic.message_bytes`):
 writing 64,000 patterns over 126 links just to count them would take longer than all the rest.
 """
 
@@ -23,8 +23,8 @@ from twigcast.routing.topology.model import Link
 
 
 @dataclass(slots=True)
-class Wire:
-    """A link as the simulator sees it, from both ends."""
+class SimulatedLink:
+    """A link in simulated time, for both directions."""
 
     latency: float
     """Seconds."""
@@ -34,11 +34,11 @@ class Wire:
     session: int = 0
     """How many times the link has come up."""
     free_at: tuple[float, float] = (0.0, 0.0)
-    """When each direction has sent all that was given to it."""
+    """When each direction will have sent all that it was given."""
 
     @classmethod
-    def of(cls, link: Link) -> Wire:
-        """The wire of a link that a topology names, not in use yet."""
+    def of(cls, link: Link) -> SimulatedLink:
+        """A link of a topology, not up yet."""
         megabits = link.bandwidth_mbps
         return cls(link.latency_ms / 1000, None if megabits is None else megabits * 1e6)
 

@@ -1,12 +1,12 @@
-"""Who should have received a document, found out without any router.
+"""The delivery oracle: the expected receivers of a document, found without any router.
 
-The oracle knows every subscription in force and which links there are. When a document is handed in
-it is matched once against all subscriptions. That tells which subscriptions must receive it, and
-which links it needs to cross (:mod:`~twigcast.routing.static.crossing_rules`).
+The oracle knows every subscription in force and every link. When a document is handed in, it is
+matched once against all subscriptions. That gives the subscriptions that must receive it, and the
+links it needs to cross (:mod:`~twigcast.routing.static.crossing_rules`).
 
-The expectation is that of the moment at which the document is handed in. While changes are on their
-way, routers may know less or more, and some of what is counted as missed or needless cannot be
-helped; in a network at rest nothing may differ.
+What is expected is settled when the document is handed in. While changes are on their way, routers
+may know less or more, and some missed or needless crossings cannot be helped; in a network at rest
+nothing may differ.
 
 Cost: one match for each document, and one visit to each broker.
 """
@@ -39,19 +39,19 @@ class DeliveryOracle:
         self._matcher = Matcher(engine=engine)
         self._numbers: dict[Pattern, int] = {}
         self._patterns: dict[tuple[BrokerId, SubscriptionId], Pattern] = {}
-        self._asking: dict[int, dict[BrokerId, set[SubscriptionId]]] = {}
+        self._subscribed: dict[int, dict[BrokerId, set[SubscriptionId]]] = {}
         self._linked: dict[BrokerId, dict[BrokerId, None]] = {broker: {} for broker in brokers}
 
     def subscribe(self, broker: BrokerId, id: SubscriptionId, pattern: Pattern) -> None:
-        """A subscription comes into force; one of the same id is replaced by nobody."""
+        """A subscription comes into force; a second one of the same id is ignored."""
         if (broker, id) in self._patterns:
             return
         self._patterns[broker, id] = pattern
         number = self._numbers.setdefault(pattern, len(self._numbers))
-        asking = self._asking.setdefault(number, {})
-        if not asking:
+        subscribed = self._subscribed.setdefault(number, {})
+        if not subscribed:
             self._matcher.add(number, pattern)
-        asking.setdefault(broker, set()).add(id)
+        subscribed.setdefault(broker, set()).add(id)
 
     def unsubscribe(self, broker: BrokerId, id: SubscriptionId) -> None:
         """A subscription is in force no longer."""
@@ -59,11 +59,11 @@ class DeliveryOracle:
         if pattern is None:
             return
         number = self._numbers[pattern]
-        asking = self._asking[number]
-        asking[broker].remove(id)
-        if not asking[broker]:
-            del asking[broker]
-        if not asking:
+        subscribed = self._subscribed[number]
+        subscribed[broker].remove(id)
+        if not subscribed[broker]:
+            del subscribed[broker]
+        if not subscribed:
             self._matcher.remove(number)
 
     def link(self, one: BrokerId, other: BrokerId) -> None:
@@ -84,7 +84,7 @@ class DeliveryOracle:
             return Expectation()
         receivers: dict[BrokerId, set[SubscriptionId]] = {}
         for number in matches:
-            for broker, ids in self._asking[number].items():
+            for broker, ids in self._subscribed[number].items():
                 receivers.setdefault(broker, set()).update(ids)
         links = needed_links(origin, receivers.keys(), self._linked.__getitem__)
         return Expectation(receivers, frozenset(links))

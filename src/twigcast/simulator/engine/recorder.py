@@ -1,4 +1,4 @@
-"""What is noted down while a schedule is played, and made :class:`Results` of in the end."""
+"""The recorder of a run: counts and notes, which become :class:`Results` in the end."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _NOBODY: Final[frozenset[SubscriptionId]] = frozenset()
 
 
 @dataclass(slots=True)
-class _Followed:
-    """A document on its way, with what the oracle says about it."""
+class _TrackedDocument:
+    """A document on its way, with what the oracle expects of it."""
 
     handed_in_at: float
     expectation: Expectation
@@ -51,10 +51,10 @@ class _Followed:
         missed = unexpected = repeated = 0
         expected = self.expectation.receivers
         for broker in expected.keys() | self.received.keys():
-            wanted, there = expected.get(broker, _NOBODY), self.received.get(broker, Counter())
-            missed += len(wanted - there.keys())
-            unexpected += len(there.keys() - wanted)
-            repeated += there.total() - len(there)
+            wanted, received = expected.get(broker, _NOBODY), self.received.get(broker, Counter())
+            missed += len(wanted - received.keys())
+            unexpected += len(received.keys() - wanted)
+            repeated += received.total() - len(received)
         return missed, unexpected, repeated
 
 
@@ -70,7 +70,7 @@ class Record:
             self._latency_ms[one, other] = self._latency_ms[other, one] = link.latency_ms
         self.subscriptions = self.lost = self.queue_longest = 0
         self.busy: dict[BrokerId, float] = dict.fromkeys(map(BrokerId, network.brokers), 0.0)
-        self._followed: dict[str, _Followed] = {}
+        self._tracked: dict[str, _TrackedDocument] = {}
         self._arrived: list[Arrived] = []
         self._dead: list[DeadDocument] = []
         self._refusals: list[RefusedDocument] = []
@@ -88,7 +88,7 @@ class Record:
 
     def handed_in(self, publication: Publication, expectation: Expectation, now: float) -> None:
         """A publisher hands in a document."""
-        self._followed[publication.id] = _Followed(now, expectation)
+        self._tracked[publication.id] = _TrackedDocument(now, expectation)
 
     def sent(self, sender: BrokerId, to: BrokerId, message: Message) -> int:
         """A message goes onto a link; returns its bytes."""
@@ -100,7 +100,7 @@ class Record:
             if message.annotations is not None:
                 self._carried["documents"] += 1
                 self._carried["bytes"] += message.annotations.size
-            if link not in self._followed[message.publication.id].expectation.links:
+            if link not in self._tracked[message.publication.id].expectation.links:
                 excused = message.flooded and not self._floods
                 (self._flooded if excused else self._needless)[link] += 1
         return self._traffic.bytes[link] - before
@@ -119,19 +119,19 @@ class Record:
         """Subscribers of one broker receive documents."""
         for publication, each in groupby(effects, key=lambda effect: effect.publication):
             handed_out = list(each)
-            followed = self._followed[publication.id]
+            tracked = self._tracked[publication.id]
             subscriptions = tuple([effect.subscription for effect in handed_out])
-            followed.received.setdefault(broker, Counter()).update(subscriptions)
+            tracked.received.setdefault(broker, Counter()).update(subscriptions)
             subscribers = tuple([effect.subscriber for effect in handed_out])
-            seconds = now - followed.handed_in_at
+            seconds = now - tracked.handed_in_at
             self._arrived.append(
                 Arrived(publication.id, broker, seconds, subscribers, subscriptions)
             )
 
     def dead(self, broker: BrokerId, effect: DeadLetter, now: float) -> None:
         """A document could not be read, or not be decided for a subscription."""
-        told = effect.publication.id, effect.subscription, effect.reason
-        self._dead.append(DeadDocument(now, broker, *told))
+        fields = effect.publication.id, effect.subscription, effect.reason
+        self._dead.append(DeadDocument(now, broker, *fields))
 
     def refused(self, broker: BrokerId, effect: Refuse, now: float) -> None:
         """A broker refuses an event."""
@@ -150,12 +150,12 @@ class Record:
         real_seconds: float,
     ) -> Results:
         """All of it, once the run is over."""
-        failures = [each.failures() for each in self._followed.values()]
+        failures = [each.failures() for each in self._tracked.values()]
         missed, unexpected, repeated = map(sum, zip((0, 0, 0), *failures, strict=True))
         seconds = [each.seconds for each in self._arrived for _ in each.subscriptions]
         return Results(
             strategy=str(strategy),
-            publications=len(self._followed),
+            publications=len(self._tracked),
             subscriptions=self.subscriptions,
             arrived=tuple(self._arrived),
             missed=missed,
@@ -189,10 +189,10 @@ class Record:
         subscribed = published = 0.0
         for link, latency_ms in self._latency_ms.items():
             messages = self._traffic[link]
-            # A pattern that is withdrawn crosses the link as one that is said does.
+            # A pattern that is withdrawn crosses the link just as one that is sent.
             subscribed += latency_ms * (messages["subscribe"] + messages["unsubscribe"])
             published += latency_ms * self._crossings[link]
         return Usage(
             per_subscription_ms=subscribed / max(self.subscriptions, 1),
-            per_publication_ms=published / max(len(self._followed), 1),
+            per_publication_ms=published / max(len(self._tracked), 1),
         )

@@ -57,20 +57,20 @@ from twigcast.routing.events import (
 )
 from twigcast.routing.strategy import Strategy, strategy
 from twigcast.simulator.cost_model import Answered, CostModel, Costs
-from twigcast.simulator.engine.event_queue import Agenda
-from twigcast.simulator.engine.links import Wire
+from twigcast.simulator.engine.event_queue import EventQueue
+from twigcast.simulator.engine.links import SimulatedLink
 from twigcast.simulator.engine.oracle import DeliveryOracle
 from twigcast.simulator.engine.recorder import Record
 from twigcast.simulator.results import BrokerTables, Results
 from twigcast.simulator.schedule import (
     ClientEvent,
-    Happening,
     LinkLost,
     LinkReturns,
     Phase,
     Schedule,
+    TimedEvent,
 )
-from twigcast.slips import asked, check_fields
+from twigcast.slips import caller_result, check_fields
 
 _DEFAULT_COSTS: Final = CostModel()
 
@@ -83,7 +83,7 @@ class SimulationLimits:
     """Bounds of a run. One that reaches a bound is stopped there."""
 
     events_max: int = 20_000_000
-    """Steps of the agenda: some ten minutes of real time."""
+    """Events that happen: some ten minutes of real time."""
     seconds_max: float = 1_000_000.0
     """Simulated; eleven days are more than any experiment of the papers lasts."""
     queue_max: int = 1_000_000
@@ -128,7 +128,7 @@ class _Broker:
 class Simulation(Uncopied, instead="make another of the same schedule"):
     """One run of a schedule under one strategy.
 
-    ``clock`` tells how much real time the run took; it has no influence on anything else.
+    ``clock`` measures the real time that the run takes; it has no influence on anything else.
     """
 
     @door("making a simulation")
@@ -148,7 +148,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         self.limits = limits
         self._costs = costs
         self._clock = clock
-        self._agenda = Agenda()
+        self._events = EventQueue()
         self._brokers = {
             name: _Broker(
                 Router(
@@ -161,13 +161,15 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
             )
             for name in map(BrokerId, schedule.network.brokers)
         }
-        self._wires = {frozenset(link.between): Wire.of(link) for link in schedule.network.links}
+        self._links = {
+            frozenset(link.between): SimulatedLink.of(link) for link in schedule.network.links
+        }
         # What reads in order is slow, and the oracle need not know when something was certain.
         self._oracle = DeliveryOracle(self._brokers, "auto" if engine == "streaming" else engine)
         self._record = Record(schedule.network, floods=self.strategy.floods)
         self._stopped: str | None = None
         self._is_torn = False
-        """Whether it was interrupted, so that brokers and wires may be in any state."""
+        """Whether it was interrupted, so that brokers and links may be in any state."""
         self._failures = 0
         """How many failures nobody foresaw were reported so far."""
         self._remedies = Remedies()
@@ -175,9 +177,11 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
     @door("simulating a schedule")
     def run(self) -> Results:
         """Play the schedule to its end; may be called once."""
-        begun = asked(self._clock)
+        begun = caller_result(self._clock)
         self.set_stage()
-        return self._results(self._play_schedule(self.schedule.then), asked(self._clock) - begun)
+        return self._results(
+            self._play_schedule(self.schedule.then), caller_result(self._clock) - begun
+        )
 
     @door("setting the stage of a schedule")
     def set_stage(self) -> None:
@@ -187,29 +191,29 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
             LinkReturns(0.0, (BrokerId(one), BrokerId(other)))
             for one, other in (link.between for link in schedule.network.links)
         )
-        for scene in (links_up, *schedule.stage):
-            self._put(scene)
+        for phase in (links_up, *schedule.stage):
+            self._put(phase)
             self._play(until=schedule.start)
 
-    @door("playing a scene")
+    @door("playing a phase")
     def play(self, then: Phase, strategy_or_name: Strategy | str | None = None) -> Results:
-        """Play a scene on the stage as it is now; the results are of this scene alone.
+        """Play a phase on the stage as it is now; the results are of this phase alone.
 
-        So many scenes can be played where setting the stage takes long. Another strategy may take
+        So many phases can be played where setting the stage takes long. Another strategy may take
         over, if only the protocol differs by which documents are annotated and forwarded.
         """
-        begun = asked(self._clock)
+        begun = caller_result(self._clock)
         if strategy_or_name is not None:
             self.strategy = strategy(strategy_or_name)
             for broker in self._brokers.values():
                 broker.router.turn_to(self.strategy)
         self._record = self._record.anew()
-        return self._results(self._play_schedule(then), asked(self._clock) - begun)
+        return self._results(self._play_schedule(then), caller_result(self._clock) - begun)
 
     def _play_schedule(self, then: Phase) -> float:
-        """Play a scene to its end; when the stage was set."""
-        set_up_at = self._agenda.now
-        self._agenda.now = max(self._agenda.now, self.schedule.start or 0.0)
+        """Play a phase to its end; the time at which the stage was set."""
+        set_up_at = self._events.now
+        self._events.now = max(self._events.now, self.schedule.start or 0.0)
         self._put(then)
         self._play()
         return set_up_at
@@ -223,10 +227,10 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
 
     # Time.
 
-    def _put(self, scene: Phase) -> None:
-        begins = self._agenda.now
-        for happening in scene:
-            self._agenda.put(begins + happening.at, partial(self._happen, happening))
+    def _put(self, phase: Phase) -> None:
+        begins = self._events.now
+        for timed in phase:
+            self._events.put(begins + timed.at, partial(self._apply, timed))
 
     def _play(self, *, until: float | None = None) -> None:
         """Let things happen until nothing is left, or a time has come, or a bound is reached."""
@@ -239,29 +243,29 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
             raise
 
     def _step(self, until: float | None) -> None:
-        agenda, limits = self._agenda, self.limits
-        while not self._stopped and (at := agenda.next_at()) is not None:
+        events, limits = self._events, self.limits
+        while not self._stopped and (at := events.next_at()) is not None:
             if until is not None and at > until:
                 return
             if at > limits.seconds_max:
                 self._stopped = f"{limits.seconds_max:,} simulated seconds (seconds_max)"
-            elif agenda.steps >= limits.events_max:
+            elif events.steps >= limits.events_max:
                 self._stopped = f"{limits.events_max:,} events (events_max)"
             else:
-                agenda.step()
+                events.step()
 
     # From outside.
 
-    def _happen(self, happening: Happening) -> None:
-        match happening:
+    def _apply(self, timed: TimedEvent) -> None:
+        match timed:
             case ClientEvent():
-                self._hand_in(happening)
+                self._hand_in(timed)
             case LinkReturns(between=(one, other)):
                 self._link_up(one, other)
             case LinkLost(between=(one, other)):
                 self._link_down(one, other)
             case _:
-                assert_never(happening)
+                assert_never(timed)
 
     def _hand_in(self, handed: ClientEvent) -> None:
         broker, event = handed.broker, handed.event
@@ -273,7 +277,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
                 self._oracle.unsubscribe(broker, event.subscription)
             case Publish():
                 expectation = self._oracle.expect(event.publication.content, broker)
-                self._record.handed_in(event.publication, expectation, self._agenda.now)
+                self._record.handed_in(event.publication, expectation, self._events.now)
             case Advertise() | Unadvertise():
                 pass
             case _:
@@ -281,17 +285,17 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         self._enqueue(self._brokers[broker], event)
 
     def _link_up(self, one: BrokerId, other: BrokerId) -> None:
-        wire = self._wires[frozenset((one, other))]
-        if not wire.up:
-            wire.rise(self._agenda.now)
+        link_state = self._links[frozenset((one, other))]
+        if not link_state.up:
+            link_state.rise(self._events.now)
             self._oracle.link(one, other)
             self._enqueue(self._brokers[one], LinkUp(other))
             self._enqueue(self._brokers[other], LinkUp(one))
 
     def _link_down(self, one: BrokerId, other: BrokerId) -> None:
-        wire = self._wires[frozenset((one, other))]
-        if wire.up:
-            wire.fall()
+        link_state = self._links[frozenset((one, other))]
+        if link_state.up:
+            link_state.fall()
             self._oracle.unlink(one, other)
             self._enqueue(self._brokers[one], LinkDown(other))
             self._enqueue(self._brokers[other], LinkDown(one))
@@ -311,14 +315,14 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         broker.is_busy = True
         effects, seconds = self._effects_of(broker, broker.queue.popleft())
         self._record.busy[broker.name] += seconds
-        self._agenda.put(self._agenda.now + seconds, partial(self._end, broker, effects))
+        self._events.put(self._events.now + seconds, partial(self._end, broker, effects))
 
     def _end(self, broker: _Broker, effects: tuple[Effect, ...]) -> None:
         broker.is_busy = False
         delivered = [effect for effect in effects if isinstance(effect, Deliver)]
         if delivered:
             # A popular document has thousands of these, so they are noted together.
-            self._record.delivered(broker.name, delivered, self._agenda.now)
+            self._record.delivered(broker.name, delivered, self._events.now)
         if len(delivered) < len(effects):
             self._perform(broker, effects)
         self._wake_later(broker)
@@ -326,7 +330,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
             self._begin(broker)
 
     def _effects_of(self, broker: _Broker, work: _Work) -> tuple[tuple[Effect, ...], float]:
-        router, now = broker.router, self._agenda.now
+        router, now = broker.router, self._events.now
         if isinstance(work, Decide):
             return self._answer(broker, work)
         match work:
@@ -370,7 +374,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
 
     def _answer(self, broker: _Broker, question: Decide) -> tuple[tuple[Effect, ...], float]:
         """What comes of the next answer; if others follow, it is the broker's turn again."""
-        router, now = broker.router, self._agenda.now
+        router, now = broker.router, self._events.now
 
         def work() -> Answered:
             answer = router.decide(question)
@@ -395,11 +399,11 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
                 case Decide():
                     to_decide.append(effect)
                 case Refuse():
-                    self._record.refused(broker.name, effect, self._agenda.now)
+                    self._record.refused(broker.name, effect, self._events.now)
                 case DeadLetter():
-                    self._record.dead(broker.name, effect, self._agenda.now)
+                    self._record.dead(broker.name, effect, self._events.now)
                 case Accuse():
-                    pass  # brokers here are honest; their statistics tell, should one not be
+                    pass  # Simulated brokers are honest; should one not be, statistics show it.
                 case _:
                     assert_never(effect)
         # In their own order, and before whatever waits.
@@ -409,37 +413,37 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         wanted = broker.router.wake_at()
         if wanted is None or broker.is_being_woken:
             return
-        at = max(wanted, self._agenda.now)
+        at = max(wanted, self._events.now)
         if broker.wakes_at is None or at < broker.wakes_at:
             broker.wakes_at = at
-            self._agenda.put(at, partial(self._wake, broker, at))
+            self._events.put(at, partial(self._wake, broker, at))
 
     def _wake(self, broker: _Broker, at: float) -> None:
         if broker.wakes_at != at:
             return  # An earlier wake-up has taken the place of this one.
         broker.wakes_at = None
         wanted = broker.router.wake_at()
-        if wanted is not None and wanted <= self._agenda.now:
+        if wanted is not None and wanted <= self._events.now:
             broker.is_being_woken = True
             self._enqueue(broker, Woken())
         else:
             self._wake_later(broker)
 
-    # On the wires.
+    # On the links.
 
     def _send(self, broker: _Broker, link: LinkId, message: Message) -> None:
-        wire = self._wires[frozenset((broker.name, link))]
+        link_state = self._links[frozenset((broker.name, link))]
         session = broker.sessions[link]
-        if not wire.up or session != wire.session:
+        if not link_state.up or session != link_state.session:
             self._record.lost += 1
             return
         size_bytes = self._record.sent(broker.name, link, message)
-        at = wire.arrival(self._agenda.now, size_bytes, forth=broker.name < link)
-        self._agenda.put(at, partial(self._arrive, broker.name, link, message, session))
+        at = link_state.arrival(self._events.now, size_bytes, forth=broker.name < link)
+        self._events.put(at, partial(self._arrive, broker.name, link, message, session))
 
     def _arrive(self, sender: BrokerId, to: BrokerId, message: Message, session: int) -> None:
-        wire = self._wires[frozenset((sender, to))]
-        if not wire.up or session != wire.session:
+        link_state = self._links[frozenset((sender, to))]
+        if not link_state.up or session != link_state.session:
             self._record.lost += 1
             return
         self._enqueue(self._brokers[to], Received(sender, message))
@@ -449,19 +453,19 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
     def _results(self, set_up_at: float, real_seconds: float) -> Results:
         tables = {}
         for name, broker in self._brokers.items():
-            there = broker.router.statistics()
+            statistics = broker.router.statistics()
             tables[name] = BrokerTables(
-                routes=there.routes,
-                subscriptions=there.subscriptions,
-                advertisements=there.advertisements,
-                forwarded=there.forwarded,
+                routes=statistics.routes,
+                subscriptions=statistics.subscriptions,
+                advertisements=statistics.advertisements,
+                forwarded=statistics.forwarded,
             )
         return self._record.results(
             strategy=self.strategy,
             tables=tables,
             stopped=self._stopped,
-            events=self._agenda.steps,
+            events=self._events.steps,
             set_up_seconds=set_up_at,
-            simulated_seconds=self._agenda.now,
+            simulated_seconds=self._events.now,
             real_seconds=real_seconds,
         )

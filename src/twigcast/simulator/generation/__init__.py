@@ -1,1 +1,1 @@
-"""From a scenario to a schedule of events."""
+"""Generation of schedules from scenarios."""

@@ -1,4 +1,4 @@
-"""The whole schedule of a scenario: the stage, the documents, the changes, and what comes and goes.
+"""The whole schedule of a scenario: the stage, the documents, the changes and the churn.
 
 Changes are tables of the scenario, each with its time and what it does::
 
@@ -43,11 +43,11 @@ from twigcast.simulator.scenario.model import Scenario
 from twigcast.simulator.scenario.table_reader import Keys
 from twigcast.simulator.schedule import (
     ClientEvent,
-    Happening,
     LinkLost,
     LinkReturns,
     Phase,
     Schedule,
+    TimedEvent,
 )
 
 _Id = TypeVar("_Id")
@@ -71,132 +71,132 @@ class GeneratedSchedule:
     drawn: Mapping[str, object]
 
 
-@door("telling a scenario")
+@door("generating the schedule of a scenario")
 def generate_schedule(scenario: Scenario) -> GeneratedSchedule:
     """The schedule of a scenario; UsageError if it names what is not there."""
-    workshop = ScheduleGenerator(scenario)
-    advertisements, subscriptions = workshop.advertisements(), workshop.subscriptions()
-    then: list[Happening] = list(workshop.publications())
-    then += _changes(workshop)
+    generator = ScheduleGenerator(scenario)
+    advertisements, subscriptions = generator.advertisements(), generator.subscriptions()
+    then: list[TimedEvent] = list(generator.publications())
+    then += _changes(generator)
     _check_names(then)
-    then += _churn(workshop, subscriptions)
+    then += _churn(generator, subscriptions)
     schedule = Schedule(
-        workshop.network,
+        generator.network,
         stage=(advertisements, subscriptions),
-        then=tuple(sorted(then, key=lambda happening: happening.at)),
+        then=tuple(sorted(then, key=lambda timed: timed.at)),
         start=scenario.start,
     )
-    return GeneratedSchedule(schedule, _drawn(workshop, schedule))
+    return GeneratedSchedule(schedule, _drawn(generator, schedule))
 
 
-def _check_names(happenings: Iterable[Happening]) -> None:
+def _check_names(timed_events: Iterable[TimedEvent]) -> None:
     """Whether each document has a name of its own, since by it its way is followed."""
     seen: set[str] = set()
-    for happening in happenings:
-        if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish):
-            name = happening.event.publication.id
+    for timed in timed_events:
+        if isinstance(timed, ClientEvent) and isinstance(timed.event, Publish):
+            name = timed.event.publication.id
             if name in seen:
                 raise UsageError(f"two documents are called {name!r}; give each its own name")
             seen.add(name)
 
 
-def _drawn(workshop: ScheduleGenerator, schedule: Schedule) -> dict[str, object]:
-    network, workload = schedule.network, workshop.scenario.workload
+def _drawn(generator: ScheduleGenerator, schedule: Schedule) -> dict[str, object]:
+    network, workload = schedule.network, generator.scenario.workload
     drawn: dict[str, object] = {
         "brokers": len(network.brokers),
         "links": len(network.links),
         "links_left_out": len(network.left_out),
         "subscriptions": len(schedule.stage[1]),
-        "publishers": {each.name: each.broker for each in workshop.publishers},
+        "publishers": {each.name: each.broker for each in generator.publishers},
         "happenings": len(schedule.then),
     }
     if workload.interests is not None and workload.subscriptions_file is None:
-        drawn["interests"] = {where: list(kinds) for where, kinds in workshop.interests.items()}
+        drawn["interests"] = {where: list(kinds) for where, kinds in generator.interests.items()}
     if workload.publishes is not None:
-        drawn["publishes"] = {each.name: list(each.kinds) for each in workshop.publishers}
+        drawn["publishes"] = {each.name: list(each.kinds) for each in generator.publishers}
     return drawn
 
 
 # Changes that are written down.
 
 
-def _changes(workshop: ScheduleGenerator) -> list[Happening]:
+def _changes(generator: ScheduleGenerator) -> list[TimedEvent]:
     """Each change of the scenario, in the order of their times, so that names are known."""
     tables = []
-    for number, given in enumerate(workshop.scenario.changes, start=1):
-        keys = Keys(given, f"{workshop.scenario.name}, [[change]] {number}")
+    for number, given in enumerate(generator.scenario.changes, start=1):
+        keys = Keys(given, f"{generator.scenario.name}, [[change]] {number}")
         if "at" not in keys:
             raise UsageError(f"{keys.where}: 'at' is missing; it is a number of seconds")
         tables.append((keys.number("at", 0.0), keys))
-    return [_change(workshop, at, keys) for at, keys in sorted(tables, key=lambda timed: timed[0])]
+    return [_change(generator, at, keys) for at, keys in sorted(tables, key=lambda timed: timed[0])]
 
 
-def _change(workshop: ScheduleGenerator, at: float, keys: Keys) -> Happening:
+def _change(generator: ScheduleGenerator, at: float, keys: Keys) -> TimedEvent:
     do = keys.one_of("do", _DOINGS, "")
-    happening: Happening
+    timed: TimedEvent
     match do:
         case "subscribe":
-            happening = _subscribe(workshop, at, keys)
+            timed = _subscribe(generator, at, keys)
         case "advertise":
-            happening = _advertise(workshop, at, keys)
+            timed = _advertise(generator, at, keys)
         case "publish":
-            happening = _publish(workshop, at, keys)
+            timed = _publish(generator, at, keys)
         case "unsubscribe":
-            broker, subscription = _named(workshop.names.subscriptions, keys, "subscription")
-            happening = ClientEvent(at, broker, Unsubscribe(subscription))
+            broker, subscription = _named(generator.ids.subscriptions, keys, "subscription")
+            timed = ClientEvent(at, broker, Unsubscribe(subscription))
         case "unadvertise":
-            broker, promise = _named(workshop.names.advertisements, keys, "advertisement")
-            happening = ClientEvent(at, broker, Unadvertise(promise))
+            broker, advertisement = _named(generator.ids.advertisements, keys, "advertisement")
+            timed = ClientEvent(at, broker, Unadvertise(advertisement))
         case "link_down":
-            happening = LinkLost(at, _between(workshop, keys))
+            timed = LinkLost(at, _between(generator, keys))
         case _:
-            happening = LinkReturns(at, _between(workshop, keys))
+            timed = LinkReturns(at, _between(generator, keys))
     keys.end()
-    return happening
+    return timed
 
 
-def _subscribe(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
-    broker = workshop.broker(keys.needed("broker"), keys.where)
+def _subscribe(generator: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
+    broker = generator.broker(keys.needed("broker"), keys.where)
     namespaces = keys.table("namespaces")
     prefixes = {prefix: namespaces.needed(prefix) for prefix in namespaces}
     try:
         pattern = Pattern.parse(keys.needed("xpath"), prefixes)
     except PatternError as error:
         raise UsageError(f"{keys.where}: {error}") from None
-    subscription = workshop.names.subscription(broker)
+    subscription = generator.ids.subscription(broker)
     name = keys.text("name")
     subscriber = keys.text("subscriber") or name or f"readers at {broker}"
     if name is not None:
-        workshop.names.subscriptions[name] = broker, subscription
+        generator.ids.subscriptions[name] = broker, subscription
     return ClientEvent(at, broker, Subscribe(subscription, subscriber, pattern))
 
 
-def _advertise(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
-    broker = workshop.broker(keys.needed("broker"), keys.where)
+def _advertise(generator: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
+    broker = generator.broker(keys.needed("broker"), keys.where)
     publisher = keys.needed("publisher")
-    advertisement = workshop.advertisement(keys.needed("dtd"))
-    promise, name = workshop.names.advertisement(broker), keys.text("name")
+    advertisement = generator.advertisement(keys.needed("dtd"))
+    id_, name = generator.ids.advertisement(broker), keys.text("name")
     if name is not None:
-        workshop.names.advertisements[name] = broker, promise
-    return ClientEvent(at, broker, Advertise(promise, publisher, advertisement))
+        generator.ids.advertisements[name] = broker, id_
+    return ClientEvent(at, broker, Advertise(id_, publisher, advertisement))
 
 
-def _publish(workshop: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
-    broker = workshop.broker(keys.needed("broker"), keys.where)
+def _publish(generator: ScheduleGenerator, at: float, keys: Keys) -> ClientEvent:
+    broker = generator.broker(keys.needed("broker"), keys.where)
     publisher = keys.text("publisher", "publisher 1") or ""
-    content = _content(workshop, keys)
+    content = _content(generator, keys)
     name = keys.text("name") or f"document of {keys.where.rpartition(', ')[2]}"
     return ClientEvent(at, broker, Publish(Publication(name, broker, publisher, content)))
 
 
-def _content(workshop: ScheduleGenerator, keys: Keys) -> bytes:
+def _content(generator: ScheduleGenerator, keys: Keys) -> bytes:
     """The document of a change; of one that is too large, enough that its broker refuses it."""
     if "file" not in keys:
         try:
             return encoded(keys.needed("document"))
         except DocumentError as error:
             raise UsageError(f"{keys.where}: {error.reason}") from None
-    path = workshop.scenario.folder / checked_path(keys.needed("file"), "a document")
+    path = generator.scenario.folder / checked_path(keys.needed("file"), "a document")
     try:
         return read_regular(path, LIBRARY_LIMITS.bytes_max)
     except OSError as error:
@@ -212,13 +212,13 @@ def _named(
     return names[name]
 
 
-def _between(workshop: ScheduleGenerator, keys: Keys) -> tuple[BrokerId, BrokerId]:
+def _between(generator: ScheduleGenerator, keys: Keys) -> tuple[BrokerId, BrokerId]:
     match keys.texts("between"):
         case (one, other):
-            ends = workshop.broker(one, keys.where), workshop.broker(other, keys.where)
+            ends = generator.broker(one, keys.where), generator.broker(other, keys.where)
         case _:
             raise UsageError(f"{keys.where}: between names the two brokers of a link")
-    if workshop.network.link(*ends) is None:
+    if generator.network.link(*ends) is None:
         raise UsageError(f"{keys.where}: no link of the tree is between {one!r} and {other!r}")
     return ends
 
@@ -226,41 +226,43 @@ def _between(workshop: ScheduleGenerator, keys: Keys) -> tuple[BrokerId, BrokerI
 # Changes at random.
 
 
-def _churn(workshop: ScheduleGenerator, there: Phase) -> list[Happening]:
-    churn = workshop.scenario.churn
-    happenings: list[Happening] = []
+def _churn(generator: ScheduleGenerator, there: Phase) -> list[TimedEvent]:
+    churn = generator.scenario.churn
+    timed_events: list[TimedEvent] = []
     in_force = [
-        (happening.broker, happening.event.subscription)
-        for happening in there
-        if isinstance(happening, ClientEvent) and isinstance(happening.event, Subscribe)
+        (timed.broker, timed.event.subscription)
+        for timed in there
+        if isinstance(timed, ClientEvent) and isinstance(timed.event, Subscribe)
     ]
-    coming = _coming(workshop)
-    times = [(at, True) for at in _moments(workshop.die("coming"), churn.subscribe, churn.seconds)]
+    coming = _coming(generator)
+    times = [
+        (at, True) for at in _moments(generator.rng_for("coming"), churn.subscribe, churn.seconds)
+    ]
     times += [
-        (at, False) for at in _moments(workshop.die("going"), churn.unsubscribe, churn.seconds)
+        (at, False) for at in _moments(generator.rng_for("going"), churn.unsubscribe, churn.seconds)
     ]
-    die = workshop.die("who goes")
+    rng = generator.rng_for("who goes")
     for at, comes in sorted(times):
         if comes:
             handed = ClientEvent(at, *next(coming))
             in_force.append((handed.broker, _id_of(handed)))
-            happenings.append(handed)
+            timed_events.append(handed)
         elif in_force:
-            place = die.randrange(len(in_force))
+            place = rng.randrange(len(in_force))
             in_force[place], in_force[-1] = in_force[-1], in_force[place]
             broker, subscription = in_force.pop()
-            happenings.append(ClientEvent(at, broker, Unsubscribe(subscription)))
-    return happenings + list(_losses(workshop))
+            timed_events.append(ClientEvent(at, broker, Unsubscribe(subscription)))
+    return timed_events + list(_losses(generator))
 
 
-def _coming(workshop: ScheduleGenerator) -> Iterator[tuple[BrokerId, Subscribe]]:
+def _coming(generator: ScheduleGenerator) -> Iterator[tuple[BrokerId, Subscribe]]:
     """Subscriptions of random readers, without end."""
-    die, number = workshop.die("who comes"), 0
+    rng, number = generator.rng_for("who comes"), 0
     while True:
         number += 1
-        reader, broker = die.choice(workshop.readers)
-        (pattern,) = workshop.drawn_patterns(f"{reader}, later {number}", broker, 1)
-        yield broker, Subscribe(workshop.names.subscription(broker), reader, pattern)
+        reader, broker = rng.choice(generator.readers)
+        (pattern,) = generator.drawn_patterns(f"{reader}, later {number}", broker, 1)
+        yield broker, Subscribe(generator.ids.subscription(broker), reader, pattern)
 
 
 def _id_of(handed: ClientEvent) -> SubscriptionId:
@@ -268,23 +270,23 @@ def _id_of(handed: ClientEvent) -> SubscriptionId:
     return handed.event.subscription
 
 
-def _losses(workshop: ScheduleGenerator) -> Iterator[Happening]:
+def _losses(generator: ScheduleGenerator) -> Iterator[TimedEvent]:
     """Links that are lost and return; one that is down already is not lost again."""
-    churn, links = workshop.scenario.churn, workshop.network.links
-    die, back_at = workshop.die("links"), dict.fromkeys(range(len(links)), 0.0)
-    for at in _moments(workshop.die("losses"), churn.link_loss, churn.seconds):
+    churn, links = generator.scenario.churn, generator.network.links
+    rng, back_at = generator.rng_for("links"), dict.fromkeys(range(len(links)), 0.0)
+    for at in _moments(generator.rng_for("losses"), churn.link_loss, churn.seconds):
         up = [place for place, back in back_at.items() if back < at]
         if up:
-            place = die.choice(up)
+            place = rng.choice(up)
             one, other = map(BrokerId, links[place].between)
             back_at[place] = at + churn.down_seconds
             yield LinkLost(at, (one, other))
             yield LinkReturns(back_at[place], (one, other))
 
 
-def _moments(die: Random, rate: float, seconds: float) -> Iterator[float]:
+def _moments(rng: Random, rate: float, seconds: float) -> Iterator[float]:
     """Random moments, so many a second on average, as long as it lasts."""
-    at = die.expovariate(rate) if rate else seconds
+    at = rng.expovariate(rate) if rate else seconds
     while at < seconds:
         yield at
-        at += die.expovariate(rate)
+        at += rng.expovariate(rate)

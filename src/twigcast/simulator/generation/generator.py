@@ -1,8 +1,8 @@
-"""Where a schedule is made: who asks for what, who publishes what, where and when.
+"""The generator of schedules: subscriptions, publishers, documents and times, drawn from a seed.
 
-All that a scenario leaves open is drawn here, each matter from a die of its own, made of the seed
-and the name of the matter. So a change to the documents does not change the subscriptions, and the
-schedule is the same for each strategy and on each machine.
+All that a scenario leaves open is drawn here, each matter from a random generator of its own,
+seeded with the seed and the name of the matter. So a change to the documents does not change the
+subscriptions, and the schedule is the same for each strategy and on each machine.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Publisher:
     kinds: tuple[str, ...]
 
 
-class Names:
-    """Ids as they are given out, and what was named to be taken back later."""
+class IdRegistry:
+    """The ids in use, and those that have a name by which changes refer to them."""
 
     def __init__(self) -> None:
         self._subscriptions: dict[BrokerId, Iterator[int]] = {}
@@ -62,23 +62,23 @@ class Names:
 
 
 class ScheduleGenerator:
-    """Where subscriptions and documents are drawn, for the stage and for changes alike."""
+    """Draws subscriptions and documents, for the stage and for changes alike."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.names = Names()
+        self.ids = IdRegistry()
         self._patterns: dict[str, Pattern] = {}
         self._schemas: dict[str, Schema] = {}
         self._where = f"{scenario.name}, [workload]"
 
-    def die(self, matter: str) -> Random:
-        """The chance of one matter."""
+    def rng_for(self, matter: str) -> Random:
+        """The random generator of one matter."""
         return Random(f"{self.scenario.seed} {matter}")
 
     @cached_property
     def network(self) -> Tree:
         """The brokers and the links between them."""
-        return self.scenario.network.tree(self.die("topology"))
+        return self.scenario.network.tree(self.rng_for("topology"))
 
     @cached_property
     def brokers(self) -> tuple[BrokerId, ...]:
@@ -123,16 +123,16 @@ class ScheduleGenerator:
 
     def pattern(self, xpath: str) -> Pattern:
         """The pattern of a text, read once."""
-        found = self._patterns.get(xpath)
-        if found is None:
-            found = self._patterns[xpath] = Pattern.parse(xpath)
-        return found
+        pattern = self._patterns.get(xpath)
+        if pattern is None:
+            pattern = self._patterns[xpath] = Pattern.parse(xpath)
+        return pattern
 
-    # Who asks for what.
+    # Subscriptions.
 
     @cached_property
     def readers(self) -> tuple[tuple[str, BrokerId], ...]:
-        """Who subscribes, and where."""
+        """The subscribers and their brokers."""
         workload = self.scenario.workload
         places = self.places(workload.subscribers_at, "subscribers_at")
         if workload.per == "broker":
@@ -145,9 +145,9 @@ class ScheduleGenerator:
     @cached_property
     def interests(self) -> dict[BrokerId, tuple[str, ...]]:
         """The kinds of documents that the clients of each broker are interested in."""
-        workload, die = self.scenario.workload, self.die("interests")
+        workload, rng = self.scenario.workload, self.rng_for("interests")
         return {
-            broker: _some(workload.dtds, workload.interests, die)
+            broker: _some(workload.dtds, workload.interests, rng)
             for broker in dict.fromkeys(broker for _, broker in self.readers)
         }
 
@@ -168,7 +168,7 @@ class ScheduleGenerator:
             (reader, broker, self.drawn_patterns(reader, broker, workload.subscriptions))
             for reader, broker in self.readers
         ]
-        turns = (
+        one_by_one = (
             (reader, broker, patterns[turn])
             for turn in range(workload.subscriptions)
             for reader, broker, patterns in drawn
@@ -177,39 +177,39 @@ class ScheduleGenerator:
             ClientEvent(
                 number * workload.subscribe_every,
                 broker,
-                Subscribe(self.names.subscription(broker), reader, pattern),
+                Subscribe(self.ids.subscription(broker), reader, pattern),
             )
-            for number, (reader, broker, pattern) in enumerate(turns)
+            for number, (reader, broker, pattern) in enumerate(one_by_one)
         )
 
     def drawn_patterns(self, matter: str, broker: BrokerId, number: int) -> list[Pattern]:
         """Patterns of the kinds that a broker's clients are interested in."""
-        die, kinds = self.die(f"patterns of {matter}"), self.interests[broker]
-        chosen = [die.choice(kinds) for _ in range(number)] if len(kinds) > 1 else kinds * number
+        rng, kinds = self.rng_for(f"patterns of {matter}"), self.interests[broker]
+        chosen = [rng.choice(kinds) for _ in range(number)] if len(kinds) > 1 else kinds * number
         texts = {
-            kind: iter(self._texts(kind, chosen.count(kind), die)) for kind in dict.fromkeys(chosen)
+            kind: iter(self._texts(kind, chosen.count(kind), rng)) for kind in dict.fromkeys(chosen)
         }
         return [self.pattern(next(texts[kind])) for kind in chosen]
 
-    def _texts(self, kind: str, number: int, die: Random) -> Sequence[str]:
+    def _texts(self, kind: str, number: int, rng: Random) -> Sequence[str]:
         workload = self.scenario.workload
         if workload.pool is None:
-            return list(self._generated(kind, number, die))
+            return list(self._generated(kind, number, rng))
         pool = self._pools[kind]
-        return die.sample(pool, number) if number <= len(pool) else die.choices(pool, k=number)
+        return rng.sample(pool, number) if number <= len(pool) else rng.choices(pool, k=number)
 
     @cached_property
     def _pools(self) -> dict[str, list[str]]:
         size = self.scenario.workload.pool or 0
         return {
-            kind: list(self._generated(kind, size, self.die(f"pool of {kind}")))
+            kind: list(self._generated(kind, size, self.rng_for(f"pool of {kind}")))
             for kind in self.scenario.workload.dtds
         }
 
-    def _generated(self, kind: str, number: int, die: Random) -> Iterator[str]:
+    def _generated(self, kind: str, number: int, rng: Random) -> Iterator[str]:
         return generate_patterns(
             self.schema(kind),
-            rng=die,
+            rng=rng,
             count=number,
             shape=self.scenario.workload.pattern_shape,
             vocabulary=self._vocabulary,
@@ -220,41 +220,41 @@ class ScheduleGenerator:
         if file.rejected:
             first = file.rejected[0]
             raise UsageError(f"{name}, line {first.line}: {first.reason}")
-        scene = []
-        for number, one in enumerate(file.subscriptions):
-            where = f"{name}, line {one.line}"
-            broker = self.broker(one.broker, where) if one.broker else self.brokers[0]
+        phase = []
+        for number, item in enumerate(file.subscriptions):
+            where = f"{name}, line {item.line}"
+            broker = self.broker(item.broker, where) if item.broker else self.brokers[0]
             try:
-                pattern = Pattern.parse(one.xpath, one.namespaces)
+                pattern = Pattern.parse(item.xpath, item.namespaces)
             except PatternError as error:
                 raise UsageError(f"{where}: {error}") from None
-            taken = self.names.subscription(broker)
-            self.names.subscriptions[str(one.id)] = broker, taken
+            subscription = self.ids.subscription(broker)
+            self.ids.subscriptions[str(item.id)] = broker, subscription
             at = number * self.scenario.workload.subscribe_every
-            subscriber = one.subscriber or str(one.id)
-            scene.append(ClientEvent(at, broker, Subscribe(taken, subscriber, pattern)))
-        return tuple(scene)
+            subscriber = item.subscriber or str(item.id)
+            phase.append(ClientEvent(at, broker, Subscribe(subscription, subscriber, pattern)))
+        return tuple(phase)
 
-    # Who publishes what.
+    # Publications.
 
     @cached_property
     def publishers(self) -> tuple[Publisher, ...]:
-        """Who publishes, where, and what."""
-        workload, die = self.scenario.workload, self.die("publishers")
+        """The publishers, each with its broker and kinds of documents."""
+        workload, rng = self.scenario.workload, self.rng_for("publishers")
         if workload.publishers_at == ("random",):
             number = workload.publishers or 1
             many = number > len(self.brokers)
-            at = die.choices(self.brokers, k=number) if many else die.sample(self.brokers, number)
+            at = rng.choices(self.brokers, k=number) if many else rng.sample(self.brokers, number)
         else:
             places = self.places(workload.publishers_at, "publishers_at")
             at = list(islice(cycle(places), workload.publishers or len(places)))
         return tuple(
-            Publisher(f"publisher {number}", broker, _some(workload.dtds, workload.publishes, die))
+            Publisher(f"publisher {number}", broker, _some(workload.dtds, workload.publishes, rng))
             for number, broker in enumerate(at, start=1)
         )
 
     def advertisements(self) -> Phase:
-        """What the publishers promise before they begin."""
+        """What the publishers advertise before they begin."""
         workload = self.scenario.workload
         if not workload.advertise:
             return ()
@@ -262,14 +262,14 @@ class ScheduleGenerator:
             ClientEvent(
                 0.0,
                 publisher.broker,
-                Advertise(self.names.advertisement(publisher.broker), publisher.name, promise),
+                Advertise(self.ids.advertisement(publisher.broker), publisher.name, advertisement),
             )
             for publisher in self.publishers
-            for promise in self._promises(publisher)
+            for advertisement in self._advertisements_of(publisher)
         )
 
     def advertisement(self, kind: str) -> Advertisement:
-        """What documents of a kind can have."""
+        """The advertisement of a kind of documents."""
         if kind not in self._advertised:
             self._advertised[kind] = Advertisement.of_schema(self.schema(kind))
         return self._advertised[kind]
@@ -278,7 +278,7 @@ class ScheduleGenerator:
     def _advertised(self) -> dict[str, Advertisement]:
         return {}
 
-    def _promises(self, publisher: Publisher) -> list[Advertisement]:
+    def _advertisements_of(self, publisher: Publisher) -> list[Advertisement]:
         if not self._read_documents:
             return [self.advertisement(kind) for kind in publisher.kinds]
         readable = []
@@ -322,12 +322,12 @@ class ScheduleGenerator:
         return documents
 
     def _drawn_documents(self) -> Iterator[tuple[Publisher, str, bytes]]:
-        workload, die = self.scenario.workload, self.die("documents")
+        workload, rng = self.scenario.workload, self.rng_for("documents")
         options: dict[str, Any] = dict(workload.document_options)
         drawing: dict[str, Iterator[bytes]] = {
             kind: generate_documents(
                 self.schema(kind),
-                rng=self.die(f"documents of {kind}"),
+                rng=self.rng_for(f"documents of {kind}"),
                 count=workload.documents,
                 vocabulary=self._vocabulary,
                 **options,
@@ -335,26 +335,26 @@ class ScheduleGenerator:
             for kind in workload.dtds
         }
         digits = len(str(workload.documents))
-        turns = zip(range(1, workload.documents + 1), cycle(self.publishers), strict=False)
-        for number, publisher in turns:
-            kind = die.choice(publisher.kinds)
+        numbered = zip(range(1, workload.documents + 1), cycle(self.publishers), strict=False)
+        for number, publisher in numbered:
+            kind = rng.choice(publisher.kinds)
             yield publisher, f"document {number:0{digits}}", next(drawing[kind])
 
     def _times(self, number: int) -> list[float]:
-        """When the documents are handed in, counted from the beginning of the schedule."""
+        """The times of the documents, counted from the beginning of the schedule."""
         workload = self.scenario.workload
         if workload.publish_times is not None:
             if len(workload.publish_times) != number:
-                given = len(workload.publish_times)
+                count = len(workload.publish_times)
                 raise UsageError(
-                    f"{self._where}: publish_times has {given:,} times for {number:,} documents"
+                    f"{self._where}: publish_times has {count:,} times for {number:,} documents"
                 )
             return list(workload.publish_times)
         if workload.publish_rate is None:
             return [place * workload.publish_every for place in range(number)]
-        die, now, times = self.die("times of documents"), 0.0, []
+        rng, now, times = self.rng_for("times of documents"), 0.0, []
         for _ in range(number):
-            now += die.expovariate(workload.publish_rate)
+            now += rng.expovariate(workload.publish_rate)
             times.append(now)
         return times
 
@@ -363,9 +363,9 @@ class ScheduleGenerator:
         return Vocabulary(numbers=self.scenario.workload.numbers)
 
 
-def _some(kinds: tuple[str, ...], number: int | None, die: Random) -> tuple[str, ...]:
-    """So many of the kinds, drawn at random and in the order given; all, if nothing is said."""
+def _some(kinds: tuple[str, ...], number: int | None, rng: Random) -> tuple[str, ...]:
+    """So many of the kinds, drawn at random and in the order given; all of them for None."""
     if number is None or number >= len(kinds):
         return kinds
-    drawn = set(die.sample(kinds, number))
+    drawn = set(rng.sample(kinds, number))
     return tuple(kind for kind in kinds if kind in drawn)

@@ -3,7 +3,7 @@
 Seven tables, none of which need be there but the first::
 
     [topology]                     generate = "binary-tree", or file = "net.toml", or brokers, links
-    [workload]                     who asks for what, who publishes what, where and when
+    [workload]                     subscriptions and publications, where and when
     [strategy]                     name = "covering", and the options of that strategy
     [cost]                         how long a broker is busy with what comes to it
     [churn]                        clients that come and go, links that are lost and return
@@ -12,7 +12,7 @@ Seven tables, none of which need be there but the first::
 
 What is not given has a default, or is drawn from the seed. :attr:`Scenario.options` has all of it
 as it is in effect, and is a scenario again. A key that does not exist, or a value that cannot be
-meant, is a UsageError that says where.
+meant, is a UsageError that names the place.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SCENARIO_BYTES_MAX: Final = 4 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Who asks for what, and who publishes what."""
+    """Subscriptions and publications."""
 
     dtds: tuple[str, ...] = ("news",)
     """Kinds of documents: DTDs that come with Twigcast, or files."""
@@ -241,7 +241,7 @@ def _pattern_shape(keys: Keys) -> PatternShape:
 
 
 def _document_options(keys: Keys) -> Mapping[str, Any]:
-    """What ``generate_documents`` is told; what is not given is as usual there."""
+    """Options of ``generate_documents``; those that are missing have its defaults."""
     usual = {key: each.default for key, each in signature(generate_documents).parameters.items()}
     options: dict[str, Any] = {
         "elements": keys.whole("elements", usual["elements"], least=1),

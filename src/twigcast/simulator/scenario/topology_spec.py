@@ -88,7 +88,7 @@ class NetworkPlan:
 
 
 def read_network_plan(keys: Keys, folder: Path) -> NetworkPlan:
-    """What the table ``[topology]`` says; UsageError if it makes no sense."""
+    """The network of the table ``[topology]``; UsageError if it makes no sense."""
     plan = _plan(keys, folder)
     plan = replace(plan, bandwidth_mbps=keys.number_or_none("bandwidth_mbps", least=1e-9))
     keys.end()
@@ -96,9 +96,9 @@ def read_network_plan(keys: Keys, folder: Path) -> NetworkPlan:
 
 
 def _plan(keys: Keys, folder: Path) -> NetworkPlan:
-    ways = [key for key in ("links", "file", "generate") if key in keys]
-    if len(ways) > 1:
-        raise UsageError(f"{keys.where}: {' and '.join(ways)} exclude each other; take one")
+    sources = [key for key in ("links", "file", "generate") if key in keys]
+    if len(sources) > 1:
+        raise UsageError(f"{keys.where}: {' and '.join(sources)} exclude each other; take one")
     if "file" in keys:
         return NetworkPlan(read_topology(folder / keys.needed("file")))
     if "generate" in keys:
