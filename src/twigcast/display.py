@@ -1,4 +1,4 @@
-"""How values show themselves: numbers for the eye, and tables for notebooks.
+"""Display of values: numbers for the eye, and tables for notebooks.
 
 A notebook shows what ``_repr_html_`` returns. Names and values come from strangers, so every cell
 is escaped here, in one place, and a table has a bounded number of rows.

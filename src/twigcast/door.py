@@ -1,8 +1,8 @@
-"""Where errors leave Twigcast.
+"""Doors: the public entrances, which only errors of Twigcast leave.
 
-One :class:`door` stands at each public entrance: of the library, a router, a worker, the command
-line. None stands further in, so that what failed is told once, and nothing that a caller inside
-could have handled is hidden from it.
+One :class:`door` stands at each: of the library, a router, a worker, the command line. None stands
+further in, so that a failure is reported once, and nothing that a caller inside could have handled
+is hidden from it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class door(ContextDecorator):  # noqa: N801  # a verb's manners: it stands behind `with` and `@`
-    """Where errors leave Twigcast: nothing but a :class:`TwigcastError` gets through.
+    """A public entrance: nothing but a :class:`TwigcastError` gets out.
 
     Whatever else was raised inside becomes an :class:`InternalError` with its cause. ``doing`` is
     the beginning of the sentence: what failed. Warnings that the caller made errors of stay what
@@ -64,10 +64,10 @@ Twigcast: please report it, with the input
                 try:
                     return (yield from function(*args, **named))
                 except Exception as error:
-                    told = self._told(error, function, args, named)
-                    if told is error:
+                    outgoing = self._outgoing(error, function, args, named)
+                    if outgoing is error:
                         raise
-                    raise told from _cause(error)
+                    raise outgoing from _cause(error)
 
             return cast("_Function", giving)
 
@@ -80,21 +80,21 @@ Twigcast: please report it, with the input
                 trace = error.__traceback__
                 if isinstance(error, TypeError) and (trace is None or trace.tb_next is None):
                     raise  # The function was never entered: the call does not fit it.
-                told = self._told(error, function, args, named)
-                if told is error:
+                outgoing = self._outgoing(error, function, args, named)
+                if outgoing is error:
                     raise
-                raise told from _cause(error)
+                raise outgoing from _cause(error)
 
         return cast("_Function", guarded)
 
-    def _told(
+    def _outgoing(
         self,
         error: Exception,
         function: Callable[..., Any],
         args: tuple[object, ...],
         named: dict[str, object],
     ) -> Exception:
-        """What a caller is told of a failure: the same, its own slip, or that it is ours."""
+        """The error that the caller gets: the same, its own slip, or one of ours."""
         if isinstance(error, _MAY_LEAVE) and not isinstance(error, InternalError):
             return error
         # An InternalError is of an entrance that this one has called.

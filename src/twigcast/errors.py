@@ -1,7 +1,7 @@
-"""What can go wrong, told by whose fault it is.
+"""The errors of Twigcast, by whose fault they are.
 
 Every error that Twigcast raises on purpose derives from :class:`TwigcastError`, so a caller
-can fence off the whole library with one ``except``. Below it the children say who should act:
+can fence off the whole library with one ``except``. Its children name those who should act:
 the author of an expression (:class:`PatternError`), of a document (:class:`DocumentError`), of
 a schema (:class:`SchemaError`), the far broker (:class:`ProtocolError`), or the program that called
 us (:class:`UsageError`). Whatever is refused for its size is also a :class:`LimitError` that names
@@ -9,7 +9,7 @@ the limit. What nobody foresaw is an :class:`InternalError` (:mod:`twigcast.door
 
 A text is a short conversation: what, where, what to do. It is one line, whatever a stranger called
 a document: control characters are spelled out. The parts are fields as well, as they came, so that
-a table or a user interface need not take the sentence apart again. Broken promises inside Twigcast
+a table or a user interface need not take the sentence apart again. Broken invariants of Twigcast
 are assertions, not errors.
 """
 
@@ -37,14 +37,14 @@ _TEXT_SHOWN_MAX = 120
 """How much of a long expression an error repeats: enough to recognise it, short enough to read."""
 
 _REASON_SHOWN_MAX = 500
-"""How much a stranger may make us say about what they sent."""
+"""Characters of a stranger's text that an error repeats."""
 
 
 class TwigcastError(Exception):
     """The base of every error raised on purpose. Its text is one line (:func:`one_line`)."""
 
-    def __init__(self, *told: object) -> None:
-        super().__init__(*(one_line(one) if isinstance(one, str) else one for one in told))
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(one_line(arg) if isinstance(arg, str) else arg for arg in args))
 
 
 class LimitError(TwigcastError):
@@ -214,7 +214,7 @@ the input
 
     def __init__(self, doing: str, cause: BaseException) -> None:
         self.doing = doing
-        self.cause = _told(cause)
+        self.cause = _in_one_line(cause)
         advice = "the machine has no memory left for it"
         if not isinstance(cause, MemoryError):
             advice = "this is a bug in Twigcast: please report it, with the input"
@@ -243,12 +243,12 @@ def _shown(text: str) -> str:
     return repr(text)
 
 
-def _told(error: BaseException) -> str:
+def _in_one_line(error: BaseException) -> str:
     """An exception in one line, whatever its text holds."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001 (its text is a stranger's code, and may fail as well)
-        text = "its text cannot be told"
+        text = "its text cannot be read"
     text = one_line(text[: _REASON_SHOWN_MAX + 1])
     if len(text) > _REASON_SHOWN_MAX:
         text = text[:_REASON_SHOWN_MAX] + "…"

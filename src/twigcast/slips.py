@@ -1,12 +1,12 @@
 """Callers' slips: an argument that is not what the signature asks for.
 
-A signature says which values a function takes. Mypy holds our own code to it; a caller's program
-may have no such check, and then something deep inside fails, with an exception that tells nothing
-of the call. So whoever has caught one (:mod:`twigcast.door`) asks here whether an argument was the
-reason. Nothing is asked as long as all goes well.
+Mypy holds our own code to its signatures. A caller's program may have no such check, and then
+something deep inside fails, with an exception that does not mention the call. So whoever has caught
+one (:mod:`twigcast.door`) looks here whether an argument was the reason. As long as all goes well,
+nothing is checked.
 
-What a signature cannot say, such as how large a number may be, is checked at once: the checks for
-numbers, and for the fields of limits and options, are here as well.
+What a signature cannot express, such as how large a number may be, is checked at once: the checks
+for numbers, and for the fields of limits and options, are here as well.
 
     >>> def added(id: int, names: Collection[str] = ()) -> None: ...
     >>> first_slip(added, (1,), {"names": ["a", None]})
@@ -58,7 +58,7 @@ _WHOLE_MAX: Final = 2**63 - 1
 def first_slip(
     function: Callable[..., Any], given: tuple[object, ...], named: Mapping[str, object]
 ) -> str | None:
-    """The first argument that is not what the function's signature says, in words."""
+    """A sentence on the first argument that does not fit the function's signature."""
     signature = inspect.signature(function)
     names = _Names(getattr(function, "__globals__", {}))
     for name, value in signature.bind(*given, **named).arguments.items():
@@ -74,7 +74,7 @@ def first_slip(
 
 
 class _Names(dict[str, object]):
-    """What the names in annotations stand for; anything, if only type checkers are told."""
+    """What the names in annotations stand for; anything, if only type checkers know them."""
 
     def __init__(self, known: Mapping[str, object]) -> None:
         super().__init__({**vars(builtins), **known})
@@ -85,15 +85,15 @@ class _Names(dict[str, object]):
 
 def _hint(annotation: object, names: _Names) -> object:
     """The type that an annotation stands for; anything, if that cannot be found out."""
-    told = SimpleNamespace(__annotations__={"it": annotation})
+    holder = SimpleNamespace(__annotations__={"it": annotation})
     try:
-        return get_type_hints(told, {}, names)["it"]
+        return get_type_hints(holder, {}, names)["it"]
     except (NameError, AttributeError, TypeError):  # such as pa.Array, where pa is no module here
         return Any
 
 
 def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401  # There is no type of types.
-    """Whether a value is of a type, as far as can be told without using it up."""
+    """Whether a value is of a type, as far as can be seen without using it up."""
     if isinstance(hint, NewType):
         return _fits(value, hint.__supertype__)
     if isinstance(hint, TypeVar):
@@ -132,21 +132,23 @@ def _holds(value: object, kind: object, inside: tuple[Any, ...]) -> bool:
         return False  # What cannot be read is no collection: a view that was released, say.
 
 
-def drawn(given: Iterable[_Item]) -> Iterator[_Item]:
-    """What a caller's iterator gives; what it raises is the caller's own (:func:`is_callers`)."""
+def caller_items(given: Iterable[_Item]) -> Iterator[_Item]:
+    """The items of a caller's iterator; what it raises is the caller's own (:func:`is_callers`)."""
     yield from given
 
 
-def asked(function: Callable[_Taken, _Item], *given: _Taken.args, **named: _Taken.kwargs) -> _Item:
-    """What a caller's function answers; what it raises is the caller's own."""
+def caller_result(
+    function: Callable[_Taken, _Item], *given: _Taken.args, **named: _Taken.kwargs
+) -> _Item:
+    """The result of a caller's function; what it raises is the caller's own."""
     return function(*given, **named)
 
 
 def is_callers(error: BaseException) -> bool:
     """Whether an exception was raised by code that the caller had handed in.
 
-    The last that we had to do with it was to draw from an iterator or to ask a function. If that
-    was our own after all, there are more of our frames behind.
+    Then our last frame draws from an iterator or calls a function. If these were our own after all,
+    there are more of our frames behind.
     """
     last, trace = None, error.__traceback__
     while trace is not None:
@@ -154,7 +156,7 @@ def is_callers(error: BaseException) -> bool:
         if str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
             last = frame.f_code
         trace = trace.tb_next
-    return last in {drawn.__code__, asked.__code__}
+    return last in {caller_items.__code__, caller_result.__code__}
 
 
 def each_of(given: Iterable[_Item], kind: type | UnionType, what: str) -> Iterator[_Item]:
@@ -164,7 +166,7 @@ def each_of(given: Iterable[_Item], kind: type | UnionType, what: str) -> Iterat
     Traceback (most recent call last):
     twigcast.errors.UsageError: names are texts, and number 2 is 5
     """
-    for number, one in enumerate(drawn(given), 1):
+    for number, one in enumerate(caller_items(given), 1):
         if not isinstance(one, kind):
             raise UsageError(f"{what}, and number {number:,} is {shown(one)}")
         yield one

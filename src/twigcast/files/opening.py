@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from twigcast.errors import UsageError
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -45,7 +45,7 @@ def checked_path(path: object, what: str) -> str:
     twigcast.errors.UsageError: the path of a topology is empty; "." is the folder you are in
     """
     try:
-        text = asked(os.fspath, path)  # type: ignore[arg-type]
+        text = caller_result(os.fspath, path)  # type: ignore[arg-type]
     except TypeError:  # no path, or one that gives no text
         text = None
     if not isinstance(text, str):

@@ -1,4 +1,4 @@
-"""What a short program takes hold of: the matcher and the network, with files in their reach.
+"""The matcher and the network for short programs, which take paths of files.
 
 The rooms below do no I/O. Here the same matcher takes paths of documents and files of rules, and
 the same network takes the path of a topology file. ``twigcast.Matcher``, ``twigcast.Network`` and

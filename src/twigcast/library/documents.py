@@ -14,7 +14,7 @@ from typing import BinaryIO
 from twigcast.display import printable, shortened
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language.document.content import Content, Source, content_of
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 
 __all__ = ["NAME_CHARACTERS_MAX", "opened", "path_of"]
 
@@ -34,7 +34,7 @@ def path_of(source: object) -> str | None:
     if not isinstance(source, os.PathLike):
         return None
     try:
-        return os.fsdecode(asked(os.fspath, source))
+        return os.fsdecode(caller_result(os.fspath, source))
     except TypeError:  # It says that it is a path, and gives no text.
         kind = type(source).__name__
         raise UsageError(f"the path of a document is text or a pathlib.Path, not {kind}") from None

@@ -1,4 +1,4 @@
-"""Why a document matches, where documents may be given by their paths."""
+"""Explanations of matches, with documents that may be given by their paths."""
 
 from __future__ import annotations
 

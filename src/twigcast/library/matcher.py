@@ -13,7 +13,7 @@ from twigcast.library.documents import opened
 from twigcast.matching import Matcher as CoreMatcher
 from twigcast.matching.lazy_document import Unread
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 
 if TYPE_CHECKING:
     import os
@@ -81,7 +81,7 @@ class Matcher(CoreMatcher):
 
         if errors not in ("raise", "skip"):
             raise UsageError(f"errors is 'raise' or 'skip', not {errors!r}")
-        matcher = asked(
+        matcher = caller_result(
             cls,
             engine=engine,
             limits=limits,
@@ -123,16 +123,16 @@ def _rejection(
     path: str | os.PathLike[str], file: SubscriptionFile, rejected: list[Rejected]
 ) -> UsageError:
     total = len(file.subscriptions) + len(file.rejected)
-    told = [
+    lines = [
         f"line {one.line}"
         + (f", column {one.column}" if one.column is not None else "")
         + f": {one.reason}"
         for one in rejected[:_REJECTED_SHOWN_MAX]
     ]
-    more = len(rejected) - len(told)
+    more = len(rejected) - len(lines)
     if more:
-        told.append(f"and {more:,} more")
+        lines.append(f"and {more:,} more")
     return UsageError(
-        f"{path}: {len(rejected):,} of {counted(total, 'line')} refused: {'; '.join(told)}; mend "
+        f"{path}: {len(rejected):,} of {counted(total, 'line')} refused: {'; '.join(lines)}; mend "
         "them, or leave them out with errors='skip'"
     )

@@ -43,7 +43,7 @@ from twigcast.matching.lazy_document import Unread
 from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.matching.streaming.engine import StreamingEngine
 from twigcast.matching.streaming.positions import PositionedResult
-from twigcast.slips import asked, check_whole, drawn
+from twigcast.slips import caller_items, caller_result, check_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -245,7 +245,7 @@ class Matcher(Copied):
         """
         check_whole(threads, "threads")
         if isinstance(skip, Iterator):
-            skip = tuple(drawn(skip))  # It can be read but once, and each row asks.
+            skip = tuple(caller_items(skip))  # It can be read but once, and each row asks.
 
         @door("matching a document")
         def decide(value: pa.Scalar[Any]) -> Decision | None:
@@ -335,7 +335,7 @@ class Matcher(Copied):
         Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
         """
         witness = BindingFinder(self._read(document))
-        return {one: witness.bindings(self._held(one)) for one in drawn(ids)}
+        return {one: witness.bindings(self._held(one)) for one in caller_items(ids)}
 
     @door("counting")
     def statistics(self) -> MatcherStatistics:
@@ -383,7 +383,7 @@ class Matcher(Copied):
         that can be written to is refused. It is for that engine only. Limits are not written: give
         those that are to hold from here on.
         """
-        matcher = asked(
+        matcher = caller_result(
             cls,
             engine=engine,
             limits=limits,

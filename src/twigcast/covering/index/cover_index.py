@@ -46,7 +46,7 @@ from twigcast.display import counted, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
-from twigcast.slips import asked, check_whole
+from twigcast.slips import caller_result, check_whole
 
 CoverEngine: TypeAlias = Literal["auto", "native", "python"]
 
@@ -135,7 +135,7 @@ class CoverIndex(Copied):
 
     def _insert(self, pattern: Pattern, first_id: int) -> int:
         compiled = (
-            asked(self._compiled_of, pattern)
+            caller_result(self._compiled_of, pattern)
             if self._compiled_of
             else compiled_form(pattern.condition)
         )
@@ -247,7 +247,7 @@ class CoverIndex(Copied):
     def _covering(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
         if own is None and self._compiled_of:
-            narrower = asked(self._compiled_of, pattern)
+            narrower = caller_result(self._compiled_of, pattern)
         elif own is None:
             targets = tuple(map(_without_masks, narrower_twigs(pattern.condition)))
             narrower = CompiledPattern(pattern.condition, (), targets)
@@ -266,7 +266,7 @@ class CoverIndex(Copied):
     def _covered(self, pattern: Pattern) -> list[int]:
         own = self._numbers.get(pattern)
         if own is None and self._compiled_of:
-            wider = asked(self._compiled_of, pattern)
+            wider = caller_result(self._compiled_of, pattern)
         elif own is None:
             wider = CompiledPattern(pattern.condition, wider_twigs(pattern.condition), ())
         else:

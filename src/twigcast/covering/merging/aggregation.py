@@ -74,7 +74,7 @@ from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition.model import ANY_ELEMENT, AtDocument, Label, Reach
-from twigcast.slips import drawn
+from twigcast.slips import caller_items
 
 _PART_MAX: Final = 2
 """Steps that rule 3 replaces by ``//`` here: no degree measures what longer parts would lose."""
@@ -163,7 +163,9 @@ def aggregate(
 
 
 def _distinct(patterns: Iterable[Pattern | str]) -> list[Pattern]:
-    parsed = {one if isinstance(one, Pattern) else Pattern.parse(one) for one in drawn(patterns)}
+    parsed = {
+        one if isinstance(one, Pattern) else Pattern.parse(one) for one in caller_items(patterns)
+    }
     return sorted(parsed, key=lambda pattern: pattern.text)
 
 

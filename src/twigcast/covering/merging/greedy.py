@@ -63,7 +63,7 @@ from twigcast.door import door
 from twigcast.errors import SchemaLimitError, UsageError
 from twigcast.language import Pattern, Schema
 from twigcast.language.condition.model import Label, Reach
-from twigcast.slips import drawn
+from twigcast.slips import caller_items
 
 MERGE_STEPS_MAX: Final = 20_000_000
 """Labels followed to count degrees in one call of :func:`merge`: some twenty seconds, as 10,000
@@ -114,7 +114,7 @@ def merge(
         raise UsageError(f"a degree lies in 0 … 1, not at {shown(degree)}")
     distinct = {
         pattern if isinstance(pattern, Pattern) else Pattern.parse(pattern)
-        for pattern in drawn(patterns)
+        for pattern in caller_items(patterns)
     }
     originals = sorted(distinct, key=lambda pattern: pattern.text)
     paths = paths_of(schema) if isinstance(schema, Schema) else schema

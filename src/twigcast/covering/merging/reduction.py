@@ -30,7 +30,7 @@ from twigcast.covering.merging.spine import steps_of
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.language import Pattern, Schema
-from twigcast.slips import asked, drawn
+from twigcast.slips import caller_items, caller_result
 
 
 class Kept(NamedTuple):
@@ -84,12 +84,13 @@ def reduced(
         raise UsageError("merging needs a schema, by which degrees are counted")
     originals = list(
         dict.fromkeys(
-            one if isinstance(one, Pattern) else Pattern.parse(one) for one in drawn(patterns)
+            one if isinstance(one, Pattern) else Pattern.parse(one)
+            for one in caller_items(patterns)
         )
     )
 
     def report_progress(stage: str, done: int, total: int | None) -> None:
-        asked(report, stage, done, total)
+        caller_result(report, stage, done, total)
 
     report_progress("sorting patterns in", 0, len(originals))
     work = _Reducer(originals, engine, report_progress)

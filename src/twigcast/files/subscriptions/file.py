@@ -48,7 +48,7 @@ from twigcast.files.subscriptions.row_formats import (
     json_rows,
     text_rows,
 )
-from twigcast.slips import asked, check_fields, each_of
+from twigcast.slips import caller_result, check_fields, each_of
 
 SubscriptionId: TypeAlias = int | str
 Form: TypeAlias = Literal["text", "csv", "json"]
@@ -214,7 +214,7 @@ def compile_subscriptions(file: SubscriptionFile, add: Add) -> tuple[Rejected, .
     rejected: list[Rejected] = []
     for position, subscription in enumerate(file.subscriptions):
         try:
-            asked(add, position, subscription.xpath, subscription.namespaces)
+            caller_result(add, position, subscription.xpath, subscription.namespaces)
         except PatternError as error:
             rejected.append(
                 Rejected(

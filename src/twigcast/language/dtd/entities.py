@@ -32,7 +32,7 @@ from typing import Final, NoReturn, TypeAlias
 from twigcast.errors import SchemaError, SchemaLimitError
 from twigcast.language.dtd.limits import SchemaLimits
 from twigcast.language.dtd.module import NO_CHARACTER, absolute_id, decode_module
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 
 Resolve: TypeAlias = Callable[[str | None, str], bytes | None]
 """Maps the public and the system id of a module to its bytes, or to None if there is none."""
@@ -349,7 +349,7 @@ class Expansion:
         if key not in self._modules:
             if len(self._modules) + 1 >= self._limits.modules_max:
                 self._exceed("modules", "modules_max", len(self._modules) + 2)
-            content = asked(self._resolve, *key) if self._resolve else None
+            content = caller_result(self._resolve, *key) if self._resolve else None
             if content is None and _is_entity_set(entity.public_id):
                 content = b""
             if content is None:

@@ -17,7 +17,7 @@ from twigcast.display import shown
 from twigcast.errors import UsageError
 from twigcast.language.pattern import Pattern
 from twigcast.matching.interface.ids import Id
-from twigcast.slips import drawn
+from twigcast.slips import caller_items
 
 Namespaces: TypeAlias = Mapping[str, str]
 Expression: TypeAlias = str | Pattern
@@ -64,7 +64,7 @@ def rules_of(rules: Rules, engines: Iterable[str]) -> Iterator[Rule]:
         return
     if isinstance(rules, str | bytes | PathLike) or not isinstance(rules, Iterable):
         raise _no_rules(rules, engines)
-    for number, row in enumerate(drawn(rules), 1):
+    for number, row in enumerate(caller_items(rules), 1):
         if isinstance(row, str | Pattern):
             yield Rule(number, row)
         elif isinstance(row, tuple | list) and row and _is_expression(row[1:]):

@@ -38,7 +38,7 @@ from twigcast.routing.static.route_computation import (
 )
 from twigcast.routing.strategy import Strategy
 from twigcast.routing.topology.model import Tree
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 from twigcast.spark.plans.distribution import discard, located, share, shared_folder
 from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.session.progress import Progress
@@ -116,7 +116,7 @@ def compute_routes(  # noqa: PLR0917 - the order is that of the guide: where, ho
         store.add_sent(_sent(spark, plan, sweep_round))
         done += len(steps)
         if listener is not None:
-            asked(listener, Progress("routes", done, total))
+            caller_result(listener, Progress("routes", done, total))
     return store.routes()
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from pyspark.sql import SparkSession
 
-from twigcast.slips import asked
+from twigcast.slips import caller_result
 from twigcast.spark.session.failures import SPARK_FAILURES
 from twigcast.spark.session.session import is_connected_to
 
@@ -54,13 +54,13 @@ def watched(
         done = done if tasks is None else min(done, tasks)
         if done > reported:
             reported = done
-            asked(listener, Progress(stage, done, tasks))
+            caller_result(listener, Progress(stage, done, tasks))
 
-    asked(listener, Progress(stage, 0, tasks))
+    caller_result(listener, Progress(stage, 0, tasks))
     with (_listening if is_connected_to(spark) else _polling)(spark, report):
         yield
     total = reported if tasks is None else tasks
-    asked(listener, Progress(stage, total, total))
+    caller_result(listener, Progress(stage, total, total))
 
 
 @contextmanager
@@ -107,6 +107,6 @@ def reporter(listener: Listener | None) -> Callable[[str, int, int | None], None
 
     def report(stage: str, done: int, total: int | None) -> None:
         if listener is not None and (done % REPORT_EVERY == 0 or done == total):
-            asked(listener, Progress(stage, done, total))
+            caller_result(listener, Progress(stage, done, total))
 
     return report

@@ -39,7 +39,7 @@ from twigcast.files.documents.publications import (
 from twigcast.files.opening import checked_path
 from twigcast.files.subscriptions.row_formats import Row as FileRow
 from twigcast.language import LIBRARY_LIMITS, DocumentLimits
-from twigcast.slips import check_fields, drawn
+from twigcast.slips import caller_items, check_fields
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 from twigcast.spark.storage.batches import absolute, literally, local_path
 
@@ -131,10 +131,12 @@ def load_subscriptions(subscriptions: Subscriptions) -> SubscriptionFile:
         case DataFrame():
             return gather_subscriptions(_rows(subscriptions.collect()))
         case Mapping():
-            pairs = ({"id": name, "xpath": xpath} for name, xpath in drawn(subscriptions.items()))
+            pairs = (
+                {"id": name, "xpath": xpath} for name, xpath in caller_items(subscriptions.items())
+            )
             return gather_subscriptions(_rows(pairs))
         case Iterable() if not isinstance(subscriptions, bytes | bytearray | memoryview):
-            return gather_subscriptions(_rows(drawn(subscriptions)))
+            return gather_subscriptions(_rows(caller_items(subscriptions)))
     raise UsageError(
         f"subscriptions are a path, a list of expressions, a mapping from id to expression, "
         f"rows or a DataFrame, not a {type(subscriptions).__name__}"
