@@ -124,7 +124,7 @@ def with_ids(rows: pa.RecordBatch, codes: IdCodes) -> pa.RecordBatch:
         isinstance(one, str) for column in found.values() for row in column for one in row or ()
     )
     kind = pa.list_(pa.string() if has_texts else pa.int64())
-    told = {
+    columns = {
         name: pa.array(
             [
                 None if row is None else [str(one) if has_texts else one for one in row]
@@ -135,7 +135,7 @@ def with_ids(rows: pa.RecordBatch, codes: IdCodes) -> pa.RecordBatch:
         for name, column in found.items()
     }
     return pa.RecordBatch.from_arrays(
-        [told["matches"], rows.column("error"), told["undecided"]], names=rows.schema.names
+        [columns["matches"], rows.column("error"), columns["undecided"]], names=rows.schema.names
     )
 
 

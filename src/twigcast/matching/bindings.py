@@ -1,4 +1,4 @@
-"""What the wildcards of a match stand for.
+"""Bindings: the names that the wildcards of a match stand for.
 
 A wildcard is a ``*`` or a ``//``. In a document that matches, the one stands for a name, and the
 other for the names that were passed over, possibly none. Wildcards are counted from 1, from left
@@ -7,11 +7,11 @@ to right in the canonical text of the pattern.
     /*//c[.//@d]   in   <a><b><c><e d=''/></c></b></a>
      1 2    3           1: a    2: b    3: e
 
-A document can match in several ways. The one told is the first in document order: at each step the
-first node that leads to a match. Wildcards inside a negation, in the argument of a function and in
+A document can match in several ways. The first in document order counts: at each step the first
+node that leads to a match. Wildcards inside a negation, in the argument of a function and in
 alternatives that were not needed stand for nothing in particular.
 
-With these an upstream broker tells how a pattern was matched, and a downstream broker sees at once
+By these a downstream broker learns how a pattern was matched upstream, and sees at once
 which of its narrower patterns are matched too: the PS annotations of Piggyback (3.1.1 and 4.1).
 """
 
@@ -69,7 +69,7 @@ class BindingFinder:
         """
         if not pattern.exact:
             raise UsageError(f"libxml2 alone knows how {pattern.text} matches, and does not tell")
-        if not self._walk.asks(pattern.condition, None):
+        if not self._walk.holds_at(pattern.condition, None):
             return ()
         return tuple(self._bound(pattern.condition, None, 0))
 
@@ -80,7 +80,7 @@ class BindingFinder:
         match condition:
             case Exists(reach, label, where):
                 nodes = self._walk.reached(node, reach, label)
-                found = next(other for other in nodes if self._walk.asks(where, other))
+                found = next(other for other in nodes if self._walk.holds_at(where, other))
                 if reach is Reach.DESCENDANT:
                     before += 1
                     yield Binding(before, _between(node, found))
@@ -96,7 +96,7 @@ class BindingFinder:
                     before += wildcards_in(part)
             case AnyOf(parts):
                 for part in parts:
-                    if self._walk.asks(part, node):
+                    if self._walk.holds_at(part, node):
                         yield from self._bound(part, node, before)
                         return
                     before += wildcards_in(part)

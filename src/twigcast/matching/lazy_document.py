@@ -1,7 +1,7 @@
-"""A document that is read when somebody asks for its tree.
+"""A document that is parsed when its tree is first needed.
 
 The kernel reads bytes by itself, many times faster than a tree can be built; only what it is not
-sure of, and what only libxml2 can decide, needs the tree. The other engines ask for it at once.
+sure of, and what only libxml2 can decide, needs the tree. The other engines need it at once.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class Matcher(Copied):
         try:
             pattern = self._pattern(xpath, namespaces)
         except TwigcastError:
-            self._check_free(id)  # A mistake of the id is told first.
+            self._check_free(id)  # A mistake of the id is reported first.
             raise
         with self._changing:
             code = self._check_free(id)
@@ -157,7 +157,7 @@ class Matcher(Copied):
 
     @door("matching a document")
     def decide(self, document: Source | Document, skip: Collection[Id] = ()) -> Decision:
-        """The same, with the subscriptions that were too costly to decide told apart.
+        """The same, with the subscriptions that were too costly to decide listed apart.
 
         >>> Matcher(["//price", "//cost"]).decide(b"<trade><cost/></trade>")
         Decision(matches=(2,), undecided=())
@@ -266,13 +266,13 @@ class Matcher(Copied):
                     )
             except InternalError:
                 # Whichever document it was, the others are answered one by one.
-                return self._in_turn(documents, decide)
+                return self._one_by_one(documents, decide)
             self._tally.add(documents=len(documents) - alone)
         else:
-            return self._in_turn(documents, decide)
+            return self._one_by_one(documents, decide)
         return batch.with_ids(rows, self._codes) if self._codes.in_use else rows
 
-    def _in_turn(
+    def _one_by_one(
         self, documents: pa.Array[Any], decide: Callable[[pa.Scalar[Any]], Decision | None]
     ) -> pa.RecordBatch:
         rows = batch.decided_rows(documents, decide)
@@ -314,7 +314,7 @@ class Matcher(Copied):
     def watch(
         self, id: Id, xpath: str | Pattern, namespaces: Mapping[str, str] | None = None
     ) -> None:
-        """Have :meth:`follow` tell where a path of elements was seen last.
+        """Have :meth:`follow` report where a path of elements was seen last.
 
         Ids of paths are apart from those of subscriptions. Raises :class:`UsageError` if the
         expression is more than a path, or the id is taken.
@@ -335,7 +335,7 @@ class Matcher(Copied):
         Raises :class:`UsageError` for an id that is not there, or whose pattern is not exact.
         """
         witness = BindingFinder(self._read(document))
-        return {one: witness.bindings(self._held(one)) for one in caller_items(ids)}
+        return {one: witness.bindings(self._pattern_under(one)) for one in caller_items(ids)}
 
     @door("counting")
     def statistics(self) -> MatcherStatistics:
@@ -488,7 +488,7 @@ class Matcher(Copied):
                 return None
         return (written, {}) if isinstance(written, str) else written
 
-    def _held(self, id: Id) -> Pattern:
+    def _pattern_under(self, id: Id) -> Pattern:
         code = self._codes.code(id)
         try:
             return self._engine.patterns[code]  # type: ignore[index]
@@ -501,7 +501,9 @@ class Matcher(Copied):
         if code is None:
             check_id(id)
         elif code in self._engine.patterns:
-            raise UsageError(f"id {shown(id)} is taken by {self._held(id).text}; remove it first")
+            raise UsageError(
+                f"id {shown(id)} is taken by {self._pattern_under(id).text}; remove it first"
+            )
         return code
 
     def _forget(self, id: Id, code: int) -> None:

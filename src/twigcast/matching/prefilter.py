@@ -1,4 +1,4 @@
-"""Which patterns a document can match at all: the label prefilter.
+"""The label prefilter: the patterns whose labels a document has.
 
 A document without an element ``trade`` cannot match ``/feed/trade[@id]``. Each pattern is filed
 under one of the labels it requires, the one that the fewest others are filed under; a document

@@ -347,8 +347,8 @@ def test_stored_bytes_that_are_damaged_are_refused_or_harmless(data: st.DataObje
     except UsageError:
         return
     # Only what fills the gap between the two parts may be anything.
-    assert {one: again._held(one).text for one in range(len(MIXED))} == {
-        one: matcher._held(one).text for one in range(len(MIXED))
+    assert {one: again._pattern_under(one).text for one in range(len(MIXED))} == {
+        one: matcher._pattern_under(one).text for one in range(len(MIXED))
     }
 
 
@@ -410,7 +410,7 @@ def test_a_number_that_the_kernel_tells_is_the_number_that_was_written(text: str
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_a_number_beyond_all_others_can_be_told(sign: str) -> None:
     matcher = matcher_of((f"//a[. > {sign}{'9' * 400}]", f"//a[. < {sign}{'9' * 400}]"))
-    written = [matcher._held(number).text for number in range(2)]
+    written = [matcher._pattern_under(number).text for number in range(2)]
     content = b"<a>5</a>"
     assert matcher_of(written, "lxml").match(content) == matcher.match(content)
     assert matcher.bindings(content, [0, 1]) == matcher_of(written, "lxml").bindings(

@@ -5,7 +5,7 @@ everything. It stays in every test and every benchmark as the measure of the oth
 
 Per document: its labels select candidates (:mod:`~twigcast.matching.prefilter`); each distinct
 candidate pattern is evaluated once, however many subscriptions share it. Where the kernel is
-installed, it says which pairs are undecided, as it does for the engine ``native``; all others
+installed, it finds the pairs that are undecided, as it does for the engine ``native``; all others
 libxml2 decides, unless it could take seconds for one. Without the kernel the bounds are those of
 :mod:`~twigcast.matching.residual.libxml2`.
 
@@ -105,13 +105,13 @@ class LxmlEngine(RestorableEngine):
         )
 
     def statistics(self) -> EngineStatistics:
-        """The counters of the moment."""
+        """The counters as they are now."""
         return EngineStatistics(
             patterns=len(self._ids),
             residual=self._residual,
             unfiltered=self._index.unfiltered,
             candidates=self._residuals.decided,
-            by_libxml2=self._residuals.asked,
+            by_libxml2=self._residuals.by_libxml2,
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,

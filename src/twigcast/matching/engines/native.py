@@ -12,8 +12,8 @@ no more memory than the kernel's arrays. Three things are done here:
   decides (:mod:`~twigcast.matching.residual.libxml2`);
 - conditions and numbers are translated.
 
-This module alone imports the kernel; :data:`AVAILABLE` tells whether there is one. Where it is, the
-other engines have one beside them, which says what is undecided (:func:`beside`).
+This module alone imports the kernel; :data:`AVAILABLE` shows whether there is one. Where it is, the
+other engines have one beside them, which finds what is undecided (:func:`beside`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def version() -> str | None:
 
 
 def beside(*, cost_max: int, document_cost_max: int, limits: DocumentLimits) -> MakeKernel | None:
-    """What makes the kernel that another engine asks; None where it is not installed."""
+    """Makes the kernel beside another engine; None where it is not installed."""
     if not AVAILABLE:
         return None
     return partial(
@@ -198,14 +198,14 @@ class NativeEngine:
         there = self._index.remove(id)
         pattern = self._patterns.pop(id, None)
         if pattern is not None:
-            # Should another id ask for the same, it is compiled again.
+            # Should another id have the same pattern, it is compiled again.
             self._residuals.forget(pattern)
         return there
 
     @property
     def patterns(self) -> Mapping[int, Pattern]:
-        """The pattern under each id; an exact one is made anew from what the kernel tells."""
-        return self._told
+        """The pattern under each id; an exact one is rebuilt from the kernel's form."""
+        return self._patterns_view
 
     def ids_before(self, end: int) -> Sequence[int]:
         """The ids before this one."""
@@ -221,7 +221,7 @@ class NativeEngine:
         return self._residuals.completed(matches, held, document, undecided=undecided)
 
     def verdicts(self, document: Document, skip: Collection[int]) -> Verdicts:
-        """What the kernel says by itself."""
+        """The kernel's verdicts, without libxml2."""
         skipped = _ascending(skip)
         found = self._index.match(document.content, skipped)
         return Verdicts(*(found or self._index.match_events(list(_events(document)), skipped)))
@@ -303,14 +303,14 @@ class NativeEngine:
         return self._index.statistics()["in_rounds"] + self._residuals.costly_documents
 
     def statistics(self) -> NativeStatistics:
-        """The counters of the moment."""
+        """The counters as they are now."""
         counts = self._index.statistics()
         return NativeStatistics(
             patterns=counts["patterns"],
             residual=counts["residual"],
             unfiltered=counts["unfiltered"],
             candidates=counts["candidates"],
-            by_libxml2=self._residuals.asked,
+            by_libxml2=self._residuals.by_libxml2,
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
@@ -365,7 +365,7 @@ class NativeEngine:
 
     def _use(self, index: kernel.Index) -> None:
         self._index = index
-        self._told = _Patterns(index, self._patterns)
+        self._patterns_view = _Patterns(index, self._patterns)
 
     def _add_for_libxml2(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern by its necessary condition alone."""
@@ -481,7 +481,7 @@ def _named(
 
 
 def _prefix_of(attribute: str, element: _Element) -> str | None:
-    """The prefix of an attribute, which lxml does not tell where a namespace has several."""
+    """The prefix of an attribute, which lxml does not give where a namespace has several."""
     namespace, local = split_tag(attribute)
     if namespace == XML_NAMESPACE:
         return "xml"

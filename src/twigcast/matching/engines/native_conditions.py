@@ -1,6 +1,6 @@
 """Conditions back from the kernel, which keeps them as its own records.
 
-It tells a condition as nested tuples: the name of its form, then its parts in the order in which
+It gives a condition as nested tuples: the name of its form, then its parts in the order in which
 the classes of :mod:`twigcast.language.condition.model` have them.
 """
 
@@ -33,10 +33,10 @@ _BEYOND: Final = "1" + "0" * 309
 """More than the largest number of 64 bits, which libxml2 reads as infinity."""
 
 
-def condition_of(told: tuple[Any, ...]) -> Condition:
-    """The condition that the kernel tells."""
-    form, *parts = told
-    match form:
+def condition_of(form: tuple[Any, ...]) -> Condition:
+    """The condition of a kernel's form."""
+    name, *parts = form
+    match name:
         case "exists":
             far, label, where = parts
             return Exists(_reach(far=far), _label(label), condition_of(where))
@@ -64,13 +64,13 @@ def _reach(*, far: bool) -> Reach:
     return Reach.DESCENDANT if far else Reach.CHILD
 
 
-def _label(told: tuple[str, str | None, str | None]) -> Label:
-    kind, namespace, local = told
+def _label(form: tuple[str, str | None, str | None]) -> Label:
+    kind, namespace, local = form
     return Label(Kind(kind), namespace, local)
 
 
-def _test(told: Iterable[Any]) -> ValueTest:
-    operator, constant = told
+def _test(form: Iterable[Any]) -> ValueTest:
+    operator, constant = form
     if isinstance(constant, str):
         return ValueTest(Operator(operator), Literal(constant))
     return ValueTest(Operator(operator), Number(_written(constant)))

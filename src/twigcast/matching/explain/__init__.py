@@ -1,1 +1,1 @@
-"""Why a document matches or not, and which nodes made it match."""
+"""Explanations why a document matches or not, and the nodes that made it match."""

@@ -1,4 +1,4 @@
-"""Why a document matches, or the first thing that fails.
+"""Explanations: why a document matches, or the first thing that fails.
 
 A subscription that stays silent is the hardest kind of mistake to find: nothing is wrong, nothing
 comes. :func:`explain` follows the expression the way a person would: step by step from the left,
@@ -43,10 +43,10 @@ from twigcast.matching.residual.libxml2 import COST_MAX, DOCUMENT_COST_MAX
 from twigcast.slips import check_whole
 
 _PATIENCE: Final = 5
-"""A person asks rarely and can wait: so many times the work that matching may take."""
+"""Explanations are rare and may take longer: so many times the work that matching may take."""
 
 _OTHER_NODES: Final = re.compile(r"\b(?:text|comment|processing-instruction|node)\(")
-"""How an expression asks for nodes that are neither elements nor attributes."""
+"""Steps of expressions to nodes that are neither elements nor attributes."""
 
 _CONTEXT_NODE: Final = Path.relative((CONTEXT_NODE,))
 
@@ -153,16 +153,16 @@ def explain(
     if cost > _PATIENCE * residual_cost_max:
         reason = "the document is too large to follow the expression step by step"
         return Explanation(text, matches, reasons=(reason,))
-    story = Explainer(Probe(read, bound), bound)
-    (story.success if matches else story.failure)(expression, None)
+    explainer = Explainer(Probe(read, bound), bound)
+    (explainer.success if matches else explainer.failure)(expression, None)
     return Explanation(
         text,
         matches,
-        failed=story.failed,
-        place=story.place.path if story.place else None,
-        line=story.place.line if story.place else None,
-        reasons=tuple(story.reasons),
-        hints=tuple(dict.fromkeys(story.hints)),
+        failed=explainer.failed,
+        place=explainer.place.path if explainer.place else None,
+        line=explainer.place.line if explainer.place else None,
+        reasons=tuple(explainer.reasons),
+        hints=tuple(dict.fromkeys(explainer.hints)),
     )
 
 

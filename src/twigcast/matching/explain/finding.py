@@ -1,4 +1,4 @@
-"""What made a document match: the nodes, the operands, the values.
+"""Findings: the nodes, operands and values that made a document match.
 
 For each subscription that a document satisfies:
 
@@ -61,13 +61,13 @@ from twigcast.matching.residual.document_stats import sizes_of
 from twigcast.matching.residual.libxml2 import Residuals
 
 NODES_MAX: Final = 10
-"""Nodes of one path that are described; whether there are more is told."""
+"""Nodes of one path that are described; whether there are more is noted."""
 
 TEXT_CHARACTERS_MAX: Final = 200
 """Characters of a node's text, or of a value that is a text."""
 
 _LOOKING: Final = 30_000
-"""What a look at an expression costs whatever it says, in visits: reading it, estimating its cost,
+"""What a look at an expression costs whatever it is, in visits: reading it, estimating its cost,
 compiling it, and describing ten nodes take some 300 microseconds."""
 
 _WALKED: Final = 25
@@ -127,7 +127,7 @@ class Finding:
     """
 
     xpath: str
-    """The expression, or for a part what it says, written out."""
+    """The expression, or the part, written out."""
     kind: Literal["nodes", "and", "or", "value", "costly"]
     """``costly`` where it would have cost too much to find out more."""
     nodes: tuple[FoundNode, ...] = ()
@@ -142,16 +142,16 @@ class Finding:
     @door("writing a finding")
     def as_json(self) -> dict[str, object]:
         """The parts, for a program; JSON has no infinite number, so that is a text."""
-        told: dict[str, object] = {"xpath": self.xpath, "kind": self.kind}
+        fields: dict[str, object] = {"xpath": self.xpath, "kind": self.kind}
         if self.kind == "nodes":
             nodes = [{"path": one.path, "line": one.line, "text": one.text} for one in self.nodes]
-            told |= {"nodes": nodes, "more": self.more}
+            fields |= {"nodes": nodes, "more": self.more}
         elif self.parts:
-            told["parts"] = [part.as_json() for part in self.parts]
+            fields["parts"] = [part.as_json() for part in self.parts]
         elif self.kind == "value":
             infinite = isinstance(self.value, float) and isinf(self.value)
-            told["value"] = _value_text(self.value) if infinite else self.value
-        return told
+            fields["value"] = _value_text(self.value) if infinite else self.value
+        return fields
 
     def rows(self) -> Iterator[tuple[str, str, int | None, str]]:
         """Rows of a table: expression, path or kind of value, line, text or value."""
@@ -166,7 +166,7 @@ class Finding:
         elif self.kind == "costly":
             yield self.xpath, "too costly to find out more", None, ""
 
-    @door("telling what matched")
+    @door("finding what matched")
     def lines(self, indent: str = "") -> Iterator[str]:
         """The finding as lines of plain English."""
         shown = shortened(_one_line(self.xpath), TEXT_CHARACTERS_MAX)
@@ -251,7 +251,7 @@ class Finder:
         self._document = document
         self._cost_max = cost_max
         self._left: float = document_cost_max
-        """What all that is still asked for may cost."""
+        """What all that is still to be found may cost."""
         self._done: dict[tuple[str, tuple[tuple[str, str], ...]], Finding] = {}
         self._numbers: dict[_Element, tuple[int, bool]] = {}
         """Of an element its number among the siblings of its name, and whether it is the only."""
@@ -441,7 +441,7 @@ class _Look:
 
     def _described(self, node: Any) -> FoundNode | None:  # noqa: ANN401
         """An element, or for any other kind of node what lxml makes of it; None if costly."""
-        if isinstance(node, tuple):  # a namespace: lxml does not tell where it was found
+        if isinstance(node, tuple):  # a namespace: lxml does not know where it was found
             prefix, uri = node
             affordable = self._finder.affords(len(uri or "") * _COPIED)
             return FoundNode(f"namespace::{prefix or '*'}", None, uri or "") if affordable else None

@@ -1,4 +1,4 @@
-"""Looking around in a document: what an expression finds, and what is there instead.
+"""A probe of a document: what an expression finds, and what is there instead.
 
 The eyes of :mod:`twigcast.matching.explain.explain`. Everything found is described by a path to it
 and a line, so that a person can go and look.
@@ -37,8 +37,8 @@ _VALUE_SHOWN_MAX = 60
 """Of a long value the front is enough to recognise it."""
 
 
-class Found:
-    """A node that was found. What there is to say of it is worked out when asked."""
+class LocatedNode:
+    """A node that was found. Its path, line and value are worked out when needed."""
 
     def __init__(self, node: Any, spelled: Callable[[str], str]) -> None:  # noqa: ANN401
         # An element, or for attributes, texts and namespaces one of lxml's smart strings.
@@ -58,7 +58,7 @@ class Found:
         # A comment or processing instruction has a text; any other node is its own value.
         return _shown(str(getattr(self._node, "text", self._node)))
 
-    def is_node(self, other: Found) -> bool:
+    def is_node(self, other: LocatedNode) -> bool:
         """Whether both are the same node; of nodes that are not elements, one of the same path."""
         if self.element is None or other.element is None:
             return self.path == other.path
@@ -110,11 +110,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What is there instead of what was asked for."""
+    """What is there instead of what was wanted."""
 
     beside: tuple[str, ...]
     hints: tuple[str, ...]
-    place: Found | None
+    place: LocatedNode | None
 
 
 class Probe:
@@ -132,23 +132,23 @@ class Probe:
         """The name of the root element."""
         return self._spelled(str(self._root.tag))
 
-    def nodes(self, expression: Expression, here: Found | None) -> list[Found]:
+    def nodes(self, expression: Expression, context: LocatedNode | None) -> list[LocatedNode]:
         """The nodes of a node-set, in document order."""
-        return [Found(node, self._spelled) for node in self._evaluated(expression, here)]
+        return [LocatedNode(node, self._spelled) for node in self._evaluated(expression, context)]
 
-    def count(self, expression: Expression, here: Found | None) -> int:
+    def count(self, expression: Expression, context: LocatedNode | None) -> int:
         """How many nodes there are in a node-set, the document node among them."""
-        return int(self._evaluated(Call("count", (expression,)), here))
+        return int(self._evaluated(Call("count", (expression,)), context))
 
-    def holds(self, expression: Expression, here: Found | None) -> bool:
+    def holds(self, expression: Expression, context: LocatedNode | None) -> bool:
         """Whether the expression is true at a node (or at the document node)."""
-        return bool(self._evaluated(expression, here, "boolean"))
+        return bool(self._evaluated(expression, context, "boolean"))
 
-    def value(self, expression: Expression, here: Found | None) -> str:
+    def value(self, expression: Expression, context: LocatedNode | None) -> str:
         """The value of a string, number or boolean, as XPath would print it."""
-        return _shown(str(self._evaluated(expression, here, "string")))
+        return _shown(str(self._evaluated(expression, context, "string")))
 
-    def around(self, step: Step, reached: list[Found], *, below: bool) -> Around:
+    def around(self, step: Step, reached: list[LocatedNode], *, below: bool) -> Around:
         """What is where a step leads nowhere, and where its name occurs otherwise.
 
         The place is the first node that has the name in another namespace, if there is one.
@@ -157,11 +157,11 @@ class Probe:
         label = step_label(step)
         if label is None or label.local is None:
             return Around((), (), first)
-        for here in (reached[:_LOOKED_AT_MAX] if step.axis in _DOWNWARDS else ()) or (first,):
-            names = self._names(label.kind, step.axis, here, below=below)
+        for context in (reached[:_LOOKED_AT_MAX] if step.axis in _DOWNWARDS else ()) or (first,):
+            names = self._names(label.kind, step.axis, context, below=below)
             hints = tuple(self._other_namespaces(label, names))
             if hints:
-                return Around(self._beside(label, names, below=below), hints, here)
+                return Around(self._beside(label, names, below=below), hints, context)
         names = self._names(label.kind, step.axis, first, below=below)
         hints = tuple(self._elsewhere(label, names, is_said=below and not reached))
         return Around(self._beside(label, names, below=below), hints, first)
@@ -170,21 +170,23 @@ class Probe:
         mark = "@" if label.kind is Kind.ATTRIBUTE else ""
         return () if below else tuple(mark + self._spelled(name) for name in names)
 
-    def _names(self, kind: Kind, axis: Axis, here: Found | None, *, below: bool) -> list[str]:
+    def _names(
+        self, kind: Kind, axis: Axis, context: LocatedNode | None, *, below: bool
+    ) -> list[str]:
         """The names of the nodes among which the step looked."""
-        element = here.element if here else None
-        if here is not None and element is None:
+        element = context.element if context else None
+        if context is not None and element is None:
             return []
         if axis not in _DOWNWARDS:
             if element is None or below:
                 return []
-            found = self._evaluated(Path.relative((Step(axis, NameTest(None, None)),)), here)
+            found = self._evaluated(Path.relative((Step(axis, NameTest(None, None)),)), context)
             return list(dict.fromkeys(str(one.tag) for one in found if _is_element(one)))
         if kind is Kind.ATTRIBUTE and not below:
             return [str(key) for key in element.attrib] if element is not None else []
         if below and element is None:
             return self._tags(kind)
-        if here is None and not below and axis is Axis.CHILD:
+        if context is None and not below and axis is Axis.CHILD:
             return [str(self._root.tag)]
         start = self._root if element is None else element
         deep = below or axis is not Axis.CHILD
@@ -250,7 +252,9 @@ class Probe:
         doctype: Any = self._document.tree.docinfo
         return str(doctype.system_url or doctype.public_id or "") or None
 
-    def _evaluated(self, expression: Expression, here: Found | None, function: str = "") -> Any:  # noqa: ANN401  # What libxml2 gives depends on the expression.
+    def _evaluated(
+        self, expression: Expression, context: LocatedNode | None, function: str = ""
+    ) -> Any:  # noqa: ANN401  # What libxml2 gives depends on the expression.
         writer = Libxml2Writer()
         text, _ = writer.expression(expression)
         key = f"{function}({text})", *writer.namespaces.values()
@@ -259,7 +263,7 @@ class Probe:
             xpath = self._compiled[key] = etree.XPath(
                 key[0], namespaces=writer.namespaces, regexp=False, smart_strings=True
             )
-        start = here.element if here and here.element is not None else self._document.tree
+        start = context.element if context and context.element is not None else self._document.tree
         return xpath(start)
 
     def _spelled(self, tag: str) -> str:

@@ -1,4 +1,4 @@
-"""What there is to say of an expression and a document, sentence by sentence.
+"""The sentences of an explanation, for an expression and a document.
 
 A path is followed step by step until nothing is left, then its predicates one by one; of a
 predicate that no node passes, the node that comes closest is looked at. There, each part of a
@@ -39,7 +39,7 @@ from twigcast.language.xpath.syntax import (
     operands,
     type_of,
 )
-from twigcast.matching.explain.probe import Found, Probe
+from twigcast.matching.explain.probe import LocatedNode, Probe
 
 REASONS_MAX = 16
 """Sentences of one explanation; of hundreds of alternatives the first few show what is wrong."""
@@ -52,67 +52,69 @@ _CANDIDATES_MAX = 200
 _VALUES_SHOWN_MAX = 3
 _ALTERNATIVES_SHOWN_MAX = 8
 _PARTS_SHOWN_MAX = 6
-"""Paths within one comparison or call of which something is said."""
+"""Paths within one comparison or call that are explained."""
 
 _STEPS_TRIED_MAX = 8
-"""Steps of such a path that tell which node is closer; each is tried on every candidate."""
+"""Steps of such a path by which nodes are compared; each is tried on every candidate."""
 
 
 _ABOUT_NODES: Final = frozenset({"boolean", "count", "local-name", "name", "namespace-uri", "not"})
-"""The functions that do not ask for the values of nodes."""
+"""The functions that do not need the values of nodes."""
 
 
 @dataclass
 class Explainer:
-    """An explanation in the making. ``here`` is the node an expression is asked of."""
+    """An explanation in the making. ``context`` is the node an expression is evaluated at."""
 
     probe: Probe
     namespaces: Mapping[str, str]
     reasons: list[str] = field(default_factory=list)
     hints: list[str] = field(default_factory=list)
     failed: str | None = None
-    place: Found | None = None
+    place: LocatedNode | None = None
 
-    def success(self, expression: Expression, here: Found | None) -> None:
+    def success(self, expression: Expression, context: LocatedNode | None) -> None:
         """Tell where the expression is satisfied."""
         if type_of(expression) is Type.NODES:
-            found = self.probe.nodes(expression, here)
+            found = self.probe.nodes(expression, context)
             self.place = self.place or (found[0] if found else None)
-            number = self.probe.count(expression, here)
-            self._say(f"{_counted(number)} found" if found else "the document itself")
+            number = self.probe.count(expression, context)
+            self._add_reason(f"{_counted(number)} found" if found else "the document itself")
         elif isinstance(expression, Binary) and expression.operator in ("and", "or"):
             for side in like_operands(expression):
-                if not self._is_full() and self.probe.holds(side, here):
-                    self.success(side, here)
+                if not self._is_full() and self.probe.holds(side, context):
+                    self.success(side, context)
         else:
-            self._say(f"{self.written(expression)} holds")
+            self._add_reason(f"{self.written(expression)} holds")
 
-    def failure(self, expression: Expression, here: Found | None) -> None:
+    def failure(self, expression: Expression, context: LocatedNode | None) -> None:
         """Tell what the expression fails on."""
         if self._is_full():
             return
         match expression:
             case Path(absolute, steps):
-                self._path(Path(absolute, ()), steps, here)
+                self._path(Path(absolute, ()), steps, context)
             case Union(parts):
                 for part in parts:
-                    self.failure(part, here)
+                    self.failure(part, context)
             case Filter() | Chain() if (plain := as_path(expression)) != expression:
-                self.failure(plain, here)
-            case Filter(base) | Chain(base) if not self.probe.holds(base, here):
-                self.failure(base, here)
+                self.failure(plain, context)
+            case Filter(base) | Chain(base) if not self.probe.holds(base, context):
+                self.failure(base, context)
             case Filter(base, predicates):
-                self._filter(base, predicates, here)
+                self._filter(base, predicates, context)
             case Chain(base, steps):
-                self._path(base, steps, here)
+                self._path(base, steps, context)
             case _:
-                self._condition(expression, here)
+                self._condition(expression, context)
 
     # Paths.
 
-    def _path(self, base: Expression, steps: tuple[Step, ...], here: Found | None) -> None:
+    def _path(self, base: Expression, steps: tuple[Step, ...], context: LocatedNode | None) -> None:
         """Follow the steps from the base until nothing is left."""
-        reached = self.probe.nodes(base, here) if not isinstance(base, Path) else _only(base, here)
+        reached = (
+            self.probe.nodes(base, context) if not isinstance(base, Path) else _only(base, context)
+        )
         for end, step in enumerate(steps):
             if step == ANYWHERE_BELOW:
                 continue
@@ -120,34 +122,38 @@ class Explainer:
             for kept in range(len(step.predicates) + 1):
                 tried = Step(step.axis, step.test, step.predicates[:kept])
                 path = _longer(base, _with_step(steps[:end], tried))
-                found = self.probe.nodes(path, here)
+                found = self.probe.nodes(path, context)
                 # lxml has no object for the document node, so no nodes may still be that one.
-                if not found and not self.probe.holds(path, here):
+                if not found and not self.probe.holds(path, context):
                     if kept:
                         *passed, predicate = tried.predicates
                         last = Step(tried.axis, tried.test, tuple(passed))
                         nodes = _longer(base, _with_step(steps[:end], last))
-                        self._no_node(nodes, predicate, reached, here)
+                        self._no_node(nodes, predicate, reached, context)
                     else:
-                        self._no_step(before, tried, reached, here)
+                        self._no_step(before, tried, reached, context)
                     return
                 reached = found
         raise AssertionError("a path that fails has a step that fails")
 
     def _filter(
-        self, base: Expression, predicates: tuple[Expression, ...], here: Found | None
+        self, base: Expression, predicates: tuple[Expression, ...], context: LocatedNode | None
     ) -> None:
         """Apply the predicates of a parenthesis until nothing is left."""
         for kept in range(1, len(predicates) + 1):
-            if not self.probe.holds(Filter(base, predicates[:kept]), here):
+            if not self.probe.holds(Filter(base, predicates[:kept]), context):
                 nodes = Filter(base, predicates[: kept - 1]) if kept > 1 else base
-                reached = self.probe.nodes(nodes, here)
-                self._no_node(nodes, predicates[kept - 1], reached, here, in_parentheses=True)
+                reached = self.probe.nodes(nodes, context)
+                self._no_node(nodes, predicates[kept - 1], reached, context, in_parentheses=True)
                 return
         raise AssertionError("a filter that fails has a predicate that fails")
 
     def _no_step(
-        self, before: Expression, step: Step, reached: list[Found], here: Found | None
+        self,
+        before: Expression,
+        step: Step,
+        reached: list[LocatedNode],
+        context: LocatedNode | None,
     ) -> None:
         """No node is where a step leads to."""
         start, below = _without_descent(before)
@@ -156,20 +162,20 @@ class Explainer:
         beginning = isinstance(start, Path) and not start.steps
         if beginning and isinstance(start, Path) and not start.absolute:
             name = self.written(_longer(before, (step,)))
-            self._say(f"{name} is not{self._at(here)}")
+            self._add_reason(f"{name} is not{self._at(context)}")
         elif beginning and below:
-            self._say(f"step {name} finds nothing anywhere in the document")
+            self._add_reason(f"step {name} finds nothing anywhere in the document")
         elif beginning and step.axis is Axis.CHILD:
-            self._say(f"step {name} does not fit: the root element is {self.probe.root}")
+            self._add_reason(f"step {name} does not fit: the root element is {self.probe.root}")
         elif beginning:
-            self._say(f"step {name} leads nowhere from the document node")
+            self._add_reason(f"step {name} leads nowhere from the document node")
         else:
-            number = self.probe.count(start, here)
+            number = self.probe.count(start, context)
             nodes = _counted(number) if reached else "the document node"
             led = f"//{name}" if below else name
-            self._say(
+            self._add_reason(
                 f"step {led} leads nowhere from {nodes} reached by {self.written(start)}"
-                + self._elsewhere(here)
+                + self._elsewhere(context)
             )
         around = self.probe.around(step, reached, below=below)
         self.place = self.place or around.place
@@ -180,15 +186,15 @@ class Explainer:
             shown += f" and {more:,} other names" if more > 0 else ""
             where = "there is only " if not axis else f"{axis}only "
             end = self._elsewhere(around.place) if not axis else self._at(around.place)
-            self._say(f"{where}{shown}{end}")
+            self._add_reason(f"{where}{shown}{end}")
         self.hints += around.hints
 
     def _no_node(
         self,
         nodes: Expression,
         predicate: Expression,
-        reached: list[Found],
-        here: Found | None,
+        reached: list[LocatedNode],
+        context: LocatedNode | None,
         *,
         in_parentheses: bool = False,
     ) -> None:
@@ -198,11 +204,11 @@ class Explainer:
         if in_parentheses and not isinstance(nodes, Filter):
             written_nodes = f"({written_nodes})"  # All of them are counted in one row.
         self.failed = self.failed or written
-        number = self.probe.count(nodes, here)
+        number = self.probe.count(nodes, context)
         counted = _counted(number) if reached else "the document node"
-        self._say(
+        self._add_reason(
             f"predicate {written} holds for none of {counted} "
-            f"reached by {written_nodes}{self._elsewhere(here)}"
+            f"reached by {written_nodes}{self._elsewhere(context)}"
         )
         if not reached or is_positional(predicate):
             self.place = self.place or (reached[0] if reached else None)
@@ -212,22 +218,22 @@ class Explainer:
         if closest.element is not None:
             self.failure(predicate, closest)
         else:
-            self._say(f"of these nodes the values are {_values(reached)}")
+            self._add_reason(f"of these nodes the values are {_values(reached)}")
 
-    def _closest(self, predicate: Expression, reached: list[Found]) -> Found:
+    def _closest(self, predicate: Expression, reached: list[LocatedNode]) -> LocatedNode:
         """The first node with which the predicate got furthest, part by part."""
         parts = _conjuncts(predicate)
         candidates = [node for node in reached[:_CANDIDATES_MAX] if node.element is not None]
         return max(candidates, key=lambda node: self._progress(parts, node), default=reached[0])
 
-    def _progress(self, parts: list[Expression], node: Found) -> tuple[int, float]:
+    def _progress(self, parts: list[Expression], node: LocatedNode) -> tuple[int, float]:
         """How many parts of a conjunction hold of a node, and how far the next one gets."""
         for place, part in enumerate(parts):
             if not self.probe.holds(part, node):
                 return place, self._share(part, node)
         return len(parts), 0
 
-    def _share(self, part: Expression, node: Found) -> float:
+    def _share(self, part: Expression, node: LocatedNode) -> float:
         """Which share of the steps in a condition finds nodes."""
         paths = list(_paths_in(part))[:_PARTS_SHOWN_MAX]
         steps = found = 0
@@ -243,102 +249,112 @@ class Explainer:
 
     # Conditions.
 
-    def _condition(self, expression: Expression, here: Found | None) -> None:
+    def _condition(self, expression: Expression, context: LocatedNode | None) -> None:
         """The same of an expression that is not about nodes."""
         match expression:
             case Binary("or"):
                 for side in like_operands(expression):
-                    self.failure(side, here)
+                    self.failure(side, context)
             case Binary("and"):
                 sides = like_operands(expression)
-                self.failure(next(one for one in sides if not self.probe.holds(one, here)), here)
+                self.failure(
+                    next(one for one in sides if not self.probe.holds(one, context)), context
+                )
             case Call("not", (argument,)):
-                self._unwanted(argument, here)
+                self._unwanted(argument, context)
             case Call("boolean", (argument,)):
-                self.failure(argument, here)
-            case Binary("=", asked, Call("true", ())) if type_of(asked) is Type.BOOLEAN:
-                self.failure(asked, here)
-            case Binary("=", asked, Call("false", ())) if type_of(asked) is Type.BOOLEAN:
-                self._unwanted(asked, here)
+                self.failure(argument, context)
+            case Binary("=", tested, Call("true", ())) if type_of(tested) is Type.BOOLEAN:
+                self.failure(tested, context)
+            case Binary("=", tested, Call("false", ())) if type_of(tested) is Type.BOOLEAN:
+                self._unwanted(tested, context)
             case Binary(_, left, right):
-                self._values(expression, (left, right), here)
+                self._values(expression, (left, right), context)
             case Call("id", arguments):
-                self._say(f"{self.written(expression)} finds nothing{self._at(here)}", expression)
-                self._values(expression, arguments, here)
+                self._add_reason(
+                    f"{self.written(expression)} finds nothing{self._at(context)}", expression
+                )
+                self._values(expression, arguments, context)
             case Call(_, arguments) if type_of(expression) is Type.BOOLEAN:
-                self._values(expression, arguments, here)
+                self._values(expression, arguments, context)
             case Call():
-                self._values(expression, (expression,), here)
+                self._values(expression, (expression,), context)
             case _:
-                self._say(f"{self.written(expression)} is false{self._at(here)}", expression)
+                self._add_reason(
+                    f"{self.written(expression)} is false{self._at(context)}", expression
+                )
 
-    def _unwanted(self, argument: Expression, here: Found | None) -> None:
+    def _unwanted(self, argument: Expression, context: LocatedNode | None) -> None:
         whole = Call("not", (argument,))
         match argument:
             case Call("boolean", (inner,)):
-                self._unwanted(inner, here)
+                self._unwanted(inner, context)
                 return
             case Call("not", (inner,)):
-                self.failure(inner, here)
+                self.failure(inner, context)
                 return
             case Binary("or"):
                 sides = like_operands(argument)
                 self.failed = self.failed or self.written(whole)
-                self._unwanted(next(one for one in sides if self.probe.holds(one, here)), here)
+                self._unwanted(
+                    next(one for one in sides if self.probe.holds(one, context)), context
+                )
                 return
             case _ if type_of(argument) is not Type.NODES:
-                at = self._elsewhere(here)
-                self._say(f"{self.written(argument)} holds, though it must not{at}", whole)
+                at = self._elsewhere(context)
+                self._add_reason(f"{self.written(argument)} holds, though it must not{at}", whole)
                 return
         sentence = f"{self.written(argument)} is there, though it must not be"
-        for found in self.probe.nodes(argument, here)[:1]:
+        for found in self.probe.nodes(argument, context)[:1]:
             sentence += f": {found.path}" + (f" (line {found.line})" if found.line else "")
-        self._say(sentence, whole)
+        self._add_reason(sentence, whole)
 
-    def _values(self, whole: Expression, parts: Iterable[Expression], here: Found | None) -> None:
-        """A comparison or call is false; show what its parts are here."""
+    def _values(
+        self, whole: Expression, parts: Iterable[Expression], context: LocatedNode | None
+    ) -> None:
+        """A comparison or call is false; show the values of its parts."""
         self.failed = self.failed or self.written(whole)
         if isinstance(whole, Binary):
             caution = existence_caution(whole, PrefixWriter(self.namespaces))
             self.hints += [caution] if caution else []
-        told = len(self.reasons)
+        reasons_before = len(self.reasons)
         for part in parts:
             if isinstance(part, Literal | Number | Negative | Call) and not any(_paths_in(part)):
                 if isinstance(part, Literal | Number) or is_positional(part):
                     continue
                 if isinstance(part, Call) and part.name in ("true", "false"):
                     continue
-            self._value(part, here)
+            self._value(part, context)
             if type_of(part) is not Type.NODES:
                 valued = list(_paths_in(part, _ABOUT_NODES))
                 for inner in list(_paths_in(part))[:_PARTS_SHOWN_MAX]:
-                    if inner in valued or not self.probe.holds(inner, here):
-                        self._value(inner, here)
-        if len(self.reasons) == told and type_of(whole) is not Type.NODES:
-            self._say(f"{self.written(whole)} is false{self._at(here)}")
+                    if inner in valued or not self.probe.holds(inner, context):
+                        self._value(inner, context)
+        if len(self.reasons) == reasons_before and type_of(whole) is not Type.NODES:
+            self._add_reason(f"{self.written(whole)} is false{self._at(context)}")
 
-    def _value(self, part: Expression, here: Found | None) -> None:
+    def _value(self, part: Expression, context: LocatedNode | None) -> None:
         """What a part is; a path that selects nothing is followed."""
-        at = self._at(here)
+        at = self._at(context)
         kind = type_of(part)
         if kind is Type.NODES:
-            found = self.probe.nodes(part, here)
-            if found:
+            nodes = self.probe.nodes(part, context)
+            if nodes:
                 name = "the value" if part == _CONTEXT_NODE else self.written(part)
-                said = f" is {_values(found)}{at}"
-                if not (self.reasons and self.reasons[-1].endswith(said)):
-                    self._say(f"{name}{said}")
+                predicate = f" is {_values(nodes)}{at}"
+                if not (self.reasons and self.reasons[-1].endswith(predicate)):
+                    self._add_reason(f"{name}{predicate}")
                 return
-            if not self.probe.holds(part, here):
-                self.failure(part, here)
+            if not self.probe.holds(part, context):
+                self.failure(part, context)
                 return
-        value = self.probe.value(part, here)
+        value = self.probe.value(part, context)
         shown = repr(value) if kind in (Type.NODES, Type.STRING) else value
-        self._say(f"{self.written(part)} is {shown}{at}")
+        self._add_reason(f"{self.written(part)} is {shown}{at}")
 
     # Sentences.
 
-    def _say(self, sentence: str, failed: Expression | None = None) -> None:
+    def _add_reason(self, sentence: str, failed: Expression | None = None) -> None:
         if failed is not None:
             self.failed = self.failed or self.written(failed)
         if self._is_full():
@@ -351,25 +367,25 @@ class Explainer:
     def _is_full(self) -> bool:
         return len(self.reasons) >= REASONS_MAX
 
-    def _at(self, here: Found | None) -> str:
+    def _at(self, context: LocatedNode | None) -> str:
         """Where something is so, behind a sentence."""
-        if here is None:
+        if context is None:
             return ""
-        return self._elsewhere(here) or " there"
+        return self._elsewhere(context) or " there"
 
-    def _elsewhere(self, here: Found | None) -> str:
+    def _elsewhere(self, context: LocatedNode | None) -> str:
         """Where something is so, if it is not the place that is named anyway."""
-        if here is None or self.place is None or here.is_node(self.place):
+        if context is None or self.place is None or context.is_node(self.place):
             return ""
-        return f" at {here.path}" + (f" (line {here.line})" if here.line else "")
+        return f" at {context.path}" + (f" (line {context.line})" if context.line else "")
 
     def written(self, expression: Expression) -> str:
         """The expression with the subscriber's own prefixes."""
         return PrefixWriter(self.namespaces).expression(expression)[0]
 
 
-def _only(base: Path, here: Found | None) -> list[Found]:
-    return [] if base.absolute or here is None else [here]
+def _only(base: Path, context: LocatedNode | None) -> list[LocatedNode]:
+    return [] if base.absolute or context is None else [context]
 
 
 def _longer(base: Expression, steps: tuple[Step, ...]) -> Expression:
@@ -414,7 +430,7 @@ def _paths_in(
 
 
 def _with_step(steps: tuple[Step, ...], last: Step) -> tuple[Step, ...]:
-    """The steps and one more; ``//`` behind ``//`` says nothing, and cannot be written."""
+    """The steps and one more; ``//`` behind ``//`` adds nothing, and cannot be written."""
     idle = last == ANYWHERE_BELOW and steps[-1:] == (ANYWHERE_BELOW,)
     return steps if idle else (*steps, last)
 
@@ -423,7 +439,7 @@ def _counted(number: int) -> str:
     return f"{number:,} node" + "s" * (number != 1)
 
 
-def _values(found: list[Found]) -> str:
+def _values(found: list[LocatedNode]) -> str:
     shown = list(dict.fromkeys(repr(node.value) for node in found))
     more = len(shown) - _VALUES_SHOWN_MAX
     return ", ".join(shown[:_VALUES_SHOWN_MAX]) + (f" and {more:,} others" if more > 0 else "")

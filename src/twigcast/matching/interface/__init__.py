@@ -1,1 +1,1 @@
-"""What a matcher is given and gives back: the engine protocol, ids, rules, groups, counts."""
+"""The interface of matchers: the engine protocol, ids, rules, groups, counts."""

@@ -1,4 +1,4 @@
-"""What an engine is: the protocol behind :class:`twigcast.matching.Matcher`.
+"""The engine protocol behind :class:`twigcast.matching.Matcher`.
 
 The matcher takes care of everything that all engines share: parsing expressions, refusing double
 ids, ids that are texts, groups, batches, counting. An engine keeps patterns under integer ids and
@@ -43,7 +43,7 @@ class EngineStatistics:
     """How an engine fares."""
 
     patterns: int
-    """Distinct patterns; subscriptions that ask for the same share one."""
+    """Distinct patterns; subscriptions of equal patterns share one."""
     residual: int
     """Those of them outside the exact fragment, which have to be evaluated."""
     unfiltered: int
@@ -51,7 +51,7 @@ class EngineStatistics:
     candidates: int
     """Patterns evaluated so far, over all documents."""
     by_libxml2: int
-    """Pairs of document and pattern that libxml2 was asked for."""
+    """Pairs of document and pattern that libxml2 has evaluated."""
     walked: int
     """Evaluations too costly for libxml2 that were decided by the kernel, or, where that is not
     installed, by walking the tree."""
@@ -64,7 +64,7 @@ class EngineStatistics:
 
 
 class Verdicts(NamedTuple):
-    """What the kernel says of a document; ids ascending."""
+    """The kernel's verdicts on a document; ids ascending."""
 
     matches: Sequence[int]
     unsure: Sequence[int]
@@ -74,7 +74,7 @@ class Verdicts(NamedTuple):
 
 
 class Kernel(Protocol):
-    """The kernel beside another engine: it says what is undecided, so that all engines agree."""
+    """The kernel beside another engine: it finds what is undecided, so that all engines agree."""
 
     def add(self, id: int, pattern: Pattern) -> None:
         """Take in a pattern under an id that is not in use."""
@@ -83,7 +83,7 @@ class Kernel(Protocol):
         """Forget the id; whether it was there."""
 
     def verdicts(self, document: Document, skip: Collection[int]) -> Verdicts:
-        """What the kernel says by itself."""
+        """The kernel's verdicts, without libxml2."""
 
     @property
     def costly_documents(self) -> int:
@@ -112,7 +112,7 @@ class Engine(Protocol):
         """Which ids match; those in ``skip`` are not looked at."""
 
     def prepared(self, groups: Sequence[Collection[int]]) -> Sequence[Collection[int]]:
-        """Groups made ready to be asked for with many documents."""
+        """Groups prepared for many documents."""
 
     def decide_links(
         self, document: Document, groups: Sequence[Collection[int]], skip: Collection[int]
@@ -123,4 +123,4 @@ class Engine(Protocol):
         """
 
     def statistics(self) -> EngineStatistics:
-        """The counters of the moment."""
+        """The counters as they are now."""

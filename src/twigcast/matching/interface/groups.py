@@ -1,4 +1,4 @@
-"""Groups of ids that a matcher has made ready, to ask about many documents.
+"""Groups of ids, prepared by a matcher for many documents.
 
 Turning groups into what an engine works with takes time in proportion to their ids; a router has
 the same links for thousands of documents. So it is done once::

@@ -153,7 +153,7 @@ class IdCodes:
 
     @property
     def has_texts(self) -> bool:
-        """Whether a text is among the ids of the moment."""
+        """Whether a text is among the ids now."""
         return any(isinstance(one, str) for one in tuple(self._codes))
 
     @property

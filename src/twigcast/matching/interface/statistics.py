@@ -1,4 +1,4 @@
-"""What a matcher counts of its documents."""
+"""Counters of a matcher's documents."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What no index decides: libxml2 behind an estimate of its cost."""
+"""Residual conditions, which no index decides: libxml2 behind an estimate of its cost."""

@@ -1,21 +1,21 @@
-"""How much work an expression can make for libxml2, before it is asked.
+"""Estimates of the work that an expression can make for libxml2.
 
-XPath 1.0 lets a short expression ask for a cubic amount of work (``//*[count(//*[…]) > 0]``), and
+In XPath 1.0 a short expression can take a cubic amount of work (``//*[count(//*[…]) > 0]``), and
 libxml2 cannot be stopped once it has begun. The kernel counts its steps as it evaluates; where it
 is not installed, or not sure, the work is estimated beforehand, from the expression and the sizes
 of the document alone, so that the same pair gets the same verdict on every machine. The unit is
 one visit of one node, some 10 nanoseconds. Estimates are upper bounds, and rough by choice.
 
 A node-set on its way is three numbers: how many nodes there are in all evaluations together
-(``pairs``), at most how often one and the same node is among them (``again``), and how many nodes
+(``pairs``), at most how often one and the same node is among them (``repeats``), and how many nodes
 one evaluation has (``size``):
 
-    child steps     every node is a child of one parent       visits ≤ again · nodes
-    descendants     a node is below ``depth`` of them         visits ≤ again · depth · nodes
+    child steps     every node is a child of one parent       visits ≤ repeats · nodes
+    descendants     a node is below ``depth`` of them         visits ≤ repeats · depth · nodes
     siblings        of which there are at most ``breadth``    visits ≤ pairs · breadth
     other axes      every node may see every node             visits ≤ pairs · nodes
 
-Where only the existence of a node is asked for, libxml2 stops at the first: nothing is joined, and
+Where only the existence of a node counts, libxml2 stops at the first: nothing is joined, and
 with ``*`` or ``node()`` the first is near. Joining the node-sets of two steps, where one node may
 be found twice, compares every node with every other, as ``|`` and ``=`` do; what is given to a
 function is sorted first, by walking along siblings.
@@ -75,7 +75,7 @@ class _Nodes(NamedTuple):
     """Node-sets, one for each evaluation of an expression."""
 
     pairs: float
-    again: float
+    repeats: float
     size: float
     leaves: bool = False
     """Whether there is nothing below the nodes."""
@@ -88,8 +88,8 @@ class _Nodes(NamedTuple):
 
     def of(self, evaluations: float) -> _Nodes:
         """The sets of so many evaluations, in each of which a node is but once."""
-        pairs, again = min(self.pairs, evaluations * self.size), min(self.again, evaluations)
-        return self._replace(pairs=pairs, again=again)
+        pairs, repeats = min(self.pairs, evaluations * self.size), min(self.repeats, evaluations)
+        return self._replace(pairs=pairs, repeats=repeats)
 
     def first_of_each(self, evaluations: float) -> _Nodes:
         """The first node of each of the sets."""
@@ -97,7 +97,7 @@ class _Nodes(NamedTuple):
 
 
 class _Value(NamedTuple):
-    """What the evaluations of an expression cost, and what they give: nodes or characters."""
+    """The cost of evaluating an expression, and the size of the result: nodes or characters."""
 
     cost: float
     nodes: _Nodes | None = None
@@ -111,7 +111,7 @@ _DOCUMENT: Final = _Nodes(1, 1, 1)
 
 
 def expression_of(pattern: Pattern) -> Expression:
-    """What libxml2 is given for a pattern, in which paths are predicates inside each other."""
+    """The expression that libxml2 evaluates for a pattern; paths are predicates in each other."""
     text, namespaces = pattern.for_libxml2()
     return parse_expression(text, namespaces, CANONICAL_LIMITS)
 
@@ -129,38 +129,38 @@ def expression_cost(expression: Expression, sizes: Sizes) -> float:
 
 
 class _Estimate:
-    """Estimates for one document. ``here`` are the nodes at which something is evaluated."""
+    """Estimates for one document. ``context`` are the nodes at which something is evaluated."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
 
-    def value(self, expression: Expression, here: _Nodes, *, exists: bool = False) -> _Value:
+    def value(self, expression: Expression, context: _Nodes, *, exists: bool = False) -> _Value:
         """One evaluation at each of the nodes; of all the cost is that of all together."""
-        each = here.pairs * _EVALUATION
+        each = context.pairs * _EVALUATION
         match expression:
             case Path(absolute, steps):
-                start = _DOCUMENT._replace(pairs=here.pairs, again=here.pairs)
+                start = _DOCUMENT._replace(pairs=context.pairs, repeats=context.pairs)
                 cost, nodes = self._steps(
-                    steps, start if absolute else here.alone(), here, exists=exists
+                    steps, start if absolute else context.alone(), context, exists=exists
                 )
                 return _Value(each + cost, nodes)
             case Chain(base, steps):
-                value = self.value(base, here)
-                cost, nodes = self._steps(steps, value.nodes or here, here, exists=exists)
+                value = self.value(base, context)
+                cost, nodes = self._steps(steps, value.nodes or context, context, exists=exists)
                 return _Value(value.cost + cost, nodes)
             case Filter(base, predicates):
-                value = self.value(base, here)
-                found = value.nodes or here
-                cost, nodes = self._left_by(predicates, found, here)
+                value = self.value(base, context)
+                found = value.nodes or context
+                cost, nodes = self._filtered(predicates, found, context)
                 return _Value(value.cost + self._sorted(found) + cost, nodes)
             case Union(parts):
-                return self._union([self.value(part, here) for part in parts])
+                return self._union([self.value(part, context) for part in parts])
             case Binary():
-                return self._binary(expression, here)
+                return self._binary(expression, context)
             case Negative(operand):
-                return _Value(each + self._number(self.value(operand, here), here))
+                return _Value(each + self._number(self.value(operand, context), context))
             case Call():
-                return self._call(expression, here)
+                return self._call(expression, context)
             case Literal(text):
                 return _Value(each, characters=len(text.encode()))
             case Number():
@@ -171,7 +171,7 @@ class _Estimate:
     # Node-sets.
 
     def _steps(
-        self, steps: tuple[Step, ...], nodes: _Nodes, here: _Nodes, *, exists: bool
+        self, steps: tuple[Step, ...], nodes: _Nodes, context: _Nodes, *, exists: bool
     ) -> tuple[float, _Nodes]:
         total = 0.0
         straight = direct(steps)
@@ -182,14 +182,14 @@ class _Estimate:
                 # The nearest element will do.
                 cost = min(cost, nodes.pairs * (self._sizes.depth + self._sizes.between + 1))
                 found = found._replace(pairs=min(found.pairs, nodes.pairs))
-            more, kept = self._left_by(step.predicates, found, nodes)
+            more, kept = self._filtered(step.predicates, found, nodes)
             total += cost + more
             if nodes.size > 1 and step.axis not in _DISJOINT and not last:
                 total += kept.pairs * kept.size * _MERGED
-            nodes = kept.of(here.pairs)
+            nodes = kept.of(context.pairs)
         return total, nodes
 
-    def _left_by(
+    def _filtered(
         self, predicates: tuple[Expression, ...], found: _Nodes, before: _Nodes
     ) -> tuple[float, _Nodes]:
         """The cost of predicates on the nodes found from those before, and the nodes left."""
@@ -218,7 +218,7 @@ class _Estimate:
         labelled = sizes.count(label)
         found = _Nodes(
             pairs=min(visits, seen * labelled),
-            again=seen,
+            repeats=seen,
             size=min(labelled, nodes.size * sizes.nodes),
             leaves=label is not None and label.kind is not Kind.ELEMENT,
             ordered=axis in _FORWARD
@@ -228,20 +228,20 @@ class _Estimate:
 
     def _reached(self, axis: Axis, nodes: _Nodes) -> tuple[float, float]:
         """The nodes visited from all of the nodes, and how often one may be visited."""
-        sizes, pairs, again = self._sizes, nodes.pairs, nodes.again
+        sizes, pairs, repeats = self._sizes, nodes.pairs, nodes.repeats
         everything = sizes.nodes + sizes.depth
         match axis:
             case Axis.SELF:
-                return pairs, again
+                return pairs, repeats
             case Axis.PARENT:
-                return pairs, min(pairs, again * sizes.breadth)
+                return pairs, min(pairs, repeats * sizes.breadth)
             case Axis.CHILD | Axis.ATTRIBUTE:
-                return min(again * sizes.nodes, pairs * sizes.breadth), again
+                return min(repeats * sizes.nodes, pairs * sizes.breadth), repeats
             case Axis.DESCENDANT | Axis.DESCENDANT_OR_SELF:
-                seen = min(again * sizes.depth, pairs)
+                seen = min(repeats * sizes.depth, pairs)
                 return pairs + seen * sizes.nodes, seen
             case Axis.FOLLOWING_SIBLING | Axis.PRECEDING_SIBLING:
-                return pairs * sizes.breadth, min(pairs, again * sizes.breadth)
+                return pairs * sizes.breadth, min(pairs, repeats * sizes.breadth)
             case Axis.ANCESTOR | Axis.ANCESTOR_OR_SELF:
                 return pairs * (sizes.depth + 1), pairs
             case _:
@@ -251,7 +251,7 @@ class _Estimate:
         sets = [value.nodes for value in values if value.nodes]
         joined = _Nodes(
             pairs=sum(nodes.pairs for nodes in sets),
-            again=sum(nodes.again for nodes in sets),
+            repeats=sum(nodes.repeats for nodes in sets),
             size=sum(nodes.size for nodes in sets),
             leaves=all(nodes.leaves for nodes in sets),
             ordered=False,
@@ -269,7 +269,7 @@ class _Estimate:
             return 0
         sizes = self._sizes
         around = sizes.depth + sizes.between
-        along = min(nodes.again * sizes.nodes, nodes.pairs * sizes.breadth)
+        along = min(nodes.repeats * sizes.nodes, nodes.pairs * sizes.breadth)
         in_order = nodes.pairs * (_EVALUATION + around) + along
         if nodes.ordered:
             return in_order
@@ -283,15 +283,15 @@ class _Estimate:
 
     def _times(self, nodes: _Nodes) -> float:
         """How often one text is part of a string-value."""
-        return min(nodes.pairs, nodes.again * (1 if nodes.leaves else self._sizes.depth))
+        return min(nodes.pairs, nodes.repeats * (1 if nodes.leaves else self._sizes.depth))
 
     # Operators and functions.
 
-    def _binary(self, binary: Binary, here: _Nodes) -> _Value:
-        sides = self.value(binary.left, here), self.value(binary.right, here)
-        cost = here.pairs * _EVALUATION
+    def _binary(self, binary: Binary, context: _Nodes) -> _Value:
+        sides = self.value(binary.left, context), self.value(binary.right, context)
+        cost = context.pairs * _EVALUATION
         if binary.operator in _ARITHMETIC:
-            return _Value(cost + sum(self._number(side, here) for side in sides))
+            return _Value(cost + sum(self._number(side, context) for side in sides))
         cost += sides[0].cost + sides[1].cost
         if binary.operator in ("and", "or"):
             return _Value(cost)
@@ -306,55 +306,57 @@ class _Estimate:
                 cost += times * self._sizes.characters * _LETTER
         return _Value(cost)
 
-    def _call(self, call: Call, here: _Nodes) -> _Value:
-        arguments = [self.value(argument, here) for argument in call.arguments]
-        cost = here.pairs * _EVALUATION + sum(argument.cost for argument in arguments)
+    def _call(self, call: Call, context: _Nodes) -> _Value:
+        arguments = [self.value(argument, context) for argument in call.arguments]
+        cost = context.pairs * _EVALUATION + sum(argument.cost for argument in arguments)
         sets = [argument.nodes for argument in arguments if argument.nodes]
         if call.name != "count":
             cost += sum(map(self._sorted, sets))
         if not arguments and call.name in _ABOUT_CONTEXT:
-            arguments, sets = [_Value(0, here.alone())], [here.alone()]
+            arguments, sets = [_Value(0, context.alone())], [context.alone()]
         characters = float(self._sizes.characters)
         match call.name:
             case "count" | "last" | "position" | "true" | "false" | "not" | "boolean":
                 return _Value(cost)
             case "number" | "floor" | "ceiling" | "round":
-                return _Value(cost + self._number(arguments[0]._replace(cost=0), here))
+                return _Value(cost + self._number(arguments[0]._replace(cost=0), context))
             case "sum":
                 return _Value(cost + sum(self._read(nodes, _DIGIT) for nodes in sets))
             case "name" | "local-name" | "namespace-uri":
                 # Many elements share a namespace; names are part of the text, each at its place.
                 length = min(_NAME_LENGTH, characters)
-                own = here.again if call.name != "namespace-uri" and not sets else here.pairs
-                letters = min(here.pairs * length, own * characters)
+                own = (
+                    context.repeats if call.name != "namespace-uri" and not sets else context.pairs
+                )
+                letters = min(context.pairs * length, own * characters)
                 return _Value(cost + 2 * letters * _LETTER, characters=length)
             case "lang":
-                cost += self._text_cost(arguments, here)
+                cost += self._text_cost(arguments, context)
                 # Going up to the root, and through all attributes on the way.
                 levels = self._sizes.depth + 1
                 above = levels + min(self._sizes.nodes, levels * self._sizes.attributes_each)
-                return _Value(cost + here.pairs * above)
+                return _Value(cost + context.pairs * above)
             case "id":
-                return self._identified(cost, arguments[0], here)
+                return self._identified(cost, arguments[0], context)
             case _:
-                return self._text_function(call, cost, arguments, here)
+                return self._text_function(call, cost, arguments, context)
 
-    def _identified(self, cost: float, names: _Value, here: _Nodes) -> _Value:
-        """Every word is looked up, and what it names compared with what was found before."""
+    def _identified(self, cost: float, names: _Value, context: _Nodes) -> _Value:
+        """Every name is looked up, and its node compared with those found before."""
         sizes = self._sizes
         size = min(sizes.nodes, sizes.characters if names.nodes else names.characters)
         read = self._read(names.nodes, _LETTER) if names.nodes else 0
-        words = here.pairs * (names.characters if not names.nodes else sizes.characters)
-        found = _Nodes(here.pairs * size, here.pairs, size, ordered=False)
-        return _Value(cost + read + words + found.pairs * size * _MERGED, found)
+        looked_up = context.pairs * (names.characters if not names.nodes else sizes.characters)
+        found = _Nodes(context.pairs * size, context.pairs, size, ordered=False)
+        return _Value(cost + read + looked_up + found.pairs * size * _MERGED, found)
 
     def _text_function(
-        self, call: Call, cost: float, arguments: list[_Value], here: _Nodes
+        self, call: Call, cost: float, arguments: list[_Value], context: _Nodes
     ) -> _Value:
         """Functions that read strings: work by the character."""
-        cost += self._text_cost(arguments, here)
+        cost += self._text_cost(arguments, context)
         lengths = [self._length(argument) for argument in arguments]
-        totals = [self._all_of(argument, here) for argument in arguments]
+        totals = [self._all_of(argument, context) for argument in arguments]
         if call.name == "concat":
             # Each piece is put behind all that came before.
             pieces = sum(totals) * len(lengths) * _LETTER
@@ -366,27 +368,27 @@ class _Estimate:
             cost += totals[0] * min(lengths) * _LETTER
         return _Value(cost, characters=lengths[0], total=totals[0])
 
-    def _text_cost(self, arguments: list[_Value], here: _Nodes) -> float:
+    def _text_cost(self, arguments: list[_Value], context: _Nodes) -> float:
         """Making strings of arguments, and copying them."""
-        firsts = [one.nodes.first_of_each(here.pairs) for one in arguments if one.nodes]
+        firsts = [one.nodes.first_of_each(context.pairs) for one in arguments if one.nodes]
         read = sum(self._read(nodes, _LETTER) for nodes in firsts)
-        return read + sum(self._all_of(one, here) for one in arguments) * 2 * _LETTER
+        return read + sum(self._all_of(one, context) for one in arguments) * 2 * _LETTER
 
     def _length(self, value: _Value) -> float:
         """How long one string can be."""
         return self._sizes.characters if value.nodes else value.characters
 
-    def _all_of(self, value: _Value, here: _Nodes) -> float:
+    def _all_of(self, value: _Value, context: _Nodes) -> float:
         """How long all strings together can be."""
         if value.nodes:
-            return self._times(value.nodes.first_of_each(here.pairs)) * self._sizes.characters
-        return here.pairs * value.characters if value.total is None else value.total
+            return self._times(value.nodes.first_of_each(context.pairs)) * self._sizes.characters
+        return context.pairs * value.characters if value.total is None else value.total
 
-    def _number(self, value: _Value, here: _Nodes) -> float:
+    def _number(self, value: _Value, context: _Nodes) -> float:
         """The cost of the value as a number."""
         if value.nodes is None:
-            return value.cost + self._all_of(value, here) * _DIGIT
-        first = value.nodes.first_of_each(here.pairs)
+            return value.cost + self._all_of(value, context) * _DIGIT
+        first = value.nodes.first_of_each(context.pairs)
         return value.cost + self._sorted(value.nodes) + self._read(first, _DIGIT)
 
 

@@ -1,6 +1,6 @@
-"""How large a document is, for an estimate of cost.
+"""Sizes of a document, for an estimate of cost.
 
-A document that is small enough is not measured: its bytes tell how many nodes it can have at most
+A document that is small enough is not measured: its bytes bound the number of its nodes
 (:func:`scale`), and an expression is tried once at each of a few scales (:func:`sizes_at_scale`).
 Where that is too much, the document is measured once, by libxml2 and in linear time. All of it is
 counted, so the same document has the same sizes everywhere.
@@ -33,7 +33,7 @@ _NAMESPACES_AT_SCALE: Final = 64
 """What a document of a scale may be, besides as many nodes; others are measured."""
 
 _DEPTHS: Final = (_DEPTH_AT_SCALE, 64)
-"""Levels that are asked for; deeper documents count as 256, where libxml2 stops."""
+"""Levels that are measured; deeper documents count as 256, where libxml2 stops."""
 
 _NODES_MAX: Final = 10_000_000
 """Where the node-sets of libxml2 end, and with them counting."""

@@ -1,12 +1,13 @@
-"""What libxml2 decides: compiled expressions, within bounds of work and of memory.
+"""Patterns decided by libxml2: compiled expressions, within bounds of work and of memory.
 
-libxml2 cannot be stopped once it has begun. What is it asked, and what bounds it?
+libxml2 cannot be stopped once it has begun, so it is given only what it can afford:
 
-- Where the kernel is installed it says which pairs are undecided, for every engine, and evaluates
-  what no index decides. Left to libxml2 is what the kernel is not sure of, within the bounds below,
-  and for the engine ``lxml`` everything that is not undecided (:meth:`Residuals.answers`).
+- Where the kernel is installed it finds the pairs that are undecided, for every engine, and
+  evaluates what no index decides. Left to libxml2 is what the kernel is not sure of, within the
+  bounds below, and for the engine ``lxml`` everything that is not undecided
+  (:meth:`Residuals.answers`).
 - Where it is not, every engine comes here with its *candidates*: the patterns that a document may
-  match as far as the engine can tell.
+  match as far as the engine knows.
 
 The work is estimated (:mod:`~twigcast.matching.residual.cost`): an exact pattern over the bound is
 decided by :mod:`~twigcast.matching.residual.tree_walk` instead, any other stays undecided. The
@@ -62,7 +63,7 @@ _WALKING: Final = 150
 
 
 _ANSWER_COST_MAX, _ANSWERS_COST_MAX = 10 * COST_MAX, 10 * DOCUMENT_COST_MAX
-"""Visits beyond which libxml2 is not asked for what the kernel has decided. Estimates are upper
+"""Visits beyond which libxml2 does not evaluate what the kernel has decided. Estimates are upper
 bounds, so that is nearly always far less than a second, and some seconds for all of a document."""
 
 
@@ -82,22 +83,22 @@ class _Compiled:
     def bound(self, size: float) -> float:
         """What no document of the scale can cost more than; worked out once for each."""
         tried = next((one for one in SCALES if one >= size), math.inf)
-        known = self._bounds.get(tried)
-        if known is None:
-            known = math.inf
+        bound = self._bounds.get(tried)
+        if bound is None:
+            bound = math.inf
             if tried < math.inf:
-                known = expression_cost(self.expression, sizes_at_scale(int(tried)))
-            self._bounds[tried] = known
-        return known
+                bound = expression_cost(self.expression, sizes_at_scale(int(tried)))
+            self._bounds[tried] = bound
+        return bound
 
 
 class Residuals:
     """Decides patterns within bounds of work and memory.
 
     ``cost_max`` bounds the work of one pattern on one document, ``document_cost_max`` that of all
-    of them, ``compiled_max`` the memory. Several threads may ask at once. ``decided``, ``asked``
-    and ``walked`` count the pairs so far, those that libxml2 decided, and those that were too
-    costly for it; ``costly_documents`` the documents that were over.
+    of them, ``compiled_max`` the memory. Several threads may use it at once. ``decided``,
+    ``by_libxml2`` and ``walked`` count the pairs so far, those that libxml2 decided, and those that
+    were too costly for it; ``costly_documents`` the documents that were over.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Residuals:
     ) -> None:
         self.compiled_max = compiled_max
         self.decided = 0
-        self.asked = 0
+        self.by_libxml2 = 0
         self.walked = 0
         self.costly_documents = 0
         self._cost_max = cost_max
@@ -119,13 +120,13 @@ class Residuals:
 
     def decide(self, candidates: Iterable[tuple[int, Pattern]], document: Document) -> Decision:
         """Which of the ids match, each distinct pattern being evaluated once."""
-        held = list(candidates)
-        costs = self._costs((pattern for _, pattern in held), document)
+        candidate_list = list(candidates)
+        costs = self._costs((pattern for _, pattern in candidate_list), document)
         verdicts = self._verdicts(costs, document)
-        found: dict[bool | None, list[int]] = {True: [], False: [], None: []}
-        for one, pattern in held:
-            found[verdicts[pattern]].append(one)
-        return Decision(tuple(sorted(found[True])), tuple(sorted(found[None])))
+        ids_by_verdict: dict[bool | None, list[int]] = {True: [], False: [], None: []}
+        for one, pattern in candidate_list:
+            ids_by_verdict[verdicts[pattern]].append(one)
+        return Decision(tuple(sorted(ids_by_verdict[True])), tuple(sorted(ids_by_verdict[None])))
 
     def decide_links(
         self,
@@ -192,26 +193,26 @@ class Residuals:
     def answers(
         self, document: Document, otherwise: Collection[int]
     ) -> Callable[[int, Pattern], bool]:
-        """What tells of an id and its pattern whether libxml2 says yes.
+        """A function from an id and its pattern to libxml2's answer.
 
         Where that could take libxml2 seconds, or it gives up, those in ``otherwise`` match.
         """
-        known: dict[Pattern, bool] = {}
+        answers: dict[Pattern, bool] = {}
         left: float = _ANSWERS_COST_MAX
 
         def answer(one: int, pattern: Pattern) -> bool:
             nonlocal left
-            if pattern in known:
-                return known[pattern]
+            if pattern in answers:
+                return answers[pattern]
             # Rough bounds would soon add up to all there is.
             cost = self._cost(pattern, document, _ANSWER_COST_MAX / 100)
             verdict = None
             if cost <= min(left, _ANSWER_COST_MAX):
                 left -= cost
-                verdict = self._asked(pattern, document)
+                verdict = self._evaluate(pattern, document)
             self._count(1, walked=verdict is None)
-            known[pattern] = one in otherwise if verdict is None else verdict
-            return known[pattern]
+            answers[pattern] = one in otherwise if verdict is None else verdict
+            return answers[pattern]
 
         return answer
 
@@ -239,11 +240,11 @@ class Residuals:
 
     def _cost(self, pattern: Pattern, document: Document, most: float) -> float:
         """An upper bound; the document is measured where that for its scale is over ``most``."""
-        bound = self._held(pattern).bound(scale(document))
+        bound = self._compiled_of(pattern).bound(scale(document))
         return bound if bound <= most else self._measured_cost(pattern, document)
 
     def _measured_cost(self, pattern: Pattern, document: Document) -> float:
-        return expression_cost(self._held(pattern).expression, sizes_of(document))
+        return expression_cost(self._compiled_of(pattern).expression, sizes_of(document))
 
     def _verdicts(
         self, costs: Mapping[Pattern, float], document: Document
@@ -262,7 +263,7 @@ class Residuals:
                 self._count(len(costs), costly=True)
                 return verdicts
             left -= costs[pattern]
-            verdicts[pattern] = self._asked(pattern, document)
+            verdicts[pattern] = self._evaluate(pattern, document)
         walk = ConditionWalk(document)
         for number, pattern in enumerate(walks):
             # What the cheaper ones leave is for the others.
@@ -274,32 +275,32 @@ class Residuals:
         return verdicts
 
     def _count(
-        self, decided: int = 0, *, asked: int = 0, walked: int = 0, costly: bool = False
+        self, decided: int = 0, *, by_libxml2: int = 0, walked: int = 0, costly: bool = False
     ) -> None:
         """Add to the counters, which several threads do at once."""
         with self._lock:
             self.decided += decided
-            self.asked += asked
+            self.by_libxml2 += by_libxml2
             self.walked += walked
             self.costly_documents += costly
 
-    def _asked(self, pattern: Pattern, document: Document) -> bool | None:
-        self._count(asked=1)
+    def _evaluate(self, pattern: Pattern, document: Document) -> bool | None:
+        self._count(by_libxml2=1)
         try:
-            return bool(self._held(pattern).xpath(document.tree))
+            return bool(self._compiled_of(pattern).xpath(document.tree))
         except etree.XPathError:
             # libxml2 has bounds of its own, on the size of node-sets and on recursion.
             return None
 
     def forget(self, pattern: Pattern) -> None:
-        """Give back what is held for a pattern that nobody asks for any more."""
+        """Free what is held for a pattern that nobody needs any more."""
         with self._lock:
             self._compiled.pop(pattern, None)
 
     def __len__(self) -> int:
         return len(self._compiled)
 
-    def _held(self, pattern: Pattern) -> _Compiled:
+    def _compiled_of(self, pattern: Pattern) -> _Compiled:
         return self._compiled.get(pattern) or self._compile(pattern)
 
     def _compile(self, pattern: Pattern) -> _Compiled:

@@ -1,13 +1,13 @@
 """Deciding an exact condition by walking the tree, in time that grows with the document only.
 
 libxml2 evaluates expressions literally, and a few exact patterns (many ``//`` inside each other on
-deep documents) make it repeat itself beyond any bound. Those go here: each condition is asked once
-of each node, and the answer remembered, so the work is at most
+deep documents) make it repeat itself beyond any bound. Those go here: each condition is decided
+once at each node, and the answer remembered, so the work is at most
 
     parts of the condition · nodes · depth
 
-steps. They are counted, and a bound can be set. A step is a node that a condition is asked of, or a
-label that is compared with another. Texts that are read and searched count as well: the
+steps. They are counted, and a bound can be set. A step is a node at which a condition is decided,
+or a label that is compared with another. Texts that are read and searched count as well: the
 string-value of an element has all that is below it, so on deep documents these would be most of
 the work, even where what is below has no text.
 """
@@ -77,17 +77,17 @@ class _WalkSpentError(Exception):
 
 def holds(condition: Condition, document: Document) -> bool:
     """Whether an exact condition holds at the document node."""
-    return ConditionWalk(document).asks(condition, None)
+    return ConditionWalk(document).holds_at(condition, None)
 
 
 class ConditionWalk:
-    """Exact conditions asked of the nodes of one document, each answer remembered."""
+    """Exact conditions decided at the nodes of one document, each answer remembered."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._answers: dict[tuple[Condition, _Element | None], bool] = {}
         self._passed: dict[tuple[ValueTest, _Element | None], bool] = {}
-        """What tests said of string-values: many elements may lead to one and the same."""
+        """The results of tests of string-values: many elements may lead to one and the same."""
         self._value_read: tuple[_Element | None, str] | None = None
         """The string-value that was read last, and whose it is."""
         self._steps = 0
@@ -100,7 +100,7 @@ class ConditionWalk:
         """
         self._steps, self._steps_max = 0, steps_max
         try:
-            return self.asks(condition, None), self._steps
+            return self.holds_at(condition, None), self._steps
         except _WalkSpentError:
             return None, self._steps
         finally:
@@ -110,7 +110,7 @@ class ConditionWalk:
     def _root(self) -> _Element:
         return self._document.tree.getroot()
 
-    def asks(self, condition: Condition, node: _Node) -> bool:
+    def holds_at(self, condition: Condition, node: _Node) -> bool:
         """Whether the condition holds at a node; None stands for the document node."""
         if isinstance(node, LeafNode):
             self._step()
@@ -126,15 +126,15 @@ class ConditionWalk:
         match condition:
             case Exists(reach, label, where):
                 found = self.reached(node, reach, label)
-                return any(self.asks(where, other) for other in found)
+                return any(self.holds_at(where, other) for other in found)
             case AllOf(parts):
-                return all(self.asks(part, node) for part in parts)
+                return all(self.holds_at(part, node) for part in parts)
             case AnyOf(parts):
-                return any(self.asks(part, node) for part in parts)
+                return any(self.holds_at(part, node) for part in parts)
             case Not(part):
-                return not self.asks(part, node)
+                return not self.holds_at(part, node)
             case AtDocument(inner):
-                return self.asks(inner, None)
+                return self.holds_at(inner, None)
             case SelfIs(label):
                 return node is not None and _has(node, label)
             case ValueTest():
@@ -217,7 +217,7 @@ class ConditionWalk:
                 continue
             self._step()
             if _has(element, label):
-                found |= self.asks(where, element) << (number + 1)
+                found |= self.holds_at(where, element) << (number + 1)
         return found
 
     def _first_leaf(
@@ -229,7 +229,7 @@ class ConditionWalk:
         if element is None or label.kind is Kind.ELEMENT or not ready >> (len(steps) - 1) & 1:
             return None
         leaves = (leaf for leaf in self._leaves(element, label.kind) if _has(leaf, label))
-        return next((leaf for leaf in leaves if self.asks(where, leaf)), None)
+        return next((leaf for leaf in leaves if self.holds_at(where, leaf)), None)
 
     @cached_property
     def _texts(self) -> dict[_Element, list[LeafNode]]:

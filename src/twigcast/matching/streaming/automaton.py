@@ -10,7 +10,7 @@ something that is not simply one more step, hangs a *leaf*: what must hold of th
                                           ● ──desc. c──▶ ●  true     (branch 1)
                                           └───child @d─▶ ●  true     (branch 2)
 
-A leaf that asks for several things is a *join*. Its branches begin at the *fork* of its state, a
+A leaf that requires several things is a *join*. Its branches begin at the *fork* of its state, a
 second tree of states, so that whoever follows them knows at which element they began: branches
 count only if they hold at the *same* node. (YAK 4.1 checks the paths of a pattern independently,
 which answers yes too often.) A branch may end in a join again.
@@ -134,7 +134,7 @@ class Automaton:
         self.root = State(None, None)
         self.states = 1
         self.conditional: dict[Leaf, None] = {}
-        """The leaves that ask for more than that a node is there."""
+        """The leaves that require more than that a node is there."""
         self._vocabulary: Counter[str | None] = Counter()
 
     def hold(self, condition: Condition) -> Leaf:
@@ -189,8 +189,8 @@ class Automaton:
         del leaf.state.leaves[leaf.where]
         self._prune(leaf.state)
 
-    def seen_as(self, tag: str) -> str:
-        """A tag that stands for this one: the same for all tags that no pattern tells apart.
+    def canonical_tag(self, tag: str) -> str:
+        """A tag that stands for this one: the same for all tags that no pattern distinguishes.
 
         No element is called ``?`` or has such a namespace.
         """
@@ -202,11 +202,10 @@ class Automaton:
 
     def _mention(self, label: Label, times: int) -> None:
         """Count a label into the vocabulary, or out of it."""
-        words = [label.local, _in_braces(label.namespace or "")]
-        for word in words:
-            self._vocabulary[word] += times
-            if not self._vocabulary[word]:
-                del self._vocabulary[word]
+        for name in (label.local, _in_braces(label.namespace or "")):
+            self._vocabulary[name] += times
+            if not self._vocabulary[name]:
+                del self._vocabulary[name]
 
     def _step(self, state: State, reach: Reach, label: Label) -> State:
         edges = state.edges(reach, label.kind)
@@ -287,12 +286,12 @@ def _parts(where: Condition) -> Iterator[Condition]:
 
 
 def _own_labels(where: Condition) -> Iterator[Label]:
-    """The labels that the condition asks for at the node itself."""
+    """The labels that the condition requires of the node itself."""
     return (part.label for part in _parts(where) if isinstance(part, SelfIs))
 
 
 def _in_braces(namespace: str) -> str:
-    """A namespace as a word of the vocabulary, where it cannot be taken for a local name."""
+    """A namespace as an entry of the vocabulary, where it cannot be taken for a local name."""
     return f"{{{namespace}}}"
 
 

@@ -2,7 +2,7 @@
 
 YFilter's shared automaton (:mod:`~twigcast.matching.streaming.automaton`), its answers remembered
 by label path (:mod:`~twigcast.matching.streaming.lazy_dfa`), and a reader with a stack
-(:mod:`~twigcast.matching.streaming.run`). Beyond what every engine does it tells *when* each answer
+(:mod:`~twigcast.matching.streaming.run`). Beyond what every engine does it knows *when* each answer
 was certain, and where paths occurred last: :meth:`StreamingEngine.follow`.
 
 What cannot be decided on the way (:mod:`~twigcast.matching.streaming.streamable`) becomes a
@@ -70,7 +70,7 @@ class StreamingStatistics(EngineStatistics):
 
 
 class _Entry(NamedTuple):
-    """A pattern in use: its leaf, and the ids that ask for it."""
+    """A pattern in use: its leaf, and the ids that have it."""
 
     leaf: Leaf
     settles: bool
@@ -142,7 +142,7 @@ class StreamingEngine(RestorableEngine):
         candidates: list[tuple[int, Pattern]] = []
         with self._lock:
             reading = self._read(document)
-            for leaf in reading.moments:
+            for leaf in reading.positions:
                 matches += leaf.ids
                 candidates += leaf.candidates.items()
             candidates += self._open(reading)
@@ -151,7 +151,7 @@ class StreamingEngine(RestorableEngine):
             candidates = [(one, pattern) for one, pattern in candidates if one not in skip]
         verdicts = self._kernel.verdicts(document, skip) if self._kernel else None
         if verdicts is not None:
-            # Libxml2 decides them whichever engine is asked, so that the same are undecided.
+            # Libxml2 decides them whichever the engine is, so that the same are undecided.
             unsure = picked(self._pattern_of, verdicts.unsure)
             matches = [one for one in matches if one not in unsure]
             candidates += unsure.items()
@@ -181,11 +181,13 @@ class StreamingEngine(RestorableEngine):
         with self._lock:
             reading = self._read(document, links)
             candidates = {
-                one: pattern for leaf in reading.moments for one, pattern in leaf.candidates.items()
+                one: pattern
+                for leaf in reading.positions
+                for one, pattern in leaf.candidates.items()
             }
             candidates.update(self._open(reading))
         candidates = {one: candidates[one] for one in candidates if one not in skip}
-        found = [moment is not None for moment in links.moments]
+        found = [position is not None for position in links.positions]
         if self._kernel is None:
             return self._residuals.completed_links(
                 groups, found, candidates, document, undecided=()
@@ -209,14 +211,14 @@ class StreamingEngine(RestorableEngine):
         *,
         eager: bool = False,
     ) -> PositionedResult:
-        """What matches and when, which group has a match since when, where paths were seen last.
+        """The matches with their positions, each group's first, and where paths were seen last.
 
         ``skip_from`` has the ids that need no answer behind so many end tags. An ``eager`` reading
         ends as soon as every group has its match (Piggyback 3.2.1, "ES"); one that is not reads
         all of the document (3.2.2, "L").
 
-        Where the steps are spent, the moments known by then stand. Whatever may have matched
-        later is undecided, since its moment is not known, and nothing is told about watched paths.
+        Where the steps are spent, the positions known by then stand. Whatever may have matched
+        later is undecided, since its position is not known; watched paths have no results.
         """
         skips = Skips(skip_from or {})
         links = Links(groups, skips, eager=eager)
@@ -224,16 +226,16 @@ class StreamingEngine(RestorableEngine):
             reading = self._read(document, links)
             if reading.spent:
                 reading.read_on()
-            end = reading.moment
+            end = reading.position
             decided = {
-                one: moment
-                for leaf, moment in reading.moments.items()
+                one: position
+                for leaf, position in reading.positions.items()
                 for one in leaf.ids
-                if not skips.cover(one, moment, reading.ends)
+                if not skips.cover(one, position, reading.ends)
             }
             candidates = [
                 (one, pattern)
-                for leaf in reading.moments
+                for leaf in reading.positions
                 for one, pattern in leaf.candidates.items()
                 if links.wants(one) and not skips.cover(one, end, reading.ends)
             ]
@@ -259,7 +261,7 @@ class StreamingEngine(RestorableEngine):
         return PositionedResult(
             decided=dict(sorted(decided.items())),
             undecided=tuple(sorted(undecided)),
-            links=tuple(links.moments),
+            links=tuple(links.positions),
             last={one: last[one] for one in in_order(last)},
             never=tuple(never),
             end=end,
@@ -271,9 +273,9 @@ class StreamingEngine(RestorableEngine):
         return bool(self._paths_of)
 
     def watch(self, id: Id, path: Pattern) -> None:
-        """Have :meth:`follow` tell where a path of elements was seen last.
+        """Have :meth:`follow` report where a path of elements was seen last.
 
-        Raises :class:`UsageError` if the pattern says more than that, or the id is taken; the ids
+        Raises :class:`UsageError` if the pattern is more than that, or the id is taken; the ids
         of paths are apart from those of subscriptions.
         """
         check_id(id)
@@ -310,13 +312,13 @@ class StreamingEngine(RestorableEngine):
             self._whole = True
 
     def statistics(self) -> StreamingStatistics:
-        """The counters of the moment."""
+        """The counters as they are now."""
         return StreamingStatistics(
             patterns=len(self._entries),
             residual=self._residual,
             unfiltered=self._unfiltered,
             candidates=self._residuals.decided,
-            by_libxml2=self._residuals.asked,
+            by_libxml2=self._residuals.by_libxml2,
             walked=self._residuals.walked,
             compiled=len(self._residuals),
             compiled_max=self._residuals.compiled_max,
@@ -358,7 +360,7 @@ class StreamingEngine(RestorableEngine):
         if not reading.spent:
             return
         for pattern, entry in self._entries.items():
-            if entry.leaf not in reading.moments:
+            if entry.leaf not in reading.positions:
                 required = required_labels(pattern.necessary.condition)
                 if reading.has(frozenset(map(key_of, required))):
                     for one in entry.ids:
@@ -386,7 +388,7 @@ class StreamingEngine(RestorableEngine):
 
 
 def _is_path(condition: Condition) -> bool:
-    """Whether the condition asks for nothing but elements, one below the other."""
+    """Whether the condition is nothing but elements, one below the other."""
     if not isinstance(condition, Exists):
         return False
     where: Condition = condition

@@ -1,4 +1,4 @@
-"""Whether what hangs on a leaf holds at a node, as far as the document has been read.
+"""Joins: whether a leaf's condition holds at a node, as far as the document has been read.
 
 While an element is open, a branch that has not been found may still come, so a condition is true,
 false or *not known yet*. A negation is known as soon as its part is: that is at once where the
@@ -43,7 +43,7 @@ def holds_at(
     function, once the node has been read to its end.
     """
 
-    def known(where: Condition) -> bool | None:
+    def truth(where: Condition) -> bool | None:
         match where:
             case Exists():
                 return True if leaf.branches[where] in found else (None if value is None else False)
@@ -51,13 +51,13 @@ def holds_at(
                 decisive = isinstance(where, AnyOf)
                 doubt = False
                 for part in parts:
-                    answer = known(part)
+                    answer = truth(part)
                     if answer is decisive:
                         return decisive
                     doubt |= answer is None
                 return None if doubt else not decisive
             case Not(part):
-                answer = known(part)
+                answer = truth(part)
                 return None if answer is None else not answer
             case SelfIs(label):
                 return key_of(label) in keys_of(kind, tag)
@@ -68,4 +68,4 @@ def holds_at(
             case _:
                 assert_never(where)
 
-    return known(leaf.where)
+    return truth(leaf.where)

@@ -1,4 +1,4 @@
-"""What the automaton says about a label path, remembered.
+"""The lazy DFA: the automaton's states at each label path, computed once and remembered.
 
 Documents of one feed resemble each other: the same label paths (``/nitf/body/p``) come again and
 again. Which states an element is at depends on its label path alone (names that no pattern
@@ -36,8 +36,8 @@ REMEMBERED_MAX: Final = 2_000_000
 """Cells remembered, some 200 MB: a feed of one kind fits, even with 100,000 subscriptions."""
 
 LEARNED_MAX: Final = 2_000_000
-"""Cells that one document may have to be learned for, whether they are remembered or not, with as
-many again for every 100,000 subscriptions: as much as a feed of one kind needs in all."""
+"""Cells that may be computed for one document, whether they are remembered or not, with as many
+again for every 100,000 subscriptions: as much as a feed of one kind needs in all."""
 
 _FAR_APART: Final = 8
 """Levels whose states are kept apart, so that no path has to copy those above it; deeper down they
@@ -71,18 +71,18 @@ class Tests:
     def __init__(self, kind: Kind, tag: str, states: Iterable[tuple[State, _Origins]]) -> None:
         self.kind = kind
         self.tag = tag
-        sure = _Gathered()
-        equal_text: dict[str, _Gathered] = {}
-        equal_number: dict[float, _Gathered] = {}
+        sure = _MarksBuilder()
+        equal_text: dict[str, _MarksBuilder] = {}
+        equal_number: dict[float, _MarksBuilder] = {}
         needles: list[tuple[str, Leaf, _Origins]] = []
         others: dict[Leaf, _Origins] = {}
         for state, origins in states:
             for where, leaf in state.leaves.items():
                 match where:
                     case ValueTest(Operator.EQUAL, Literal(text)):
-                        equal_text.setdefault(text, _Gathered()).add(leaf, origins)
+                        equal_text.setdefault(text, _MarksBuilder()).add(leaf, origins)
                     case ValueTest(Operator.EQUAL, number):
-                        found = equal_number.setdefault(constant_number(number), _Gathered())
+                        found = equal_number.setdefault(constant_number(number), _MarksBuilder())
                         found.add(leaf, origins)
                     case ValueTest(Operator.CONTAINS, Literal(text)):
                         needles.append((text, leaf, origins))
@@ -110,13 +110,13 @@ class Tests:
         if self._equal_number:
             found += self._equal_number.get(number_of(value), ())
         if self._needles:
-            gathered = _Gathered()
+            gathered = _MarksBuilder()
             for needle, leaf, origins in self._needles:
                 if needle in value:
                     gathered.add(leaf, origins)
             found += gathered.marks()
         if self._others:
-            gathered = _Gathered()
+            gathered = _MarksBuilder()
             for leaf, origins in self._others.items():
                 if holds_at(leaf, self.kind, self.tag, value=lambda: value):
                     gathered.add(leaf, origins)
@@ -164,7 +164,7 @@ class LabelPath:
         """What it takes to learn all this."""
 
     def tests(self, kind: Kind, tag: str) -> Tests:
-        """What is asked of the attributes with this tag, or of texts."""
+        """The tests of attributes with this tag, or of texts."""
         keys = keys_of(kind, tag)
         found = (
             (edges[key], origins) for edges, origins in self.owners for key in keys
@@ -205,7 +205,7 @@ class LabelPath:
         return (*near, *far)
 
     def _leaves(self) -> tuple[Marks, Marks, tuple[tuple[Leaf, int], ...]]:
-        sure, late = _Gathered(), _Gathered()
+        sure, late = _MarksBuilder(), _MarksBuilder()
         watched: list[tuple[Leaf, int]] = []
         for state, origins in self.states.items():
             for where, leaf in state.leaves.items():
@@ -235,25 +235,25 @@ class LabelPaths:
 
     def child(self, path: LabelPath, tag: str) -> LabelPath:
         """The path one level down."""
-        alike = self.automaton.seen_as(tag)
-        found = path.children.get(alike)
+        canonical = self.automaton.canonical_tag(tag)
+        found = path.children.get(canonical)
         if found is None:
-            found = LabelPath(path, alike, _advanced(path, keys_of(Kind.ELEMENT, alike)))
-            path.children[alike] = found
+            found = LabelPath(path, canonical, _advanced(path, keys_of(Kind.ELEMENT, canonical)))
+            path.children[canonical] = found
             self.remembered += found.cells
-        if tag != alike:
+        if tag != canonical:
             path.children[tag] = found
             self.remembered += 1
         return found
 
     def attribute(self, path: LabelPath, tag: str) -> Tests:
-        """What is asked of the attributes with this name at a path."""
-        alike = self.automaton.seen_as(tag)
-        found = path.attributes.get(alike)
+        """The tests of attributes with this name at a path."""
+        canonical = self.automaton.canonical_tag(tag)
+        found = path.attributes.get(canonical)
         if found is None:
-            found = path.attributes[alike] = path.tests(Kind.ATTRIBUTE, alike)
+            found = path.attributes[canonical] = path.tests(Kind.ATTRIBUTE, canonical)
             self.remembered += found.cells
-        if tag != alike:
+        if tag != canonical:
             path.attributes[tag] = found
             self.remembered += 1
         return found
@@ -283,7 +283,7 @@ class LabelPaths:
                     paths.append(child)
 
 
-class _Gathered:
+class _MarksBuilder:
     """Marks in the making."""
 
     def __init__(self) -> None:

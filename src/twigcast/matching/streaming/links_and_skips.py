@@ -1,4 +1,4 @@
-"""What is asked of a reading beyond yes or no: links, and skips that begin at a position."""
+"""Links and skips: groups decided by their first match, and ids skipped from a position on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from twigcast.matching.streaming.run import Reading
 
 
 class Skips:
-    """From which position on which ids need no answer.
+    """Ids that need no answer from a position on.
 
     ``skip_from`` has, for a number of end tags, the ids that are of no interest behind the last of
     these; what was certain by then stays. The ids under 0 are of no interest at all.
@@ -25,7 +25,7 @@ class Skips:
         """Whether no answer is of interest, wherever it comes."""
         return self._ends.get(id) == 0
 
-    def cover(self, id: int, moment: Position, ends: Sequence[int]) -> bool:
+    def cover(self, id: int, position: Position, ends: Sequence[int]) -> bool:
         """Whether the answer came too late to be of interest.
 
         ``ends`` are the end tags so far: how many start tags came before each.
@@ -33,14 +33,14 @@ class Skips:
         last = self._ends.get(id)
         if last is None:
             return False
-        return last == 0 or (last < len(ends) and moment > Position(ends[last], last))
+        return last == 0 or (last < len(ends) and position > Position(ends[last], last))
 
 
 class Links:
     """Groups of ids, each decided by its first match."""
 
     def __init__(self, groups: Sequence[Collection[int]], skips: Skips, *, eager: bool) -> None:
-        self.moments: list[Position | None] = [None] * len(groups)
+        self.positions: list[Position | None] = [None] * len(groups)
         self._skips = skips
         self._eager = eager
         self._open = len(groups)
@@ -55,23 +55,23 @@ class Links:
         return self._eager and not self._open
 
     def found(self, leaf: Leaf, reading: Reading) -> bool:
-        """Take note of a leaf that holds; whether that is enough."""
+        """Record a leaf that holds; whether that is enough."""
         for one in leaf.ids:
             if one in self._groups_of:
-                moment = reading.moment
-                if not self._skips.cover(one, moment, reading.ends):
-                    self.matched(one, moment)
+                position = reading.position
+                if not self._skips.cover(one, position, reading.ends):
+                    self.matched(one, position)
         return self.is_enough
 
-    def matched(self, id: int, moment: Position) -> None:
-        """Take note of a match."""
+    def matched(self, id: int, position: Position) -> None:
+        """Record a match."""
         for number in self._groups_of.get(id, ()):
-            if self.moments[number] is None:
-                self.moments[number] = moment
+            if self.positions[number] is None:
+                self.positions[number] = position
                 self._open -= 1
 
     def wants(self, id: int) -> bool:
         """Whether it matters whether this id matches."""
         if not self._eager:
             return True
-        return any(self.moments[number] is None for number in self._groups_of.get(id, ()))
+        return any(self.positions[number] is None for number in self._groups_of.get(id, ()))

@@ -1,10 +1,10 @@
 """One document on its way through the automaton, tag by tag.
 
 A stack of *frames*, one for each open element, holds what has been found below each of them. At a
-start tag the element's label path tells which leaves hold; each is handed to the frames at its
-origins. A leaf that is new to a frame may complete a join there (the Nested Path Filter of
+start tag the leaves follow that hold at the element's label path; each is handed to the frames at
+its origins. A leaf that is new to a frame may complete a join there (the Nested Path Filter of
 YFilter, with the branches tied to one node), and a completed join is a leaf that holds, handed to
-the frames above in turn. What reaches the document node is decided, at that moment.
+the frames above in turn. What reaches the document node is decided, at that position.
 
     //a[b]/c        <r> <a> <b/>      frame of a: b
                             <c/>      frame of a: b, c  →  join complete  →  document node
@@ -20,7 +20,7 @@ label path counts as if it were learned for this document), nor on the order in 
 one tag are looked at: the reading ends between such rounds only.
 
 Once that has begun to be dear, leaves that cannot hold in this document are *pruned*: those that
-ask for names it does not have, or for a text that is nowhere in it. All such texts are looked for
+require names it does not have, or a text that is nowhere in it. All such texts are looked for
 once in the text of the whole, which has that of every element in it.
 """
 
@@ -94,7 +94,7 @@ class _Frame:
 
 
 class Reading:
-    """Reads one document. Where ``on_found`` says that it is enough, the reading ends.
+    """Reads one document. Where ``on_found`` returns that it is enough, the reading ends.
 
     It ends as well when ``steps_max`` are spent, or when there is more to learn than
     ``learned_max`` cells.
@@ -108,8 +108,8 @@ class Reading:
         steps_max: float = inf,
         learned_max: float = LEARNED_MAX,
     ) -> None:
-        self.moments: dict[Leaf, Position] = {}
-        """When each leaf was found to hold below the document node."""
+        self.positions: dict[Leaf, Position] = {}
+        """The position at which each leaf was found to hold below the document node."""
         self.last: dict[Leaf, LastSeen] = {}
         """Where each watched leaf was seen last."""
         self.ends: list[int] = [0]
@@ -137,7 +137,7 @@ class Reading:
         self._frames: list[_Frame] = []
 
     @property
-    def moment(self) -> Position:
+    def position(self) -> Position:
         """How far the document has been read."""
         return Position(self._starts, len(self.ends) - 1)
 
@@ -167,7 +167,7 @@ class Reading:
         root = _Frame(self._paths.root(), None)
         self._frames = [root]
         self._visit(root.path)
-        self._hand(root.path.sure)
+        self._mark_all(root.path.sure)
         for event, element in self._events:
             if self._fresh:
                 if self._enough:  # since one of these was decided
@@ -192,13 +192,13 @@ class Reading:
             if path not in self._visited:
                 self._visit(path)
             if path.sure:
-                self._hand(path.sure)
+                self._mark_all(path.sure)
         if path.owners:
             attributes: Any = element.items()
             for tag, value in attributes:
                 tests = path.attributes.get(tag) or self._paths.attribute(path, tag)
                 if tests.cells > 1:
-                    self._ask(tests, value)
+                    self._test(tests, value)
         for leaf, depth in path.watched:
             frame = self._frames[depth]
             frame.watched = frame.watched or {}
@@ -210,7 +210,7 @@ class Reading:
         if frame.path.texts:
             assert frame.element is not None
             for value in own_texts(frame.element):
-                self._ask(frame.path.texts, value)
+                self._test(frame.path.texts, value)
         if frame.path.late:
             self._settle(frame)
         if frame.watched:
@@ -267,7 +267,7 @@ class Reading:
 
     # Leaves.
 
-    def _ask(self, tests: Tests, value: str) -> None:
+    def _test(self, tests: Tests, value: str) -> None:
         """Mark what holds at an attribute or a text."""
         if tests not in self._visited:
             self._visited.add(tests)
@@ -281,9 +281,9 @@ class Reading:
             self._look_up(steps)
         self.steps += steps
         if marks := tests.marks(value):
-            self._hand(marks)
+            self._mark_all(marks)
 
-    def _hand(self, marks: Marks) -> None:
+    def _mark_all(self, marks: Marks) -> None:
         frames = self._frames
         for depths, leaves, steps in marks:
             self.steps += steps
@@ -309,9 +309,9 @@ class Reading:
                 steps += leaf.join_weight
         self.steps += steps
         if touched:
-            self._try(touched - self._idle, frame)
+            self._try_joins(touched - self._idle, frame)
 
-    def _try(self, joins: set[Leaf], frame: _Frame) -> None:
+    def _try_joins(self, joins: set[Leaf], frame: _Frame) -> None:
         """See which joins are complete with what is new to a frame."""
         found, path = frame.found, frame.path
         complete: dict[int, set[Leaf]] = {}
@@ -328,11 +328,11 @@ class Reading:
 
     def _settle(self, frame: _Frame) -> None:
         """What could not be known before the end of an element is known now."""
-        late, steps = self._late(frame)
+        late, steps = self._late_leaves(frame)
         if self.steps + steps > self._pause:
             if not self._pruned:
                 self._prune()
-                late, steps = self._late(frame)
+                late, steps = self._late_leaves(frame)
             self._look_up(steps)
         self.steps += steps
         found, tag, value = frame.found, frame.path.tag, frame.value
@@ -346,19 +346,21 @@ class Reading:
                 for depth in depths:
                     self._mark(depth, hold)
 
-    def _late(self, frame: _Frame) -> tuple[list[tuple[tuple[int, ...], AbstractSet[Leaf]]], int]:
+    def _late_leaves(
+        self, frame: _Frame
+    ) -> tuple[list[tuple[tuple[int, ...], AbstractSet[Leaf]]], int]:
         """The leaves to look at by the end tag, with their depths, and the steps that takes."""
         path = frame.path
         late: list[tuple[tuple[int, ...], AbstractSet[Leaf]]] = []
         number = steps = 0
         for depths, leaves, _ in path.late:
-            asked = leaves - self._idle if self._idle else leaves
-            if not asked:
+            pending = leaves - self._idle if self._idle else leaves
+            if not pending:
                 continue
-            new = asked - self._frames[depths[0]].found
-            if len(depths) > 1 and len(new) < len(asked):
-                new = new.union(*(asked - self._frames[depth].found for depth in depths))
-            steps += len(depths) * (1 + (len(asked) >> LEAVES_SHIFT))
+            new = pending - self._frames[depths[0]].found
+            if len(depths) > 1 and len(new) < len(pending):
+                new = new.union(*(pending - self._frames[depth].found for depth in depths))
+            steps += len(depths) * (1 + (len(pending) >> LEAVES_SHIFT))
             if new:
                 late.append((depths, new))
                 number += len(new)
@@ -370,8 +372,8 @@ class Reading:
         return late, steps
 
     def _decided(self, leaves: AbstractSet[Leaf]) -> None:
-        moment = self.moment
-        self.moments.update(dict.fromkeys(leaves, moment))
+        position = self.position
+        self.positions.update(dict.fromkeys(leaves, position))
         self._fresh.append(leaves)
         if self._on_found:
             for leaf in leaves:
@@ -379,7 +381,7 @@ class Reading:
 
 
 def _needle(leaf: Leaf) -> str | None:
-    """The text that an element must have in it, if that is what the leaf asks for."""
+    """The text that an element must have in it, if that is the leaf's condition."""
     match leaf.where, leaf.state.step:
         case ValueTest(Operator.CONTAINS, Literal(text)), (_, Label(Kind.ELEMENT)):
             return text

@@ -1,4 +1,4 @@
-"""What can be decided while a document goes by, and what of a condition can.
+"""Streamable conditions: those that can be decided while a document is read in order.
 
 Two things cannot, because they look across the document: the *first* of all the nodes that a path
 leads to (``contains(.//b, 'x')``), and an absolute path in an alternative or a negation of a
