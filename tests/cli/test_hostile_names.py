@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from tests.cli.test_program import ALL_VERBS
-from twigcast.cli.output import cell, complain, say, word, write, write_json
+from twigcast.cli.output import cell, complain, unspaced, write, write_json, write_note
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
@@ -198,17 +198,19 @@ def _read_cell(text: str) -> object:
 def test_no_two_names_look_the_same() -> None:
     names = ("a\tb", "a\\tb", '"a\\tb"', '"a\tb"', "a b", "a\\u0020b", "", '""')
     assert len({cell(name) for name in names}) == len(names)
-    assert len({word(name) for name in names}) == len(names)
-    assert all(" " not in word(name) for name in names)
+    assert len({unspaced(name) for name in names}) == len(names)
+    assert all(" " not in unspaced(name) for name in names)
     for name in names:
-        assert _read_cell(cell(name)) == name == _read_cell(word(name))
+        assert _read_cell(cell(name)) == name == _read_cell(unspaced(name))
 
 
-@pytest.mark.parametrize("speak", [write, say, complain])
-def test_whatever_is_said_is_escaped(speak: object, capsys: pytest.CaptureFixture[str]) -> None:
-    assert callable(speak)
+@pytest.mark.parametrize("write_line", [write, write_note, complain])
+def test_whatever_is_written_is_escaped(
+    write_line: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert callable(write_line)
     for name in NAMES:
-        speak(name)
+        write_line(name)
     told = capsys.readouterr()
     assert len((told.out + told.err).splitlines()) == len(NAMES)
     assert not any(map(_is_control, told.out + told.err))

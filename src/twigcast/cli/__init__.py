@@ -7,7 +7,7 @@
     generate       ``generate``: patterns, documents, topologies
     demo           ``demo``: a feed and its subscribers, with a report
     options        options that several verbs share
-    output         which words go where
+    output         results, notes and complaints
     output_files   files that the command line writes
     progress       bars for work that takes long
     engine_note    one line for users of a slower engine

@@ -11,7 +11,7 @@ ADVICE: Final = "to have it, where Rust is: pip install ./kernel in a checkout o
 
 
 def slow_engine() -> str | None:
-    """What to tell if the engine that ``auto`` takes is the slow one."""
+    """The note to write if the engine that ``auto`` takes is the slow one."""
     from twigcast.matching.engines.native import AVAILABLE
 
     return None if AVAILABLE else f"engine streaming, {SLOWER}; {ADVICE}"

@@ -1,6 +1,6 @@
 """Help as people read it: whole sentences, placeholders instead of types, nothing cut off.
 
-Typer tells the type of each value in Python's words (``<int range>``, ``<list[str]>``) and cuts
+Typer shows the type of each value as Python has it (``<int range>``, ``<list[str]>``) and cuts
 the sentences in a list of commands to one line. Here values have names, and sentences are wrapped.
 """
 
@@ -17,8 +17,8 @@ _PLACEHOLDERS = {"<int>": "N", "<int range>": "N", "<float>": "X", "<float range
 _TYPE = re.compile(r" ?<[^<>]*>(?:\.\.\.)?")
 
 
-class _Told:
-    """What verbs and groups of verbs have in common."""
+class _SentenceHelp:
+    """The help of verbs and of groups of verbs."""
 
     help: str | None
 
@@ -32,11 +32,11 @@ _MAY_BE_EMPTY = {"xpath", "wider", "narrower"}
 """Expressions: an empty one is refused as an expression."""
 
 
-class Verb(_Told, TyperCommand):
-    """A verb whose help shows no types, and whose words are not empty."""
+class Verb(_SentenceHelp, TyperCommand):
+    """A verb whose help shows no types, and whose arguments are not empty."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 (typer keeps the type)
-        """Do what the verb does, unless a word is empty: a variable was never set, then."""
+        """Do what the verb does, unless an argument is empty: a variable was never set, then."""
         for each in self.get_params(ctx):
             value = ctx.params.get(each.name)
             values = value if isinstance(value, list | tuple) else (value,)
@@ -46,7 +46,7 @@ class Verb(_Told, TyperCommand):
         return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 (typer keeps the type)
-        """The words behind the verb, without the braces around those that are needed."""
+        """The arguments behind the verb, without the braces around those that are needed."""
         return [re.sub(r"[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 (likewise)
@@ -56,10 +56,10 @@ class Verb(_Told, TyperCommand):
             rows = [row for each in params if (row := each.get_help_record(ctx)) is not None]
             if rows:
                 with formatter.section(title):
-                    formatter.write_dl([(_without_type(names), told) for names, told in rows])
+                    formatter.write_dl([(_without_type(names), text) for names, text in rows])
 
 
-class VerbGroup(_Told, TyperGroup):
+class VerbGroup(_SentenceHelp, TyperGroup):
     """A verb that has verbs of its own."""
 
 

@@ -1,6 +1,6 @@
 """Ctrl-C: as a request to come to an end, for work that has no end of its own; and never lost.
 
-SIGTERM, by which service managers ask for an end, is taken like it.
+SIGTERM, by which service managers request an end, is treated alike.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ INTERRUPTED = SIGNALLED + signal.SIGINT
 """What a shell reports for a program that was interrupted."""
 
 TERMINATED = SIGNALLED + signal.SIGTERM
-"""What a shell reports for a program that was asked to end."""
+"""The code that a shell reports for a program that has ended on request."""
 
 _AGAIN_SECONDS = 0.01
 """How long after an interrupt that was lost the next one comes."""
@@ -34,7 +34,7 @@ _SLICE_SECONDS = 0.1
 
 
 class Request:
-    """Whether somebody has asked for an end."""
+    """Whether an end was requested."""
 
     def __init__(self) -> None:
         self._made = False
@@ -44,11 +44,11 @@ class Request:
         self._made = True
 
     def is_made(self) -> bool:
-        """Whether an end was asked for."""
+        """Whether an end was requested."""
         return self._made
 
     def wait(self, seconds: float) -> None:
-        """Let time pass, or less of it if an end is asked for."""
+        """Let time pass, or less of it if an end is requested."""
         until = time.monotonic() + seconds
         while not self._made and (left := until - time.monotonic()) > 0:
             time.sleep(min(left, _SLICE_SECONDS))
@@ -56,7 +56,7 @@ class Request:
 
 @contextmanager
 def end_on_request() -> Iterator[Request]:
-    """Take the first Ctrl-C, or the word of a service manager, as a request.
+    """Take the first Ctrl-C, or the signal of a service manager, as a request.
 
     A second Ctrl-C interrupts as usual.
     """
@@ -77,7 +77,7 @@ def end_on_request() -> Iterator[Request]:
 
 
 class Terminated(KeyboardInterrupt):
-    """Somebody has asked this process to end (SIGTERM).
+    """Somebody has requested this process to end (SIGTERM).
 
     Who clears up behind a Ctrl-C has the same to do.
     """

@@ -1,6 +1,6 @@
-r"""Which words go where.
+r"""Output of the command line: results, notes and complaints.
 
-What a user asked for goes to standard output, plain, as text or as one JSON object per line.
+Results go to standard output, plain, as text or as one JSON object per line.
 Everything else (complaints, progress, hints, sums) goes to standard error, so that it is seen even
 when the output goes into a file or another program. Complaints are one sentence each, and a flood
 of them is cut short: the rest is counted. Long work ends with one line of sums.
@@ -9,8 +9,8 @@ Colour is for terminals, and :func:`painted` alone decides: none in pipes and fi
 ``NO_COLOR`` is set or the terminal is dumb, and never in JSON.
 
 Names come from strangers: of members of archives, documents, subscribers, brokers. Nothing of them
-reaches a terminal or a table raw. Whatever is written or said is escaped here, in one place, unless
-it is :class:`Shown`. A *cell* of a table with tabs (:func:`cell`) that cannot stand there as it is
+reaches a terminal or a table raw. Whatever is written is escaped here, in one place, unless it is
+:class:`Shown`. A *cell* of a table with tabs (:func:`cell`) that cannot stand there as it is
 is written as a JSON string, in quotes, and so is one that begins with a quote. So no cell can be
 mistaken for another: ``a\tb`` is a name with a backslash, ``"a\tb"`` one with a tab. JSON keeps
 all names; what cannot be seen is spelled as JSON spells it.
@@ -41,7 +41,7 @@ USAGE = 2
 """The exit code when a verb could not begin: wrong arguments, a missing file, no Java."""
 
 COMPLAINTS_MAX = 20
-"""Who has more broken lines than this wants their number, not all of them on the screen."""
+"""Complaints that are shown one by one; of more there is the number."""
 
 _QUOTED_MAX = 120
 
@@ -84,7 +84,7 @@ def cell(text: str) -> Shown:
     return Shown(_json(text))
 
 
-def word(text: str) -> Shown:
+def unspaced(text: str) -> Shown:
     """A cell, or a part of it, that has no spaces: for lists of ids with spaces between them."""
     if text and " " not in text:
         return cell(text)
@@ -97,28 +97,28 @@ def clock() -> float:
 
 
 def write(*parts: str, between: str = "\t") -> None:
-    """A line of what the user asked for, made of parts; what is not Shown is escaped."""
+    """Write a line of the result, made of parts; what is not Shown is escaped."""
     print(between.join(map(_shown, parts)))
 
 
 def write_text(text: str) -> None:
-    """What the user asked for as it is, lines and all: a document that was drawn, a topology."""
+    """Write a result as it is, lines and all: a document that was drawn, a topology."""
     print(text)
 
 
 def write_json(record: Mapping[str, object]) -> None:
-    """An object of what the user asked for, on one line."""
+    """Write an object of the result, on one line."""
     print(_json(record))
 
 
-def say(text: str = "") -> None:
-    """A line beside the output."""
+def write_note(text: str = "") -> None:
+    """Write a line to standard error."""
     print(_shown(text), file=sys.stderr)
 
 
 def complain(text: str) -> None:
-    """A line that says what is wrong, and who says so."""
-    say(Shown(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {one_line(text)}"))
+    """Write what is wrong to standard error, behind the name of the program."""
+    write_note(Shown(f"{painted('twigcast:', Colour.BAD, sys.stderr)} {one_line(text)}"))
 
 
 def _shown(text: str) -> str:
@@ -138,9 +138,9 @@ def _spelled(found: re.Match[str]) -> str:
     return letter if letter.isprintable() else json.dumps(letter)[1:-1]
 
 
-def say_sums(text: str, *, since: float) -> None:
-    """The last line of long work: what came of it, and how long it took."""
-    say(f"{text} in {clock() - since:,.1f} s")
+def write_sums(text: str, *, since: float) -> None:
+    """Write the last line of long work: its result, and how long it took."""
+    write_note(f"{text} in {clock() - since:,.1f} s")
 
 
 def complain_of_all(texts: Iterable[str], *, hint: str) -> int:
@@ -152,7 +152,7 @@ def complain_of_all(texts: Iterable[str], *, hint: str) -> int:
         number += 1
     left_out = sum(1 for _ in remaining)
     if left_out:
-        say(f"  … and {left_out:,} more; {hint}")
+        write_note(f"  … and {left_out:,} more; {hint}")
     return number + left_out
 
 

@@ -41,7 +41,7 @@ from twigcast.cli.generate import topology as generate_topology
 from twigcast.cli.help import Verb, VerbGroup
 from twigcast.cli.interrupts import INTERRUPTED, asked_to_end, end_in_order, interrupt_again
 from twigcast.cli.match import command as match
-from twigcast.cli.output import REFUSED, USAGE, complain, say
+from twigcast.cli.output import REFUSED, USAGE, complain, write_note
 from twigcast.cli.run import command as run
 from twigcast.cli.verbs import about, advertise, aggregate, check, covers, doctor, explain, simulate
 from twigcast.display import one_line
@@ -53,7 +53,7 @@ _READER_GONE = 141
 
 
 _COMPLETION = "_TWIGCAST_COMPLETE"
-"""Set by a shell that asks what a word may become."""
+"""Set by a shell that asks for completions."""
 
 _TRACEBACK = "TWIGCAST_TRACEBACK"
 """Set in the environment, it shows where a mistake of ours happened."""
@@ -147,8 +147,8 @@ def twigcast(
 
 def _example(*lines: str) -> str:
     """The end of a help text; the control letter keeps the lines as they are."""
-    word = "Example:" if len(lines) == 1 else "Examples:"
-    return "\b\n" + "\n".join([word, *(f"  {line}" for line in lines)])
+    heading = "Example:" if len(lines) == 1 else "Examples:"
+    return "\b\n" + "\n".join([heading, *(f"  {line}" for line in lines)])
 
 
 app.command("match", cls=Verb, epilog=_example(*match.EXAMPLES))(match.match)
@@ -263,7 +263,7 @@ def _interrupts_first() -> Iterator[None]:
 
 
 def _hush_py4j() -> None:
-    """Keep to itself what py4j has to say when Java goes, or a talk with it is interrupted.
+    """Silence py4j's warnings when Java ends, or a call of it is interrupted.
 
     It says some of that in nobody's name, and what matters of it is in our errors.
     """
@@ -275,7 +275,7 @@ def _complain_of_ours(error: InternalError) -> None:
     if os.environ.get(_TRACEBACK) and error.__cause__ is not None:
         for block in traceback.format_exception(error.__cause__):
             for line in block.rstrip("\n").split("\n"):
-                say(line)
+                write_note(line)
         complain(str(error))
     elif isinstance(error.__cause__, MemoryError):
         complain(str(error))  # There is nothing to report.

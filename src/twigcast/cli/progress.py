@@ -25,9 +25,9 @@ _QUIET_SECONDS = 1.0
 
 
 class Bar(AbstractContextManager["Bar"]):
-    """How far the work is, stage by stage; use it in a ``with``.
+    """The progress of work, stage by stage; use it in a ``with``.
 
-    ``beside_output`` says that the work writes to standard output all the time.
+    With ``beside_output`` the work writes to standard output all the time.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Bar(AbstractContextManager["Bar"]):
         self._after_seconds = after_seconds
         self._lock = Lock()  # The clock's thread begins what the work's thread goes on with.
         self._clock: Timer | None = None
-        self._told: tuple[str, int, int | None] = ("", 0, None)
+        self._last_shown: tuple[str, int, int | None] = ("", 0, None)
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
@@ -50,8 +50,8 @@ class Bar(AbstractContextManager["Bar"]):
             return
         with self._lock:
             stage = one_line(stage)
-            fresh = stage != self._told[0]
-            self._told = (stage, done, total)
+            fresh = stage != self._last_shown[0]
+            self._last_shown = (stage, done, total)
             if self._progress is not None:
                 self._draw(fresh=fresh)
 
@@ -92,7 +92,7 @@ class Bar(AbstractContextManager["Bar"]):
 
     def _draw(self, *, fresh: bool) -> None:
         assert self._progress is not None
-        stage, done, total = self._told
+        stage, done, total = self._last_shown
         if fresh or self._task is None:
             if self._task is not None:
                 self._progress.remove_task(self._task)

@@ -1,4 +1,4 @@
-"""How ``twigcast demo`` tells its story: plots, the network as a drawing, the page, the screen."""
+"""The report of ``twigcast demo``: plots, the network as a drawing, the page, the screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from twigcast.cli.demo.network_drawing import network_drawing
 from twigcast.cli.demo.regions import country
 from twigcast.cli.demo.strategy_traffic import LinkLoad, StrategyTraffic
 from twigcast.cli.demo.summary import DemoSummary
-from twigcast.cli.demo.text_report import sums, told
+from twigcast.cli.demo.text_report import sums, text_lines
 from twigcast.files import Subscription
 from twigcast.language import Document
 from twigcast.matching import explain
@@ -143,7 +143,7 @@ def a_run() -> Run:
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> DemoSummary:
+def summary(tmp_path: Path) -> DemoSummary:
     one = Subscription("s1", "//a[. < 3][b]", subscriber="Fen & Co", broker="Fen")
     document = Document.parse(b"<a>1</a>", name="<d>.xml")
     tally = DeliveryCounts(
@@ -206,23 +206,23 @@ def table(page: str, first_heading: str) -> list[list[str]]:
     raise AssertionError(f"no table begins with {first_heading}")
 
 
-def test_the_page_needs_nothing_from_elsewhere(story: DemoSummary) -> None:
-    page = report(story)
+def test_the_page_needs_nothing_from_elsewhere(summary: DemoSummary) -> None:
+    page = report(summary)
     found = elements(page)
     assert not {"script", "link", "iframe", "img"} & {str(element.tag) for element in found}
     assert not any({"src", "href", "srcset"} & set(element.attrib) for element in found)
     assert not re.search(r"url[(]|@import|https?:", page)
 
 
-def test_every_picture_of_the_page_says_what_it_shows(story: DemoSummary) -> None:
-    pictures = [element for element in elements(report(story)) if element.tag == "svg"]
+def test_every_picture_of_the_page_says_what_it_shows(summary: DemoSummary) -> None:
+    pictures = [element for element in elements(report(summary)) if element.tag == "svg"]
     told_by = [picture.get("aria-label") or picture.get("aria-hidden") for picture in pictures]
     assert len(pictures) == 6
     assert all(told_by)
 
 
-def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: DemoSummary) -> None:
-    page = report(story)
+def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(summary: DemoSummary) -> None:
+    page = report(summary)
     text = words(page)
     assert "20.0%of the crossings of flooding" in text
     assert "2 dead letters, no rejected subscription" in text
@@ -236,8 +236,8 @@ def test_the_page_tells_the_numbers_and_escapes_what_strangers_wrote(story: Demo
     assert "$" not in text
 
 
-def test_the_page_has_a_row_for_each_strategy(story: DemoSummary) -> None:
-    rows = [element for element in elements(report(story)) if element.tag == "tr"]
+def test_the_page_has_a_row_for_each_strategy(summary: DemoSummary) -> None:
+    rows = [element for element in elements(report(summary)) if element.tag == "tr"]
     told_rows = [
         [" ".join("".join(map(str, cell.itertext())).split()) for cell in row] for row in rows
     ]
@@ -245,13 +245,15 @@ def test_the_page_has_a_row_for_each_strategy(story: DemoSummary) -> None:
     assert ["best", "something", "8", "none", "0.4", "4"] in told_rows
 
 
-def test_the_page_does_without_a_near_miss(story: DemoSummary) -> None:
-    page = report(replace(story, near_miss=None))
+def test_the_page_does_without_a_near_miss(summary: DemoSummary) -> None:
+    page = report(replace(summary, near_miss=None))
     assert "did not match" not in page
 
 
-def test_the_screen_tells_the_traffic_of_each_strategy(story: DemoSummary, tmp_path: Path) -> None:
-    lines = list(told(story, tmp_path / "report.html"))
+def test_the_screen_tells_the_traffic_of_each_strategy(
+    summary: DemoSummary, tmp_path: Path
+) -> None:
+    lines = list(text_lines(summary, tmp_path / "report.html"))
     start = lines.index("What each strategy sent over links")
     assert [line.split() for line in lines[start + 3 : start + 6]] == [
         ["strategy", "crossings", "needless", "MB", "routes"],
@@ -261,17 +263,17 @@ def test_the_screen_tells_the_traffic_of_each_strategy(story: DemoSummary, tmp_p
     assert lines[start + 6] == "  The same 9 deliveries under every strategy."
 
 
-def test_each_word_stands_for_one_number(story: DemoSummary, tmp_path: Path) -> None:
+def test_each_word_stands_for_one_number(summary: DemoSummary, tmp_path: Path) -> None:
     numbers: dict[str, set[str]] = {}
     counted = re.compile(
         r"(?<![\d.,])([\d,]+) (documents(?! a second)|deliveries|subscriptions|subscribers|brokers)"
     )
-    lines = list(told(story, tmp_path / "report.html"))
-    for text in ("\n".join(lines), words(report(story))):
+    lines = list(text_lines(summary, tmp_path / "report.html"))
+    for text in ("\n".join(lines), words(report(summary))):
         for number, word in counted.findall(text):
             numbers.setdefault(word, set()).add(number)
     assert numbers == {
-        "documents": {"20", str(story.comparison.documents)},
+        "documents": {"20", str(summary.comparison.documents)},
         "deliveries": {"9"},
         "subscriptions": {"3"},
         "subscribers": {"2"},
@@ -279,20 +281,20 @@ def test_each_word_stands_for_one_number(story: DemoSummary, tmp_path: Path) -> 
     }
 
 
-def test_the_rows_of_who_received_what_add_up(story: DemoSummary, tmp_path: Path) -> None:
-    lines = list(told(story, tmp_path / "report.html"))
+def test_the_rows_of_who_received_what_add_up(summary: DemoSummary, tmp_path: Path) -> None:
+    lines = list(text_lines(summary, tmp_path / "report.html"))
     start = lines.index("Who received what") + 3
     assert lines[start].split() == ["subscriber", "subscriptions", "deliveries", "copies"]
     rows = [list(map(int, line.split()[-3:])) for line in lines[start + 1 : start + 3]]
     total = lines[start + 3].split()
     assert total == ["all", "2", *(str(sum(column)) for column in zip(*rows, strict=True))]
-    assert total[2:] == ["3", str(story.run.deliveries), str(story.tally.copies)]
-    shown = table(report(story), "subscriber")
+    assert total[2:] == ["3", str(summary.run.deliveries), str(summary.tally.copies)]
+    shown = table(report(summary), "subscriber")
     assert shown[-1] == ["all 2", "3", "9", "8"]
 
 
-def test_start_up_is_told_apart_from_work(story: DemoSummary, tmp_path: Path) -> None:
-    lines = list(told(story, tmp_path / "report.html"))
+def test_start_up_is_told_apart_from_work(summary: DemoSummary, tmp_path: Path) -> None:
+    lines = list(text_lines(summary, tmp_path / "report.html"))
     start = lines.index("How long it took") + 1
     told_times = [line.split("  ", maxsplit=1)[1].split() for line in lines[start : start + 3]]
     assert [row[:3] for row in told_times] == [
@@ -301,13 +303,13 @@ def test_start_up_is_told_apart_from_work(story: DemoSummary, tmp_path: Path) ->
         ["matching", "2.5", "s"],
     ]
     assert lines[start + 2].endswith(": 125.00 ms a document"), "2.5 s, 20 documents, no start-up"
-    rows = table(report(story), "step")
+    rows = table(report(summary), "step")
     assert [row[:2] for row in rows] == [
         ["start-up", "9.0"],
         ["compiling", "0.8"],
         ["matching", "2.5"],
     ]
-    found = sums(story, tmp_path / "report.html")
+    found = sums(summary, tmp_path / "report.html")
     assert found["seconds"] == {"start_up": 9.0, "compiling": 0.75, "matching": 2.5}
 
 
@@ -321,8 +323,8 @@ def style_of(page: str, *, narrow: bool) -> str:
     return style
 
 
-def test_nothing_on_the_page_is_wider_than_a_telephone(story: DemoSummary) -> None:
-    page = report(story)
+def test_nothing_on_the_page_is_wider_than_a_telephone(summary: DemoSummary) -> None:
+    page = report(summary)
     metas = [e for e in elements(page) if e.tag == "meta" and e.get("name") == "viewport"]
     assert [meta.get("content") for meta in metas] == ["width=device-width, initial-scale=1"]
     style = style_of(page, narrow=True)
@@ -337,8 +339,8 @@ def test_nothing_on_the_page_is_wider_than_a_telephone(story: DemoSummary) -> No
     assert not any({"width", "height"} & set(element.attrib) for element in sized)
 
 
-def test_every_table_can_be_scrolled_and_every_picture_scales(story: DemoSummary) -> None:
-    found = elements(report(story))
+def test_every_table_can_be_scrolled_and_every_picture_scales(summary: DemoSummary) -> None:
+    found = elements(report(summary))
     tables = [element for element in found if element.tag == "table"]
     assert len(tables) == 3
     for element in tables:
@@ -346,13 +348,13 @@ def test_every_table_can_be_scrolled_and_every_picture_scales(story: DemoSummary
         assert parent is not None
         assert "wide" in (parent.get("class") or "").split()
         assert parent.get("aria-label")
-    assert ".wide { overflow-x: auto; }" in style_of(report(story), narrow=True)
+    assert ".wide { overflow-x: auto; }" in style_of(report(summary), narrow=True)
     pictures = [element for element in found if element.tag == "svg"]
     assert all(picture.get("viewBox") for picture in pictures)
 
 
-def test_a_telephone_has_the_network_as_a_list(story: DemoSummary) -> None:
-    page = report(story)
+def test_a_telephone_has_the_network_as_a_list(summary: DemoSummary) -> None:
+    page = report(summary)
     narrow = style_of(page, narrow=True)
     assert re.search(r"\.network \{[^}]*display: none", narrow)
     assert re.search(r"\.network-list \{[^}]*display: block", narrow)
@@ -368,14 +370,14 @@ def test_a_telephone_has_the_network_as_a_list(story: DemoSummary) -> None:
     ]
 
 
-def test_on_a_telephone_each_figure_of_a_strategy_has_its_label(story: DemoSummary) -> None:
-    labelled = [cell.get("data-label") for cell in elements(report(story)) if cell.tag == "td"]
+def test_on_a_telephone_each_figure_of_a_strategy_has_its_label(summary: DemoSummary) -> None:
+    labelled = [cell.get("data-label") for cell in elements(report(summary)) if cell.tag == "td"]
     labels = [label for label in labelled if label]
-    assert labels == ["crossings", "needless", "MB", "routes"] * len(story.traffic)
+    assert labels == ["crossings", "needless", "MB", "routes"] * len(summary.traffic)
 
 
-def test_as_one_object_it_tells_the_same(story: DemoSummary, tmp_path: Path) -> None:
-    found = sums(story, tmp_path / "report.html")
+def test_as_one_object_it_tells_the_same(summary: DemoSummary, tmp_path: Path) -> None:
+    found = sums(summary, tmp_path / "report.html")
     assert (found["deliveries"], found["copies"], found["brokers"]) == (9, 8, 3)
     assert found["traffic"] == [
         {

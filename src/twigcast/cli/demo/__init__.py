@@ -2,17 +2,17 @@
 
 In reading order:
 
-    country                 the brokers, who lives there, and what is written about
+    regions                 the brokers, who lives there, and what is written about
     feed                    an invented news feed and its subscribers, the same for the same seed
-    steps                   make them, run the pipeline over them, tell about it
-    traffic                 what each strategy of the papers takes to do the same
-    tally                   who received what
+    steps                   make them, run the pipeline over them, report
+    strategy_traffic        what each strategy of the papers takes to do the same
+    delivery_counts         sums over the deliveries
     near_miss               a subscription that nearly matched, and why it did not
-    comparison              how fast, beside one expression after the other
-    story                   all of that in one value
-    screen                  all of that as lines
-    report                  all of that as a page
-    plot, network_drawing   its pictures
+    baseline_timing         the speed beside one expression after the other
+    summary                 all of that in one value
+    text_report             all of that as lines
+    html_report             all of that as a page
+    charts, network_drawing its pictures
 """
 
 from __future__ import annotations

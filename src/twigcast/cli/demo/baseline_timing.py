@@ -1,4 +1,4 @@
-"""How fast, beside the way that needs no Twigcast: one expression after the other.
+"""The baseline of the demo: the same matching by libxml2, one expression after the other.
 
 A sample of the feed is matched in this very process, by libxml2 with every expression in turn and
 by the matcher. Both begin with bytes, and both have compiled what they need before the time is
@@ -39,7 +39,7 @@ class Comparison:
 
 
 def compare(file: SubscriptionFile, contents: Sequence[bytes]) -> Comparison:
-    """Match a sample both ways; a TwigcastError if the answers differ."""
+    """Match a sample by both; a TwigcastError if the answers differ."""
     matcher = Matcher()
     compile_subscriptions(file, matcher.add)
     expressions = [_compiled(one.xpath, one.namespaces) for one in file.subscriptions]

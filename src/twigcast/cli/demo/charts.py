@@ -1,4 +1,4 @@
-"""A histogram and bars as inline SVG: a few shapes and words, no library, sharp at any size.
+"""A histogram and bars as inline SVG: a few shapes and texts, no library, sharp at any size.
 
 Colours are those of the page, by CSS classes, so that the plot follows light and dark. The letters
 are sized for a plot of about 440 pixels, half of a wide page; on a telephone, where a plot has
@@ -87,7 +87,7 @@ def _bins(counts: Mapping[int, int]) -> list[tuple[tuple[int, int], int]]:
 
 
 def _steps(bins: Sequence[tuple[tuple[int, int], int]]) -> str:
-    """A word on the width of the ranges, if they are ranges."""
+    """A note on the width of the ranges, if they are ranges."""
     first, last = bins[-1][0] if bins else (0, 0)
     return f" (in steps of {last - first + 1})" if last > first else ""
 
@@ -150,5 +150,5 @@ def _span(span: tuple[int, int]) -> str:
     return str(span[0]) if span[0] == span[1] else f"{span[0]}–{span[1]}"
 
 
-def _text(x: float, y: float, words: str, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -1,4 +1,4 @@
-"""Who received what: sums over the deliveries of a run.
+"""Counts of deliveries: sums over those of a run.
 
 A *delivery* is a document and a subscription that it satisfies. A subscriber may have several
 subscriptions that one document satisfies, and yet receives it once: that is a *copy*.

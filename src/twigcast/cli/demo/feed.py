@@ -38,7 +38,7 @@ _INTERESTS: Final = tuple(
     f"//{{block}}//{name}[contains(., '{{word}}')]"
     for name in ("person", "place", "organisation", "product", "term", "link", "paragraph")
 )
-"""What is asked of any desk, beside what its own readers ask for."""
+"""Expressions for any desk, beside those of its own readers."""
 
 _INTEREST_SHAPE: Final = PatternShape(
     depth_max=8,
@@ -56,7 +56,7 @@ _NARROWINGS: Final = (
     "[not(envelope/embargo)]",
     "[ending]",
 )
-"""Many ask for a part of what others ask for, which is what covering lives on."""
+"""Many interests are a part of others, which is what covering lives on."""
 
 _BLOCKS: Final = "paragraph | subhead | picture"
 """What all desks fill pages with."""
@@ -66,7 +66,7 @@ _DESK_SHARES: Final = (0.75, 0.95)
 _DRAWN: Final = 0.2
 """The share of subscriptions that are drawn from the DTD."""
 _TOWN_WORDS: Final = 6
-"""So many words of a desk are talked about in a town."""
+"""Words of a desk that are topics in a town."""
 
 _CANDIDATES: Final = 2
 """Subscriptions that are drawn for each that is wanted."""
@@ -89,7 +89,7 @@ class DemoFeed:
     subscribers: tuple[str, ...]
 
 
-class _Asked(NamedTuple):
+class _DrawnSubscription(NamedTuple):
     """A subscription on its way into the file."""
 
     subscriber: str
@@ -104,15 +104,17 @@ def write_feed(folder: Path, *, documents: int, subscriptions: int, seed: int) -
     digits = len(str(documents))
     drawn = enumerate(_documents(documents, Random(f"documents {seed}")), start=1)
     write_zip(archive, ((f"news-{number:0{digits}}.xml", content) for number, content in drawn))
-    asked = _subscriptions(subscriptions, Random(f"subscriptions {seed}"))
+    drawn_subscriptions = _subscriptions(subscriptions, Random(f"subscriptions {seed}"))
     digits = len(str(subscriptions))
     with new_file(table) as binary, io.TextIOWrapper(binary, "utf-8", newline="\n") as file:
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("id", *_Asked._fields))
-        lines.writerows((f"s{n:0{digits}}", *one) for n, one in enumerate(asked, start=1))
+        lines.writerow(("id", *_DrawnSubscription._fields))
+        lines.writerows(
+            (f"s{n:0{digits}}", *one) for n, one in enumerate(drawn_subscriptions, start=1)
+        )
     write_topology(country(), topology)
-    subscribers = tuple(sorted({one.subscriber for one in asked}))
-    return DemoFeed(archive, table, topology, documents, len(asked), subscribers)
+    subscribers = tuple(sorted({one.subscriber for one in drawn_subscriptions}))
+    return DemoFeed(archive, table, topology, documents, len(drawn_subscriptions), subscribers)
 
 
 def _documents(count: int, rng: Random) -> Iterator[bytes]:
@@ -127,13 +129,13 @@ def _documents(count: int, rng: Random) -> Iterator[bytes]:
         yield next(drawn[_one_of(tuple(DESKS), rng)])
 
 
-def _subscriptions(count: int, rng: Random) -> list[_Asked]:
-    candidates = list(islice(_asked(rng), _CANDIDATES * count))
+def _subscriptions(count: int, rng: Random) -> list[_DrawnSubscription]:
+    candidates = list(islice(_draw_subscriptions(rng), _CANDIDATES * count))
     patterns = [Pattern.parse(one.xpath) for one in candidates]
     return [candidates[place] for place in _choosy(patterns)][:count]
 
 
-def _asked(rng: Random) -> Iterator[_Asked]:
+def _draw_subscriptions(rng: Random) -> Iterator[_DrawnSubscription]:
     """Subscriptions without an end."""
     homes = {
         f"{town} {outlet}": (town, region)
@@ -144,7 +146,7 @@ def _asked(rng: Random) -> Iterator[_Asked]:
     names = list(homes)
     rng.shuffle(names)
     weights = list(accumulate(rank**-0.5 for rank in range(1, len(names) + 1)))
-    spoken = {
+    topics = {
         (town, desk): rng.sample(DESKS[desk].words.split(), _TOWN_WORDS)
         for town in dict.fromkeys(town for town, _ in homes.values())
         for desk in DESKS
@@ -157,8 +159,8 @@ def _asked(rng: Random) -> Iterator[_Asked]:
         liked = (*region.desks, _one_of(tuple(DESKS), rng))
         desk = liked[sum(luck > share for share in _DESK_SHARES)]
         is_drawn = rng.random() < _DRAWN
-        xpath = next(drawn[desk]) if is_drawn else _interest(desk, spoken[town, desk], rng)
-        yield _Asked(name, town, xpath)
+        xpath = next(drawn[desk]) if is_drawn else _interest(desk, topics[town, desk], rng)
+        yield _DrawnSubscription(name, town, xpath)
 
 
 def _drawn(desk: str, rng: Random) -> Iterator[str]:

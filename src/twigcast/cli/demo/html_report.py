@@ -1,6 +1,6 @@
 """The demo as a page: one HTML file that needs nothing from anywhere else.
 
-The words and the looks are in ``report.html``; here its gaps are filled. All that came from
+The text and the looks are in ``report.html``; here its gaps are filled. All that came from
 documents or expressions is escaped.
 """
 
@@ -30,32 +30,32 @@ _NEAR_MISS = """<section>
   </section>"""
 
 
-def report(story: DemoSummary) -> str:
+def report(summary: DemoSummary) -> str:
     """The whole page."""
-    run = story.run
+    run = summary.run
     gaps = {
-        **_sums(story),
-        **_network(story),
-        **_traffic(story),
-        **_speeds(story.comparison),
-        "rows": "\n".join(_rows(story.tally)),
-        "plot": histogram(story.tally.receivers, across="subscribers", upwards="documents"),
-        "unwanted": escape(unwanted_words(story.tally)),
-        "near_miss": _near_miss(story.near_miss, story.tally),
+        **_sums(summary),
+        **_network(summary),
+        **_traffic(summary),
+        **_speeds(summary.comparison),
+        "rows": "\n".join(_rows(summary.tally)),
+        "plot": histogram(summary.tally.receivers, across="subscribers", upwards="documents"),
+        "unwanted": escape(unwanted_sentence(summary.tally)),
+        "near_miss": _near_miss(summary.near_miss, summary.tally),
         "engine": escape(run.engine),
-        "commands": _lines(story.commands),
+        "commands": _lines(summary.commands),
         "version": __version__,
-        "spark": escape(story.spark_version),
-        "seed": str(story.seed),
+        "spark": escape(summary.spark_version),
+        "seed": str(summary.seed),
         "run": escape(run.run),
     }
     page = files("twigcast.cli.demo").joinpath("report.html").read_text(encoding="utf-8")
     return Template(page).substitute(gaps)
 
 
-def _sums(story: DemoSummary) -> dict[str, str]:
-    tally, run = story.tally, story.run
-    share = story.chosen.crossings / (story.most.crossings or 1)
+def _sums(summary: DemoSummary) -> dict[str, str]:
+    tally, run = summary.tally, summary.run
+    share = summary.chosen.crossings / (summary.most.crossings or 1)
     return {
         "documents": f"{run.documents:,}",
         "megabytes": f"{run.bytes / 1e6:,.1f}",
@@ -64,11 +64,11 @@ def _sums(story: DemoSummary) -> dict[str, str]:
         "copies": f"{tally.copies:,}",
         "deliveries": f"{tally.deliveries:,}",
         "share": f"{share:.1%}",
-        "most": escape(story.most.strategy),
-        "start_up": f"{story.start_up_s:.1f}",
-        "compiling": f"{story.compiling_s:.1f}",
-        "matching": f"{story.matching_s:.1f}",
-        "document_ms": f"{story.document_ms:.2f}",
+        "most": escape(summary.most.strategy),
+        "start_up": f"{summary.start_up_s:.1f}",
+        "compiling": f"{summary.compiling_s:.1f}",
+        "matching": f"{summary.matching_s:.1f}",
+        "document_ms": f"{summary.document_ms:.2f}",
         "routes": f"{run.routes:,}",
         "workers": counted(run.workers, "worker process", "worker processes"),
         "dead_letters": _none_or(run.dead_letters, "dead letter"),
@@ -76,13 +76,13 @@ def _sums(story: DemoSummary) -> dict[str, str]:
     }
 
 
-def _network(story: DemoSummary) -> dict[str, str]:
-    run = story.run
-    shown = story.topology, story.links, story.tally.by_broker
+def _network(summary: DemoSummary) -> dict[str, str]:
+    run = summary.run
+    shown = summary.topology, summary.links, summary.tally.by_broker
     return {
         "network": network_drawing(*shown, documents=run.documents),
         "network_list": network_list(*shown, documents=run.documents),
-        "newsroom": escape(story.topology.brokers[0]),
+        "newsroom": escape(summary.topology.brokers[0]),
         "brokers": f"{run.brokers:,}",
         "strategy": escape(run.strategy),
         "crossings": f"{run.crossings:,}",
@@ -90,18 +90,18 @@ def _network(story: DemoSummary) -> dict[str, str]:
     }
 
 
-def _traffic(story: DemoSummary) -> dict[str, str]:
-    traffic = story.traffic
+def _traffic(summary: DemoSummary) -> dict[str, str]:
+    traffic = summary.traffic
     crossings = [ChartBar(one.strategy, one.crossings, one.needless) for one in traffic]
     routes = [ChartBar(one.strategy, one.routes) for one in traffic]
     return {
         "traffic_plot": bars(crossings, across="crossings by strategy"),
         "routes_plot": bars(routes, across="routes by strategy"),
         "traffic_rows": "\n".join(
-            f'<tr class="{"chosen" if one is story.chosen else "other"}">'
+            f'<tr class="{"chosen" if one is summary.chosen else "other"}">'
             f"<td><code>{escape(one.strategy)}</code></td><td>{escape(one.idea)}</td>"
             f'<td class="number" data-label="crossings">{one.crossings:,}</td>'
-            f'<td class="number" data-label="needless">{needless_words(one)}</td>'
+            f'<td class="number" data-label="needless">{needless_share_text(one)}</td>'
             f'<td class="number" data-label="MB">{one.bytes / 1e6:,.1f}</td>'
             f'<td class="number" data-label="routes">{one.routes:,}</td></tr>'
             for one in traffic
@@ -109,8 +109,8 @@ def _traffic(story: DemoSummary) -> dict[str, str]:
     }
 
 
-def needless_words(traffic: StrategyTraffic) -> str:
-    """Which share of the crossings nobody needed."""
+def needless_share_text(traffic: StrategyTraffic) -> str:
+    """The share of the crossings that nobody needed."""
     return f"{traffic.needless_share:.1%}" if traffic.needless else "none"
 
 
@@ -125,8 +125,8 @@ def _speeds(comparison: Comparison) -> dict[str, str]:
     }
 
 
-def _none_or(number: int, word: str) -> str:
-    return counted(number, word) if number else f"no {word}"
+def _none_or(number: int, noun: str) -> str:
+    return counted(number, noun) if number else f"no {noun}"
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -156,8 +156,8 @@ def _cells(tally: DeliveryCounts, subscribers: Sequence[str]) -> str:
     return "".join(f'<td class="number">{number:,}</td>' for number in sums)
 
 
-def unwanted_words(tally: DeliveryCounts) -> str:
-    """How many documents nobody asked for, as a sentence."""
+def unwanted_sentence(tally: DeliveryCounts) -> str:
+    """How many documents matched no subscription, as a sentence."""
     if not tally.unwanted:
         return "Every document matched a subscription."
     return f"{tally.unwanted:,} of the {tally.documents:,} documents matched no subscription."

@@ -2,7 +2,7 @@
 
 The best story is one in which everything is there but a value: without one predicate the document
 would match, and the explanation can tell what the value is instead. A few hundred pairs are
-explained, in the order of the file, and the nearest is told.
+explained, in the order of the file, and the nearest is shown.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def _misses(
             document = documents[(place + offset) % len(documents)]
             name = document.name or ""
             if name not in received[str(one.id)]:
-                told = explain(one.xpath, document, one.namespaces)
-                rest = _without(one.xpath, told.failed)
+                explanation = explain(one.xpath, document, one.namespaces)
+                rest = _without(one.xpath, explanation.failed)
                 by_one = rest is not None and bool(explain(rest, document, one.namespaces).matches)
-                yield NearMiss(one, name, told, by_one)
+                yield NearMiss(one, name, explanation, by_one)
 
 
 def _without(xpath: str, failed: str | None) -> str | None:

@@ -65,10 +65,10 @@ def network_drawing(
         *_brokers(places, copies),
         *_legend(height - 14, documents),
     ]
-    words = f"{len(places)} brokers as a tree, with the documents that crossed each link"
+    label = f"{len(places)} brokers as a tree, with the documents that crossed each link"
     return (
         f'<svg class="network" viewBox="0 0 {_WIDTH} {height:g}" role="img" '
-        f'aria-label="{escape(words, quote=True)}">{"".join(parts)}</svg>'
+        f'aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
     )
 
 
@@ -89,7 +89,7 @@ def network_list(
         y = row * _LIST_ROW
         if above is not None:
             carried = links.get((above, broker), _NOTHING)
-            parts += _bar(y + 7, carried.documents / documents, _link_words(above, broker, carried))
+            parts += _bar(y + 7, carried.documents / documents, _link_label(above, broker, carried))
         name = "name" if depth < _LIST_NAMED_DEPTH else "leaf"
         x, y = depth * _LIST_INDENT, y + 18
         parts.append(f'<text class="{name}" x="{x}" y="{y}">{escape(broker)}</text>')
@@ -100,17 +100,17 @@ def network_list(
     height = (len(tree) + 1) * _LIST_ROW
     legend = f"bars: crossings to the broker, of {counted(documents, 'document')}"
     parts.append(f'<text class="faint" x="0" y="{height - 6}">{legend}</text>')
-    words = f"{len(tree)} brokers as a list, with the share of the documents that reached each"
+    label = f"{len(tree)} brokers as a list, with the share of the documents that reached each"
     return (
         f'<svg class="network-list" viewBox="0 0 {_LIST_WIDTH} {height}" '
-        f'role="img" aria-label="{escape(words, quote=True)}">{"".join(parts)}</svg>'
+        f'role="img" aria-label="{escape(label, quote=True)}">{"".join(parts)}</svg>'
     )
 
 
-def _bar(y: int, share: float, words: str) -> Iterator[str]:
+def _bar(y: int, share: float, label: str) -> Iterator[str]:
     at = f'x="{_LIST_BAR_LEFT}" y="{y}" height="{_LIST_BAR_HEIGHT}"'
     yield (
-        f'<rect class="band" {at} width="{_LIST_BAR_WIDTH}"><title>{escape(words)}</title></rect>'
+        f'<rect class="band" {at} width="{_LIST_BAR_WIDTH}"><title>{escape(label)}</title></rect>'
     )
     yield f'<rect class="line" {at} width="{_LIST_BAR_WIDTH * share:.1f}"/>'
 
@@ -122,7 +122,7 @@ def _places(topology: Topology) -> dict[str, Point]:
     return points(places, left=_LEFT, column=column, top=_TOP, row=_ROW)
 
 
-def _link_words(above: str, broker: str, carried: LinkLoad) -> str:
+def _link_label(above: str, broker: str, carried: LinkLoad) -> str:
     crossings = counted(carried.documents, "crossing")
     return f"{above} → {broker}: {crossings}, {carried.bytes / 1e6:,.1f} MB"
 
@@ -131,10 +131,10 @@ def _bands(places: Mapping[str, Point], links: Mapping[tuple[str, str], LinkLoad
     for broker, place in places.items():
         if place.above is not None:
             carried = links.get((place.above, broker), _NOTHING)
-            words = _link_words(place.above, broker, carried)
+            label = _link_label(place.above, broker, carried)
             yield (
                 f'<path class="band" d="{_curve(places[place.above], place)}" '
-                f'stroke-width="{_BAND}"><title>{escape(words)}</title></path>'
+                f'stroke-width="{_BAND}"><title>{escape(label)}</title></path>'
             )
 
 
@@ -178,9 +178,9 @@ def _brokers(places: Mapping[str, Point], copies: Mapping[str, int]) -> Iterator
 
 def _legend(y: float, documents: int) -> Iterator[str]:
     flooded = f"as wide as all {counted(documents, 'document')}, which flooding sends"
-    for x, kind, width, words in (
+    for x, kind, width, label in (
         (10, "band", _BAND, flooded),
         (400, "line", _BAND / 3, "crossings that there were, to the same scale"),
     ):
         yield f'<path class="{kind}" d="M{x} {y - 4:g}h34" stroke-width="{width:.1f}"/>'
-        yield f'<text class="faint" x="{x + 46}" y="{y:g}">{escape(words)}</text>'
+        yield f'<text class="faint" x="{x + 46}" y="{y:g}">{escape(label)}</text>'

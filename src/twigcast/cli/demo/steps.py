@@ -29,7 +29,7 @@ from twigcast.cli.demo.strategy_traffic import (
     traffic_of,
 )
 from twigcast.cli.demo.summary import DemoSummary
-from twigcast.cli.demo.text_report import sums, told
+from twigcast.cli.demo.text_report import sums, text_lines
 from twigcast.cli.output import write, write_json
 from twigcast.cli.progress import Bar
 from twigcast.errors import DocumentError
@@ -50,7 +50,7 @@ _MAIN_IDEA = "the default: covering, which asks nothing of publishers"
 def run_demo(
     out: Path, *, documents: int, subscriptions: int, seed: int, as_json: bool = False
 ) -> None:
-    """Make, run, tell. A UsageError says what is missing before anything is made."""
+    """Make, run, report. A UsageError names what is missing before anything is made."""
     from twigcast.spark.session.java import find_java
 
     find_java()
@@ -59,19 +59,19 @@ def run_demo(
         bar.show("drawing a feed", 0, None)
         feed = write_feed(out, documents=documents, subscriptions=subscriptions, seed=seed)
         result = _disseminated(feed, out / "tables", bar)
-        story = _story(feed, result, bar, seed=seed)
+        summary = _summary(feed, result, bar, seed=seed)
     with new_file(page) as binary:
-        binary.write(report(story).encode("utf-8"))
+        binary.write(report(summary).encode("utf-8"))
     if as_json:
-        write_json(sums(story, page))
+        write_json(sums(summary, page))
     else:
-        for line in told(story, page):
+        for line in text_lines(summary, page):
             write(line)
 
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What Spark gave."""
+    """The results of Spark."""
 
     start_up_s: float
     run: Run
@@ -108,7 +108,7 @@ def _disseminated(feed: DemoFeed, tables: Path, bar: Bar) -> _Result:
     return _Result(start_up_s, run, (*others, traffic_of(run, _MAIN_IDEA)))
 
 
-def _story(feed: DemoFeed, result: _Result, bar: Bar, *, seed: int) -> DemoSummary:
+def _summary(feed: DemoFeed, result: _Result, bar: Bar, *, seed: int) -> DemoSummary:
     tables = Path(result.run.out)
     bar.show("looking for a near miss", 0, None)
     file = read_subscriptions(feed.subscriptions)

@@ -1,10 +1,10 @@
-"""How much traffic each strategy of the papers needs, for the very same deliveries.
+"""The traffic of each strategy of the papers, for the very same deliveries.
 
-Each strategy is run over the whole feed, on the same Spark, and asked three things: how many
-*crossings* there were (one document over one link; needless if nobody behind the link had asked for
-it), how many bytes that were, and how many *routes* the brokers had to keep for it. Cheap tables
-make for much traffic and the other way round, which is what the papers are about. That everybody
-received the same is checked, row by row.
+Each strategy is run over the whole feed, on the same Spark. Three things are measured: the number
+of *crossings* (one document over one link; needless if no subscription behind the link matches it),
+their bytes, and the number of *routes* that the brokers had to keep. Cheap tables make for much
+traffic and the other way round, which is what the papers are about. That everybody received the
+same is checked, row by row.
 """
 
 from __future__ import annotations

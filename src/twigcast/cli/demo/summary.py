@@ -1,4 +1,4 @@
-"""All that the demo has to tell, gathered before it is told: on the screen and as a page."""
+"""The summary of the demo: all that is reported, on the screen and as a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DemoSummary:
-    """What was made, what the runs gave, and what can be learned from them."""
+    """The feed, the results of the runs, and what can be learned from them."""
 
     feed: DemoFeed
     topology: Topology

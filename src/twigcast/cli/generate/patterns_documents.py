@@ -21,7 +21,7 @@ import typer
 from twigcast.cli.options.arguments import AsJson
 from twigcast.cli.options.grouped import grouped
 from twigcast.cli.options.schemas import complete_schema, schema_named
-from twigcast.cli.output import say, write_json, write_text
+from twigcast.cli.output import write_json, write_note, write_text
 from twigcast.cli.output_files import write_folder, write_zip
 from twigcast.cli.progress import Bar
 from twigcast.display import counted
@@ -127,7 +127,7 @@ def patterns(
         else:
             _print_patterns(drawn, as_json=as_json)
     if out is not None:
-        say(f"{counted(count, 'pattern')} in {out}")
+        write_note(f"{counted(count, 'pattern')} in {out}")
 
 
 def documents(
@@ -189,7 +189,7 @@ def documents(
         else:
             write_folder(Path(out), named)
     if out is not None:
-        say(f"{counted(count, 'document')} in {out}")
+        write_note(f"{counted(count, 'document')} in {out}")
 
 
 def _schema(dtd: str, root: str | None, share: float, seed: int) -> Schema:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import typer
 
 from twigcast.cli.options.grouped import grouped
-from twigcast.cli.output import say, write_text
+from twigcast.cli.output import write_note, write_text
 from twigcast.display import counted
 from twigcast.errors import UsageError
 
@@ -188,4 +188,4 @@ def _hand_out(drawn: Topology, out: str | None, seed: int) -> None:
     if drawn.clients:
         sizes.append(counted(len(drawn.clients), "client"))
     place = "" if out is None else f" in {out}"
-    say(f"{', '.join(sizes)}{place}; seed {seed}")
+    write_note(f"{', '.join(sizes)}{place}; seed {seed}")

@@ -1,7 +1,7 @@
-"""What ``match`` does with an answer: print it, file the document, and count.
+"""The answers of ``match``: each is printed and counted, and its document is filed.
 
 Answers go to standard output as they come. What is refused, undecided or cannot be filed is named
-on standard error; what to do about it is said once, at the end.
+on standard error; what to do about it stands there once, at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from twigcast.cli.match.filing import Filed
 from twigcast.cli.options.document_limits import stopped_by
-from twigcast.cli.output import Shown, cell, complain, say, say_sums, word, write, write_json
+from twigcast.cli.output import (
+    Shown,
+    cell,
+    complain,
+    unspaced,
+    write,
+    write_json,
+    write_note,
+    write_sums,
+)
 from twigcast.display import counted
 from twigcast.errors import DocumentError, InternalError
 
@@ -29,7 +38,7 @@ _HINTED_MAX = 10
 
 @dataclass
 class Answers:
-    """The answers so far, and what there is to say about all of them."""
+    """The answers so far, and their sums."""
 
     file: SubscriptionFile
     filing: Filing | None
@@ -42,7 +51,7 @@ class Answers:
     _costly: dict[SubscriptionId, None] = field(default_factory=dict)
 
     def take(self, answered: Answered) -> None:
-        """Print what there is to say about a document, and file it."""
+        """Print the answer on a document, and file it."""
         self.documents += 1
         if isinstance(answered.answer, DocumentError | InternalError):
             self._refuse(answered.name, answered.answer)
@@ -60,7 +69,7 @@ class Answers:
             )
         self.matches += len(decision.matches)
         self.failed += bool(decision.undecided) or not filed.complete
-        self._print(answered.name, decision, filed.told)
+        self._print(answered.name, decision, filed.fields)
 
     def _refuse(self, name: str, error: DocumentError | InternalError) -> None:
         self.refused += 1
@@ -85,12 +94,12 @@ class Answers:
     def _ids(self, positions: Iterable[int]) -> list[SubscriptionId]:
         return [self.file.subscriptions[position].id for position in positions]
 
-    def tell(self, *, since: float) -> None:
-        """The sums, below what to do about expressions that were too costly."""
+    def finish(self, *, since: float) -> None:
+        """Write the sums, below what to do about expressions that were too costly."""
         if self._costly:
             ids = list(self._costly)
             more = " …" if len(ids) > _HINTED_MAX else ""
-            say(
+            write_note(
                 "what is too costly can be asked in a simpler way (name elements instead of *, "
                 "count once), or raise --document-cost-max where many are, or raise "
                 f"--residual-cost-max: {_listed(ids[:_HINTED_MAX])}{more}"
@@ -103,9 +112,9 @@ class Answers:
             for number, what in ((self.refused, "refused"), (self.failed, "incomplete"))
             if number
         ]
-        say_sums(", ".join(sums), since=since)
+        write_sums(", ".join(sums), since=since)
 
 
 def _listed(ids: Iterable[SubscriptionId]) -> str:
-    """Ids with spaces between them; each can be told from the next, whatever it holds."""
-    return " ".join(word(str(each)) for each in ids)
+    """Ids with spaces between them, and none within."""
+    return " ".join(unspaced(str(each)) for each in ids)

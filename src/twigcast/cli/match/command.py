@@ -36,7 +36,7 @@ from twigcast.cli.options.document_limits import LimitOptions, check_number
 from twigcast.cli.options.grouped import grouped
 from twigcast.cli.options.namespaces import Namespaces, bindings
 from twigcast.cli.options.subscriptions import read_rules
-from twigcast.cli.output import REFUSED, clock, complain_of_all, quoted, say
+from twigcast.cli.output import REFUSED, clock, complain_of_all, quoted, write_note
 from twigcast.cli.progress import Bar
 from twigcast.errors import UsageError
 
@@ -111,7 +111,7 @@ def match(
     filing = filing_into(copy_to, move_to, documents, file, watched=watch)
     answers = Answers(file, filing, as_json)
     if engine == "auto" and (note := slow_engine()) is not None:
-        say(note)
+        write_note(note)
     with (
         Bar(beside_output=True) as bar,
         _deciders(file, engine, bounds, costs, jobs, bar) as deciders,
@@ -122,8 +122,8 @@ def match(
         else:
             _match_all(documents, wanted, deciders, answers, bar)
     if not (watch or answers.documents):
-        say(_nothing_there(files, record))
-    answers.tell(since=started)
+        write_note(_nothing_there(files, record))
+    answers.finish(since=started)
     if not watch and (rejected or answers.refused or answers.failed):
         raise typer.Exit(REFUSED)
 
@@ -211,7 +211,7 @@ def _match_arrivals(
 
     patterns = wanted.patterns
     arrivals = Arrivals(folders, patterns=patterns, limits=wanted.limits)
-    say(f"watching {', '.join(folders)} for {' or '.join(patterns)}; Ctrl-C ends")
+    write_note(f"watching {', '.join(folders)} for {' or '.join(patterns)}; Ctrl-C ends")
     overflowing = False
     with end_on_request() as request:
         while not request.is_made():
@@ -229,8 +229,10 @@ def _match_arrivals(
             # Whoever reads along sees all answers before we wait.
             sys.stdout.flush()
             if arrivals.overflowing and not overflowing:
-                say(f"there are more than {WATCHED_FILES_MAX:,} files; those beyond are not seen")
+                write_note(
+                    f"there are more than {WATCHED_FILES_MAX:,} files; those beyond are not seen"
+                )
             overflowing = arrivals.overflowing
             request.wait(every)
     if sys.stderr.isatty():
-        say()  # The terminal has shown ^C.
+        write_note()  # The terminal has shown ^C.

@@ -1,4 +1,4 @@
-"""``match --copy-to`` and ``--move-to``: documents into the folders of those who asked for them.
+"""``match --copy-to`` and ``--move-to``: documents into the folders of their subscribers.
 
 A document is moved only when every copy of it is safe on the disk, it is the file that was read
 and none of the copies itself, and nothing about it is undecided. Otherwise it stays where it is,
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twigcast.cli.output import complain, say
+from twigcast.cli.output import complain, write_note
 from twigcast.display import counted
 from twigcast.errors import UsageError
 
@@ -32,7 +32,7 @@ def filing_into(
     *,
     watched: bool,
 ) -> Filing | None:
-    """What the options ask for; None if documents are to stay, UsageError if it cannot be meant."""
+    """The filing of the options; None if documents are to stay, UsageError if it makes no sense."""
     if copy_to is not None and move_to is not None:
         raise UsageError("give --copy-to or --move-to, not both")
     target = copy_to if move_to is None else move_to
@@ -44,7 +44,7 @@ def filing_into(
 
     _check_apart(Path(target), documents, watched=watched)
     if move_to is not None:
-        _put_back_left_aside(documents)
+        _restore_left_aside(documents)
     folders = SubscriberFolders(Path(target), file.subscriptions)
     return Filing(folders, moving=move_to is not None)
 
@@ -75,19 +75,19 @@ def _real(path: str | Path) -> Path:
         raise UsageError(f"cannot use {path}: {error.strerror or error}") from error
 
 
-def _put_back_left_aside(documents: Sequence[str]) -> None:
-    """What a killed process was about to delete is a document again."""
+def _restore_left_aside(documents: Sequence[str]) -> None:
+    """Make a document again of what a killed process was about to delete."""
     from twigcast.files.documents.originals import put_back_left_aside
 
-    for told in put_back_left_aside(Path(each) for each in documents if each != "-"):
-        say(told)
+    for note in put_back_left_aside(Path(each) for each in documents if each != "-"):
+        write_note(note)
 
 
 @dataclass(frozen=True)
 class Filed:
-    """What there is to tell of a document in ``--json``, and whether all of it could be done."""
+    """The fields of a document in ``--json``, and whether all of it could be done."""
 
-    told: Mapping[str, object] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)
     complete: bool = True
 
 
@@ -99,37 +99,37 @@ class Filing:
     moving: bool
     copies: int = 0
     moved: int = 0
-    _told_of_archives: bool = False
+    _archives_noted: bool = False
 
     def put(
         self,
         entry: Entry,
         name: str,
         content: bytes,
-        asked: Iterable[Subscription],
+        subscriptions: Iterable[Subscription],
         *,
         undecided: bool,
     ) -> Filed:
         """Put one document where it belongs; complains if that went wrong."""
         from twigcast.files.documents.publications import EntryKind
 
-        folders = self.folders.folders_of(asked)
+        folders = self.folders.folders_of(subscriptions)
         movable = self.moving and entry.kind is EntryKind.FILE and not undecided
         if movable and not os.path.lexists(entry.path):
             complain(f"{name}: somebody else has taken it away since it was read; it is not copied")
             return Filed({"copies": [], "moved": False}, complete=False)
         places = self._copy(entry, name, content, folders, durable=movable)
         complete = len(places) == len(folders)
-        told: dict[str, object] = {"copies": [str(place) for place in places]}
+        fields: dict[str, object] = {"copies": [str(place) for place in places]}
         if not self.moving:
-            return Filed(told, complete)
+            return Filed(fields, complete)
         if entry.kind is not EntryKind.FILE:
-            self._tell_of_archives()
+            self._note_archives()
         moved = False
         if movable and complete:
             moved, complete = self._move(Path(entry.path), name, content, places)
         self.moved += moved
-        return Filed({**told, "moved": moved}, complete)
+        return Filed({**fields, "moved": moved}, complete)
 
     def _copy(
         self, entry: Entry, name: str, content: bytes, folders: Sequence[Path], *, durable: bool
@@ -173,20 +173,20 @@ class Filing:
 
         try:
             if any(_is_entry(path, place) for place in places):
-                say(f"{name}: it is in the folder of a subscriber already, and stays")
+                write_note(f"{name}: it is in the folder of a subscriber already, and stays")
                 return False
             removed = remove_original(path, content)
         except FileNotFoundError:
-            say(f"{name}: it was copied, and somebody else has deleted it")
+            write_note(f"{name}: it was copied, and somebody else has deleted it")
             return False
         if not removed:
-            say(f"{name}: it has changed since it was read, and stays")
+            write_note(f"{name}: it has changed since it was read, and stays")
         return removed
 
-    def _tell_of_archives(self) -> None:
-        if not self._told_of_archives:
-            say("documents in archives and on standard input are copied, not moved")
-            self._told_of_archives = True
+    def _note_archives(self) -> None:
+        if not self._archives_noted:
+            write_note("documents in archives and on standard input are copied, not moved")
+            self._archives_noted = True
 
     @property
     def sums(self) -> str:

@@ -70,7 +70,7 @@ class WorkerGoneError(TwigcastError):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A document with what the matcher says to it, or why it cannot be read."""
+    """A document with the matcher's answer, or why it cannot be read."""
 
     entry: Entry
     name: str
@@ -79,7 +79,7 @@ class Answered:
 
 
 class Deciders(AbstractContextManager["Deciders"]):
-    """Workers that ask one matcher; with one job there are none, and the work is done here.
+    """Workers that share one matcher; with one job there are none, and the work is done here.
 
     ``rejected`` are the subscriptions that the matcher does not have, for they are none.
     """
@@ -119,7 +119,7 @@ class Deciders(AbstractContextManager["Deciders"]):
         return self
 
     def answers(self, documents: Iterable[_Document]) -> Iterator[Answered]:
-        """What is said to each document, in order."""
+        """The answer on each document, in order."""
         if self._pool is None:
             for document in documents:
                 (answer,) = _decide_all(self._matcher, [document[2]])
@@ -154,7 +154,7 @@ class Deciders(AbstractContextManager["Deciders"]):
             yield Answered(*document, answer)
 
     def _decided_alone(self, content: Content) -> Answer:
-        """What is said to a document while nothing else is on its way to the processes."""
+        """The answer on a document while nothing else is on its way to the processes."""
         answers = _answers(self._submit([content]))
         if answers is None:
             self._renew()

@@ -1,6 +1,6 @@
-"""What a shell can complete: names that Twigcast gives to things.
+"""Completion in shells: names that Twigcast gives to things.
 
-Asked for when somebody presses the tab key; nothing of it is imported before.
+It runs when somebody presses the tab key; nothing of it is imported before.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _OPTIONS: Final[Mapping[str, str]] = {
 """Which option sets a limit, by the name that an error has for the limit."""
 
 _CEILINGS: Final[Mapping[str, int]] = {"depth_max": 256, "elements_max": 10_000_000}
-"""Where libxml2 stops, whatever it is told."""
+"""Where libxml2 stops, whatever its options are."""
 
 _NUMBER_MAX = 2**63 - 1
 """No limit can be larger; the kernel counts in 64 bits."""
@@ -152,7 +152,7 @@ def stopped_by(error: DocumentError) -> str:
 
 
 def way_out(error: DocumentError) -> str:
-    """The end of a sentence that says which option would let a document pass, if one would."""
+    """The end of a sentence, with the option that would let a document pass, if there is one."""
     if not isinstance(error, LimitError) or error.limit not in _OPTIONS:
         return ""
     if error.allowed >= _CEILINGS.get(error.limit, error.allowed + 1):

@@ -21,7 +21,7 @@ Namespaces: TypeAlias = Annotated[
 
 
 def bindings(given: Iterable[str]) -> dict[str, str]:
-    """What each prefix stands for; UsageError for a word that does not say so."""
+    """The namespace of each prefix; UsageError for an argument that binds none."""
     from twigcast.files.subscriptions.row_formats import PREFIX
 
     namespaces: dict[str, str] = {}

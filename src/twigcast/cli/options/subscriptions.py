@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from twigcast.cli.output import quoted, say
+from twigcast.cli.output import quoted, write_note
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_rules(path: str, namespaces: Mapping[str, str] | None = None) -> Subscr
     _refuse_documents(path, file)
     lines = [one.xpath.strip() for one in islice(file.subscriptions, _LOOKED_AT)]
     if _are_file_names(lines):
-        say(
+        write_note(
             f"{path} looks like a list of files, not of expressions: {quoted(lines[0])} asks for "
             f"elements of that name (to match the files: {_match_listed(path)})"
         )

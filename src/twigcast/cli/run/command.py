@@ -18,7 +18,7 @@ import typer
 from twigcast.cli.options.arguments import AsJson, Engine, FileNames, Record
 from twigcast.cli.options.document_limits import LimitOptions
 from twigcast.cli.options.grouped import grouped
-from twigcast.cli.output import REFUSED, say, write, write_json
+from twigcast.cli.output import REFUSED, write, write_json, write_note
 from twigcast.cli.progress import Bar
 from twigcast.cli.run.options import (
     NetworkOptions,
@@ -87,7 +87,7 @@ def run(
         pipeline = network.pipeline(subscriptions, engine, bar)
         validated_publications(source, spark.partitions)
         outcome: Run | Streamed
-        with no_session_left(), _flooding_told(pipeline, source):
+        with no_session_left(), _flooding_noted(pipeline, source):
             if spark.master is not None or settings:
                 # An embedded Spark is better left to the run: it starts it once all is in order.
                 start_session(spark.master, settings=settings)
@@ -99,25 +99,25 @@ def run(
                 outcome = pipeline.disseminate(
                     source, out, partitions=spark.partitions, overwrite=overwrite
                 )
-    _tell(outcome, has_network=network.topology is not None, as_json=as_json)
+    _write_outcome(outcome, has_network=network.topology is not None, as_json=as_json)
 
 
 @contextmanager
-def _flooding_told(pipeline: Pipeline, source: Publications) -> Iterator[None]:
-    """Tell on one line if documents go everywhere for want of advertisements, and only once."""
+def _flooding_noted(pipeline: Pipeline, source: Publications) -> Iterator[None]:
+    """Write one line if documents go everywhere for want of advertisements, and only once."""
     notice = pipeline.flooding_notice(source, remedy="name a DTD by --advertise BROKER=DTD")
     if notice is not None:
-        say(notice)
+        write_note(notice)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FloodingWarning)
         yield
 
 
-def _tell(outcome: Run | Streamed, *, has_network: bool, as_json: bool) -> None:
+def _write_outcome(outcome: Run | Streamed, *, has_network: bool, as_json: bool) -> None:
     if as_json:
-        told = asdict(outcome)
-        started = told.pop("started")
-        write_json({**told, "started": started and started.isoformat()})
+        fields = asdict(outcome)
+        started = fields.pop("started")
+        write_json({**fields, "started": started and started.isoformat()})
     else:
         for line in _summary(outcome, has_network=has_network):
             write(line)

@@ -1,7 +1,8 @@
-"""What ``twigcast run`` can be told: the options, and which of them go together.
+"""The options of ``twigcast run``, and which of them go together.
 
 A run is about four things, each with options of its own: where everything comes from and goes to,
-the network, the stream, and Spark. What cannot be meant is one sentence, before anything starts.
+the network, the stream, and Spark. Options that make no sense together are refused in one sentence,
+before anything starts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from twigcast.cli.options.completion import complete_plan, complete_strategy
-from twigcast.cli.output import say
+from twigcast.cli.output import write_note
 from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class NetworkOptions:
             names = ["-".join(link.between) for link in tree.left_out[:_LEFT_OUT_SHOWN]]
             more = len(tree.left_out) - len(names)
             rest = f" and {more:,} more" if more else ""
-            say(
+            write_note(
                 f"the links of {self.topology} make circles: documents travel along the minimum "
                 f"spanning tree, without {', '.join(names)}{rest}"
             )
@@ -174,7 +175,7 @@ class NetworkOptions:
             engine=engine,
             origin=self.origin,
             advertisements=self.advertisements() or None,
-            progress=lambda told: bar.show(told.stage, told.done, told.total),
+            progress=lambda now: bar.show(now.stage, now.done, now.total),
         )
 
     def advertisements(self) -> dict[str, list[str]]:
@@ -250,7 +251,7 @@ class StreamOptions:
             raise UsageError("--kafka needs --topic-in NAME, --topic-out NAME, or both")
 
     def settings(self, given: Sequence[tuple[str, str]]) -> dict[str, str]:
-        """Settings for Spark; it learns to speak with Kafka, unless it was told how."""
+        """Settings for Spark, with the connector to Kafka unless they name one."""
         settings = dict(given)
         if self.kafka and not settings.keys() & {"spark.jars", "spark.jars.packages"}:
             from twigcast.spark.storage.kafka import CONNECTOR

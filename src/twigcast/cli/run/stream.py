@@ -1,4 +1,4 @@
-"""A stream as ``twigcast run --stream`` shows it: a word after each batch, and sums at the end.
+"""A stream as ``twigcast run --stream`` shows it: a line after each batch, and sums at the end.
 
 A stream with a pause between its batches ends when somebody presses Ctrl-C, and that is as good an
 end as any: what has not been finished is done when it is started again. The sums are of the batches
@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from twigcast.cli.output import say
+from twigcast.cli.output import write_note
 from twigcast.display import counted
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ _SUMMED = {
     "matcher_loads",
     "partitions",
 }
-"""Of all else, the last batch has the say."""
+"""Of all else, the last batch counts."""
 
 
 def carry_stream(
@@ -116,14 +116,14 @@ def carry_stream(
 
 
 def _follow(stream: Stream, bar: Bar) -> bool:
-    """Say how it goes until it ends; whether somebody has ended it."""
-    told: Run | None = None
+    """Write a line for each batch until the stream ends; whether somebody has ended it."""
+    shown: Run | None = None
     with _listening() as pressed:
         while not stream.wait(_LOOK_SECONDS):
             last = stream.last_run
-            if last is not None and last is not told:
-                told = last
-                say(_word(told))
+            if last is not None and last is not shown:
+                shown = last
+                write_note(_batch_line(shown))
                 bar.show("waiting for documents", 0, None)
             if pressed.is_set():
                 stream.stop()
@@ -133,7 +133,7 @@ def _follow(stream: Stream, bar: Bar) -> bool:
 
 @contextmanager
 def _listening() -> Iterator[Event]:
-    """Whether Ctrl-C was pressed; it raises nothing, for that would cut off a word with Java."""
+    """Whether Ctrl-C was pressed; it raises nothing, for that would interrupt a call of Java."""
     pressed = Event()
     usual = signal.signal(signal.SIGINT, lambda *_: pressed.set())
     try:
@@ -142,7 +142,7 @@ def _listening() -> Iterator[Event]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _word(run: Run) -> str:
+def _batch_line(run: Run) -> str:
     documents = counted(run.documents, "document")
     deliveries = counted(run.deliveries, "delivery", "deliveries")
     return f"batch {run.batch:,}: {documents}, {deliveries}, {sum(run.seconds.values()):.1f} s"
@@ -176,10 +176,10 @@ def _sums(rows: list[dict[str, Any]], out: str, *, interrupted: bool) -> Streame
         if name.startswith(_SECONDS)
     }
     known = {each.name for each in fields(Streamed)} & last.keys()
-    told = {
+    values = {
         name: sum(row[name] for row in rows) if name in _SUMMED else last[name] for name in known
     }
     # Spark hands out times as those of this machine.
     started = rows[0]["started"].astimezone(UTC)
-    told.update(started=started, seconds=seconds, batches=len(rows))
-    return Streamed(out, interrupted=interrupted, **told)
+    values.update(started=started, seconds=seconds, batches=len(rows))
+    return Streamed(out, interrupted=interrupted, **values)

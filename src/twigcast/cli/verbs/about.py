@@ -49,7 +49,7 @@ def parts() -> Iterator[Component]:
     yield Component("Python", ".".join(map(str, sys.version_info[:3])), sys.executable)
     yield Component("lxml", version("lxml"), "parses documents and decides expressions")
     libxml2 = ".".join(map(str, etree.LIBXML_VERSION))
-    yield Component("libxml2", libxml2, "inside lxml: the judge of what matches")
+    yield Component("libxml2", libxml2, "inside lxml: the oracle of what matches")
     yield _kernel()
     yield _package("pyarrow", "match_batch and Spark", extra="spark")
     yield _package("pandas", "Spark", extra="spark")

@@ -1,4 +1,4 @@
-"""``twigcast advertise``: the shapes a publisher can promise to keep to.
+"""``twigcast advertise``: the shapes of documents that a publisher can keep to.
 
 They come from a DTD or, where there is none, from sample documents. What is printed are path
 expressions, the shortest first; ``( )+`` stands for recursion. There can be no end of them, so
@@ -23,9 +23,9 @@ from twigcast.cli.output import (
     REFUSED,
     cell,
     complain,
-    say,
     write,
     write_json,
+    write_note,
 )
 from twigcast.cli.progress import Bar
 from twigcast.display import counted
@@ -109,7 +109,7 @@ def advertise(
         sums = _print_automaton(advertisement, as_json=as_json)
     else:
         sums = _print_expressions(advertisement, number_max, elements=elements, as_json=as_json)
-    say(sums)
+    write_note(sums)
     if refused:
         raise typer.Exit(REFUSED)
 
@@ -121,7 +121,9 @@ def _of_schema(sources: list[str], roots: list[str] | None) -> Advertisement:
         raise UsageError("give one DTD; --from-documents takes any number of documents")
     schema = schema_named(sources[0])
     if schema.root is None and not roots:
-        say(f"no single root: any of {len(schema.elements):,} elements may be; --root chooses")
+        write_note(
+            f"no single root: any of {len(schema.elements):,} elements may be; --root chooses"
+        )
     return Advertisement.of_schema(schema, roots=roots)
 
 
@@ -153,7 +155,7 @@ def _readable(
     refusals: list[DocumentError],
     bar: Bar,
 ) -> Iterator[Document]:
-    """The documents one after the other; each that cannot be read is told and counted."""
+    """The documents one after the other; each that cannot be read is reported and counted."""
     from twigcast.files.documents.publications import read_documents
     from twigcast.language import Document
 
@@ -190,21 +192,23 @@ def _print_expressions(
             write(expression_text(expression))
     if as_json and shown.left_out:
         write_json({"left_out": list(shown.left_out)})
-    told = ", ".join(f"{number:,} {form}" for form, number in sorted(forms.items()))
+    by_form = ", ".join(f"{number:,} {form}" for form, number in sorted(forms.items()))
     for sentence in shown.left_out:
-        say(f"left out: {sentence}")
-    return f"{counted(len(shown.expressions), 'path expression')}: {told or 'none fits'}"
+        write_note(f"left out: {sentence}")
+    return f"{counted(len(shown.expressions), 'path expression')}: {by_form or 'none fits'}"
 
 
 def _print_automaton(advertisement: Advertisement, *, as_json: bool) -> str:
-    told = advertisement.statistics()
+    statistics = advertisement.statistics()
     if as_json:
-        write_json({**told._asdict(), "automaton": advertisement.text.splitlines()})
+        write_json({**statistics._asdict(), "automaton": advertisement.text.splitlines()})
     else:
         for line in advertisement.text.split("\n"):
             write(line)
-    recursive = "recursive" if told.recursive else "not recursive"
-    return f"{counted(told.states, 'state')}, {counted(told.edges, 'edge')}, {recursive}"
+    recursive = "recursive" if statistics.recursive else "not recursive"
+    return (
+        f"{counted(statistics.states, 'state')}, {counted(statistics.edges, 'edge')}, {recursive}"
+    )
 
 
 def _print_overlaps(
@@ -232,8 +236,8 @@ def _print_overlaps(
     for line, subscription, answer, reason in answers:
         sums[answer] += 1
         if as_json:
-            told = {"error": reason} if answer is None else {"overlaps": answer}
-            write_json({"id": subscription, "line": line, **told})
+            result = {"error": reason} if answer is None else {"overlaps": answer}
+            write_json({"id": subscription, "line": line, **result})
         else:
             write(cell(str(subscription)), "?" if answer is None else str(int(answer)))
             if answer is None:

@@ -1,4 +1,4 @@
-"""``twigcast aggregate``: fewer subscriptions that ask for all that a file of them asks for.
+"""``twigcast aggregate``: fewer subscriptions that cover all those of a file.
 
 What others cover is left out. On request the rest is merged by a DTD, or made wider until it fits a
 share of the steps. What is printed is a subscriptions file again: expressions in their canonical
@@ -19,9 +19,9 @@ from twigcast.cli.output import (
     REFUSED,
     complain_of_all,
     quoted,
-    say,
     write,
     write_json,
+    write_note,
 )
 from twigcast.cli.progress import Bar
 from twigcast.display import counted
@@ -102,7 +102,7 @@ def aggregate(
     unwritten = _print(found, ids, as_json=as_json)
     bad += [f"{quoted(text)} has {_unwritten(text)} in it; --json prints it" for text in unwritten]
     refused = complain_of_all(bad, hint="twigcast check names them all")
-    _say_sums(found, sum(map(len, ids.values())), merged=merge, budget=budget)
+    _write_reduction(found, sum(map(len, ids.values())), merged=merge, budget=budget)
     if refused:
         raise typer.Exit(REFUSED)
 
@@ -149,20 +149,20 @@ def _unwritten(text: str) -> str:
 def _as_json(kept: Kept, text: str, ids: dict[Pattern, list[SubscriptionId]]) -> dict[str, object]:
     """An object that can be read as a subscription again; its id is that of the first part."""
     first = [number for part in kept.parts for number in ids[part]]
-    told: dict[str, object] = {"id": first[0], "xpath": text, "ids": first}
+    fields: dict[str, object] = {"id": first[0], "xpath": text, "ids": first}
     if kept.parts != (kept.pattern,):
-        told["degree"] = None if kept.degree is None else round(float(kept.degree), 6)
-    return told
+        fields["degree"] = None if kept.degree is None else round(float(kept.degree), 6)
+    return fields
 
 
-def _say_sums(found: Reduction, number: int, *, merged: bool, budget: float | None) -> None:
-    say(
+def _write_reduction(found: Reduction, number: int, *, merged: bool, budget: float | None) -> None:
+    write_note(
         f"{counted(number, 'subscription')}, {found.given:,} different; "
         f"{found.minimal:,} cover the others"
     )
     if merged or budget is not None:
         steps = f"{found.steps:,} of {counted(found.steps_given, 'step')}"
         how = "merged" if budget is None else f"for a budget of {budget:g} %"
-        say(f"{how}: {counted(len(found.kept), 'expression')} with {steps}")
+        write_note(f"{how}: {counted(len(found.kept), 'expression')} with {steps}")
     if not found.within_budget:
-        say("not every degree was counted: there was too much to count, so less was merged")
+        write_note("not every degree was counted: there was too much to count, so less was merged")

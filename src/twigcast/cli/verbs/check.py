@@ -22,10 +22,10 @@ from twigcast.cli.output import (
     REFUSED,
     Colour,
     painted,
-    say,
     shown_at,
     write,
     write_json,
+    write_note,
 )
 from twigcast.cli.progress import Bar
 from twigcast.display import counted, one_line
@@ -55,7 +55,7 @@ class CheckedLine:
     warnings: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """The fields that say something."""
+        """The fields that have a value."""
         always = {"id": self.id, "line": self.line, "xpath": self.xpath, "kind": self.kind}
         others = {
             "canonical": self.canonical,
@@ -66,7 +66,7 @@ class CheckedLine:
             "hint": self.hint,
             "warnings": list(self.warnings) or None,
         }
-        return {**always, **{name: told for name, told in others.items() if told is not None}}
+        return {**always, **{name: value for name, value in others.items() if value is not None}}
 
 
 def check(
@@ -98,7 +98,7 @@ def check(
             else:
                 for parts in _lines(verdict, width):
                     write(*parts, between="")
-    say(_summary(sums))
+    write_note(_summary(sums))
     if sums["error"]:
         raise typer.Exit(REFUSED)
 
@@ -154,7 +154,7 @@ _MAYBE = "("
 
 
 _IDLE = {"true()": "  (every document matches)", "false()": "  (no document can match)"}
-"""Expressions that say nothing of a document are hardly ever meant."""
+"""Expressions that do not depend on the document are hardly ever meant."""
 
 
 _COLOURS = {"exact": Colour.GOOD, "residual": Colour.DOUBT, "error": Colour.BAD}
@@ -185,9 +185,9 @@ def _lines(verdict: CheckedLine, width: int) -> Iterator[tuple[str, ...]]:
 
 def _summary(sums: Counter[str]) -> str:
     lines = sum(sums[kind] for kind in ("exact", "residual", "error"))
-    told = [f"{sums[kind]:,} {kind}" for kind in ("exact", "residual")]
-    told.append(counted(sums["error"], "error"))
+    counts = [f"{sums[kind]:,} {kind}" for kind in ("exact", "residual")]
+    counts.append(counted(sums["error"], "error"))
     others = [counted(sums["duplicate"], "duplicate")]
     if sums["warning"]:
         others.append(counted(sums["warning"], "warning"))
-    return f"{counted(lines, 'line')}: {', '.join(told)}; {', '.join(others)}"
+    return f"{counted(lines, 'line')}: {', '.join(counts)}; {', '.join(others)}"

@@ -24,10 +24,10 @@ from twigcast.cli.output import (
     complain,
     complain_of_all,
     painted,
-    say,
     shown_at,
     write,
     write_json,
+    write_note,
 )
 from twigcast.cli.progress import Bar
 from twigcast.display import counted
@@ -103,7 +103,7 @@ def covers(
     else:
         write(painted("yes", Colour.GOOD) if verdict.covers else painted("no", Colour.BAD))
         if not verdict.within_budget:
-            say("the search was given up after its budget of steps: nobody knows")
+            write_note("the search was given up after its budget of steps: nobody knows")
     if exit_code and not verdict.covers:
         raise typer.Exit(REFUSED)
 
@@ -130,17 +130,17 @@ def _verdict(
 
 
 def _as_json(verdict: Verdict) -> dict[str, object]:
-    told: dict[str, object] = {"covers": verdict.covers}
-    return told if verdict.within_budget else {**told, "within_budget": False}
+    fields: dict[str, object] = {"covers": verdict.covers}
+    return fields if verdict.within_budget else {**fields, "within_budget": False}
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What is said of one line."""
+    """The answer to one line."""
 
     line: int
     verdict: Verdict | None
-    told: dict[str, object]
+    fields: dict[str, object]
 
 
 def _answer_pairs(
@@ -157,15 +157,15 @@ def _answer_pairs(
             letter = "?" if verdict is None else str(int(verdict.covers))
             sums[letter] += 1
             if verdict is None:
-                bad.append(f"{path}, line {answer.line}: {answer.told['error']}")
+                bad.append(f"{path}, line {answer.line}: {answer.fields['error']}")
             else:
                 sums["unknown"] += not verdict.within_budget
             if as_json:
-                write_json({"line": answer.line, **answer.told})
+                write_json({"line": answer.line, **answer.fields})
             else:
                 write(letter)
     complain_of_all(bad, hint="--json tells of each")
-    say(_summary(sums))
+    write_note(_summary(sums))
     if sums["?"]:
         raise typer.Exit(REFUSED)
     return not sums["0"]
@@ -196,8 +196,8 @@ def _answers(
         except (PatternError, UsageError) as error:
             yield _Answer(row.line, None, {"error": str(error)})
         else:
-            told = {"wider": wider, "narrower": narrower, **_as_json(verdict)}
-            yield _Answer(row.line, verdict, told)
+            fields = {"wider": wider, "narrower": narrower, **_as_json(verdict)}
+            yield _Answer(row.line, verdict, fields)
 
 
 def _pair(row: Row) -> tuple[str, str]:
@@ -222,14 +222,14 @@ def _opened(path: str) -> AbstractContextManager[BinaryIO]:
 
 
 def _summary(sums: Counter[str]) -> str:
-    told = f"{counted(sums['1'], 'covering')}, {sums['0']:,} not"
+    summary = f"{counted(sums['1'], 'covering')}, {sums['0']:,} not"
     if sums["unknown"]:
-        told += f" ({sums['unknown']:,} of them given up after the budget of steps)"
-    return f"{told}, {counted(sums['?'], 'bad line')}" if sums["?"] else told
+        summary += f" ({sums['unknown']:,} of them given up after the budget of steps)"
+    return f"{summary}, {counted(sums['?'], 'bad line')}" if sums["?"] else summary
 
 
 def _complain_of(error: PatternError) -> None:
     """The error, and a caret under its place."""
     complain(str(error))
     for line in shown_at(error.text, error.column):
-        say(f"  {line}")
+        write_note(f"  {line}")

@@ -1,7 +1,7 @@
 """``twigcast doctor``: whether everything is here that Twigcast needs, and works.
 
-Each check is a function that returns what it found or raises the error that says what to do. A
-check of something optional that is not installed is left out, with a word on how to get it.
+Each check is a function that returns what it found or raises an error with what to do. A check of
+something optional that is not installed is left out, with a note on how to get it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def doctor(
     """
     failed = False
     for check in _checks(spark=spark):
-        result, finding = _asked(check)
+        result, finding = _result_of(check)
         failed = failed or result == "FAILED"
         if as_json:
             write_json({"check": check.name, "result": result, "finding": finding})
@@ -76,12 +76,12 @@ def _checks(*, spark: bool) -> tuple[Check, ...]:
         Check("disk space", _disk),
         Check("packages", lambda: _packages(needed=spark)),
         Check("Java", lambda: _java(needed=spark)),
-        Check("Spark", _spark if spark else _spark_not_asked),
+        Check("Spark", _spark if spark else _spark_skipped),
     )
 
 
-def _asked(check: Check) -> tuple[str, str]:
-    """What became of a check (``ok``, ``FAILED`` or ``skipped``), and the finding in words."""
+def _result_of(check: Check) -> tuple[str, str]:
+    """The result of a check (``ok``, ``FAILED`` or ``skipped``), and the finding as a sentence."""
     try:
         return "ok", check.ask()
     except Skipped as skipped:
@@ -141,10 +141,12 @@ def _match() -> str:
 def _disk() -> str:
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
-    told = f"{free / 1e9:,.1f} GB free in {folder}"
+    free_space = f"{free / 1e9:,.1f} GB free in {folder}"
     if free < FREE_BYTES_MIN:
-        raise UsageError(f"only {told}: make room, or set TMPDIR to a folder on a larger disk")
-    return told
+        raise UsageError(
+            f"only {free_space}: make room, or set TMPDIR to a folder on a larger disk"
+        )
+    return free_space
 
 
 def _packages(*, needed: bool) -> str:
@@ -170,7 +172,7 @@ def _java(*, needed: bool) -> str:
     return f"version {java.version} at {java.home} ({java.origin})"
 
 
-def _spark_not_asked() -> str:
+def _spark_skipped() -> str:
     raise Skipped("not tried; twigcast doctor --spark starts it")
 
 

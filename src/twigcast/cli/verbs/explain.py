@@ -25,10 +25,10 @@ from twigcast.cli.output import (
     Colour,
     complain,
     painted,
-    say,
     shown_at,
     write,
     write_json,
+    write_note,
 )
 from twigcast.errors import DocumentError, PatternError, UsageError
 
@@ -104,12 +104,14 @@ def explain(
         complain(f"{error}{way_out(error)}")
         raise typer.Exit(REFUSED) from None
     if as_json:
-        told = {} if rule is None else {"rule": rule}
-        write_json({"document": name, **told, **explanation.as_json()})
+        rule_field = {} if rule is None else {"rule": rule}
+        write_json({"document": name, **rule_field, **explanation.as_json()})
     else:
         _write_coloured(explanation)
     if explanation.matches is None:
-        say("ask in a simpler way (name elements instead of *), or raise --residual-cost-max")
+        write_note(
+            "ask in a simpler way (name elements instead of *), or raise --residual-cost-max"
+        )
         raise typer.Exit(REFUSED)
     if exit_code and not explanation.matches:
         raise typer.Exit(REFUSED)
@@ -122,7 +124,7 @@ def _explained(
     limits: LimitOptions,
     cost_max: int | None,
 ) -> tuple[str, Explanation]:
-    """The document's name, and what there is to say."""
+    """The document's name, and its explanation."""
     bounds = limits.of_documents()
     name, content = _one_document(path, limits.of_files())
     if isinstance(content, DocumentError):
@@ -159,9 +161,9 @@ def _listed(ids: list[str]) -> str:
 def _write_coloured(explanation: Explanation) -> None:
     """The text, its first words in the colour of the answer."""
     first, *others = explanation.text.split("\n")
-    words, colon, rest = first.partition(":")
+    head, colon, rest = first.partition(":")
     colours = {True: Colour.GOOD, False: Colour.BAD, None: Colour.DOUBT}
-    write(painted(words, colours[explanation.matches]), colon, rest, between="")
+    write(painted(head, colours[explanation.matches]), colon, rest, between="")
     for line in others:
         write(line)
 
@@ -204,4 +206,4 @@ def _archive_in(path: str) -> str | None:
 def _complain_of(error: PatternError) -> None:
     complain(f"column {error.column}: {error.reason}")
     for line in shown_at(error.text, error.column):
-        say(f"  {line}")
+        write_note(f"  {line}")

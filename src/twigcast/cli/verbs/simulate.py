@@ -1,6 +1,6 @@
 """``twigcast simulate``: a network in simulated time, and what came of it.
 
-The scenario says what there is and what happens. What is printed fits a screen: the figures, and
+The scenario describes the network and what happens. What is printed fits a screen: the figures, and
 the busiest links; several strategies are played the same schedule, and make one table.
 ``--details`` adds all options, given or not, as a scenario that repeats the run (on standard error,
 first), and the tables of links and brokers. ``--json`` is an object for each strategy, with all of
@@ -23,9 +23,9 @@ from twigcast.cli.output import (
     REFUSED,
     complain,
     complain_of_all,
-    say,
     write,
     write_json,
+    write_note,
 )
 from twigcast.cli.progress import Bar
 from twigcast.display import counted, one_line
@@ -91,25 +91,25 @@ def simulate(
     pictures = _picture_paths(draw, strategies)
     with Bar() as bar:
         bar.show("drawing the workload", 0, None)
-        told = generate_schedule(read)
+        generated = generate_schedule(read)
         if details and not as_json:
             for line in options_text(read.options).split("\n"):
-                say(line)
-            _say_drawn(told.drawn)
-        _say_flooding(told.schedule, strategies)
+                write_note(line)
+            _write_drawn(generated.drawn)
+        _write_flooding(generated.schedule, strategies)
         runs = []
         for number, chosen in enumerate(strategies):
             bar.show(f"simulating {chosen}", number, len(strategies))
-            runs.append(_run(read, chosen, told.schedule))
+            runs.append(_run(read, chosen, generated.schedule))
     for results, path in zip(runs, pictures, strict=True):
         if as_json:
             options = {**read.options, "strategy": results.strategy}
-            write_json({**results.to_json(), "options": options, "drawn": told.drawn})
+            write_json({**results.to_json(), "options": options, "drawn": generated.drawn})
         if path is not None:
-            _draw(path, read, told.schedule, results)
+            _draw(path, read, generated.schedule, results)
     if not as_json:
         _write_tables(runs, details=details)
-        _say_seconds(runs, details=details)
+        _write_seconds(runs, details=details)
     if sum([_complain(results) for results in runs]):
         raise typer.Exit(REFUSED)
 
@@ -123,21 +123,21 @@ def _run(scenario: Scenario, strategy: Strategy, schedule: Schedule) -> Results:
 # Beside the output.
 
 
-def _say_drawn(drawn: object) -> None:
+def _write_drawn(drawn: object) -> None:
     assert isinstance(drawn, dict)
     for name, value in drawn.items():
-        said = value
+        text = value
         if isinstance(value, dict):
             pairs = (
                 f"{key} at {one}" if isinstance(one, str) else f"{key}: {', '.join(one)}"
                 for key, one in list(value.items())[:_ROWS_MAX]
             )
-            said = "; ".join(pairs) + ("; …" if len(value) > _ROWS_MAX else "")
-        say(f"# {name.replace('_', ' ')}: {said}")
-    say()
+            text = "; ".join(pairs) + ("; …" if len(value) > _ROWS_MAX else "")
+        write_note(f"# {name.replace('_', ' ')}: {text}")
+    write_note()
 
 
-def _say_flooding(schedule: Schedule, strategies: Sequence[Strategy]) -> None:
+def _write_flooding(schedule: Schedule, strategies: Sequence[Strategy]) -> None:
     """Tell on one line whose documents go everywhere for want of an advertisement."""
     from twigcast.routing.strategy import flooding_notice
     from twigcast.simulator.schedule import unadvertised_publishers
@@ -149,14 +149,14 @@ def _say_flooding(schedule: Schedule, strategies: Sequence[Strategy]) -> None:
         rest = f", like {counted(more, 'other')}," if more else ""
         remedy = 'set advertise = true in [workload], or add a [[change]] that does "advertise"'
         who = f"{publisher or 'whoever publishes'} at {broker}{rest}"
-        say(flooding_notice(needing[0], who=who, remedy=remedy))
+        write_note(flooding_notice(needing[0], who=who, remedy=remedy))
 
 
-def _say_seconds(runs: Sequence[Results], *, details: bool) -> None:
+def _write_seconds(runs: Sequence[Results], *, details: bool) -> None:
     seconds = sum(results.real_seconds for results in runs)
     events = sum(results.events for results in runs)
     more = "" if details else "; --details has options, links and brokers"
-    say(f"{counted(events, 'event')} in {seconds:.1f} s{more}")
+    write_note(f"{counted(events, 'event')} in {seconds:.1f} s{more}")
 
 
 def _complain(results: Results) -> bool:
@@ -271,7 +271,7 @@ def _compared_carried(results: Results) -> tuple[str, ...]:
 
 
 def _figures(results: Results) -> list[tuple[str, str]]:
-    """What there is to say of the whole network."""
+    """The figures of the whole network."""
     response, usage = results.response, results.usage
     share = f"{100 * results.needless / results.crossings:.1f} %" if results.crossings else "none"
     times = (response.mean, response.median, response.percentile_95, response.longest)
@@ -300,7 +300,7 @@ def _figures(results: Results) -> list[tuple[str, str]]:
 
 
 def _carried(carried: Carried) -> dict[str, str]:
-    """What there is to say of annotations."""
+    """The figures of annotations."""
     bytes_told = f"{carried.bytes:,} bytes with {carried.documents:,} documents"
     unread = f"{carried.sent_unread:,} documents sent on, {carried.spared:,} not read at all"
     return {
@@ -405,4 +405,4 @@ def _draw(path: Path, scenario: Scenario, schedule: Schedule, results: Results) 
 
     with new_file(path) as file:
         file.write(drawn_network(schedule.network, results, title=one_line(scenario.name)).encode())
-    say(f"the network is drawn in {path}")
+    write_note(f"the network is drawn in {path}")
