@@ -32,7 +32,7 @@ def dearest_first(
     for pattern in sorted(costs, key=lambda one: -costs[one]):
         if costs[pattern] <= left:
             left -= costs[pattern]
-            answers[pattern] = self._asked(pattern, document)
+            answers[pattern] = self._evaluate(pattern, document)
     self._count(len(costs), costly=None in answers.values())
     return answers
 
@@ -60,7 +60,7 @@ def in_order_of_arrival(
     for pattern, cost in costs.items():
         if cost <= left:
             left -= cost
-            answers[pattern] = self._asked(pattern, document)
+            answers[pattern] = self._evaluate(pattern, document)
     self._count(len(costs), costly=None in answers.values())
     return answers
 
