@@ -6,7 +6,7 @@ The lowest room: values and rules about them, no I/O, no clock, no chance. In re
     condition   conditions on nodes in one canonical form, and their texts
     translate   from syntax trees to conditions, and to exact necessary conditions
     pattern     patterns, the public class over all of it
-    cautions    what an expression asks that is hardly ever meant
+    cautions    parts of an expression that are hardly ever meant
     document    bytes in, a checked tree out
     dtd         schemas: the shapes of documents of one kind
     records     one large document as a sequence of small ones

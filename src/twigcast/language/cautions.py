@@ -1,4 +1,4 @@
-"""What an expression asks that is hardly ever meant, though it is XPath 1.0.
+"""Cautions: parts of an expression that are XPath 1.0, and hardly ever meant.
 
 Rules that were written for XPath 2.0 may mean something else here, and no error shows it: compared
 with ``true()`` or ``false()``, nodes are true where there are any, whatever their values are.

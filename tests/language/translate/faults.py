@@ -83,7 +83,7 @@ FAULTS: Final = tuple(Fault(*fault) for fault in (
      "any_of"),
     ("not above", upward, '[_Alternative((), («Call("not", (expression,))»,))]', "expression"),
     ("parents in between", upward,
-     "any_of((_of_child(asked, sought, sought.context), «_somewhere(below, sought)»))", "FALSE"),
+     "any_of((_of_child(alternative, sought, sought.context), «_somewhere(below, sought)»))", "FALSE"),
     ("the context as ancestor", upward, "cases = [«all_of([found, *above])»]", "FALSE"),
     ("several ancestors", upward, "others = «ancestors[:place] + ancestors[place + 1 :]»", "[]"),
     ("the root of this name", upward,

@@ -75,7 +75,7 @@ def _inserted(cls: type[_T], key: tuple[object, ...]) -> _T:
 
     Two threads may have missed it at once; only one of their values may enter the table. Nor is
     this thread safe from itself: while the value is built, garbage may be collected, and code that
-    runs then may build it too. So the table is asked again once the value is ready.
+    runs then may build it too. So the table is looked up again once the value is ready.
     """
     with _lock:
         if _dead:

@@ -49,22 +49,22 @@ def lowest_heights(elements: Mapping[str, ElementDeclaration]) -> dict[str, int]
     An element that is missing here cannot be completed: it needs itself, or something undeclared.
     """
     waiting: dict[str, list[_Need]] = {}
-    known: dict[str, int] = {}
+    heights: dict[str, int] = {}
     for name, declaration in elements.items():
         content = declaration.content
         need = None if isinstance(content, Empty | Anything | Mixed) else _need(content, waiting)
         if need is None:
-            known[name] = 1
+            heights[name] = 1
         else:
             need.element = name
-    level = list(known)
+    level = list(heights)
     height = 1
     while level:
         height += 1
         completed = [need.complete_part() for name in level for need in waiting.get(name, ())]
         level = [name for name in completed if name is not None]
-        known.update(dict.fromkeys(level, height))
-    return known
+        heights.update(dict.fromkeys(level, height))
+    return heights
 
 
 @dataclass(slots=True, eq=False)

@@ -123,22 +123,22 @@ class _DeclarationReader:
         self._contents[name] = _content(model, declaration)
 
     def attributes(self, declaration: Declaration) -> None:
-        found = _LIST.match(declaration.text)
-        if found is None:
+        matched = _LIST.match(declaration.text)
+        if matched is None:
             _fail(declaration, f"expected the name of an element in {_shown(declaration)}")
-        known = self._attributes.setdefault(found[1], {})
+        declared = self._attributes.setdefault(matched[1], {})
         end = len(declaration.text.rstrip(" \t\n"))
-        position = found.end()
+        position = matched.end()
         while position < end:
             attribute = _ATTRIBUTE.match(declaration.text, position)
             if attribute is None:
                 rest = declaration.text[position:].strip()[:60]
-                _fail(declaration, f"expected an attribute of element {found[1]!r}, got {rest!r}")
+                _fail(declaration, f"expected an attribute of element {matched[1]!r}, got {rest!r}")
             position = attribute.end()
             name = attribute["name"]
             self._check("characters in a name", len(name), "name_length_max", declaration)
-            known.setdefault(name, self._attribute(attribute, declaration))
-            self._check("attributes of one element", len(known), "attributes_max", declaration)
+            declared.setdefault(name, self._attribute(attribute, declaration))
+            self._check("attributes of one element", len(declared), "attributes_max", declaration)
 
     def _check(self, what: str, given: int, limit: str, declaration: Declaration) -> None:
         allowed: int = getattr(self._limits, limit)
@@ -146,29 +146,31 @@ class _DeclarationReader:
             module = declaration.module
             raise SchemaLimitError(what, limit=limit, given=given, allowed=allowed, module=module)
 
-    def _attribute(self, found: re.Match[str], declaration: Declaration) -> AttributeDeclaration:
+    def _attribute(self, matched: re.Match[str], declaration: Declaration) -> AttributeDeclaration:
         values: tuple[str, ...] = ()
-        if found["type"]:
-            kind = AttributeType(found["type"])
+        if matched["type"]:
+            kind = AttributeType(matched["type"])
         else:
-            kind = AttributeType.NOTATION if found["notation"] else AttributeType.ENUMERATION
-            values = tuple(dict.fromkeys(_VALUE.findall(found["values"])))
-            allowed = _NAME if found["notation"] else _NMTOKEN
+            kind = AttributeType.NOTATION if matched["notation"] else AttributeType.ENUMERATION
+            values = tuple(dict.fromkeys(_VALUE.findall(matched["values"])))
+            allowed = _NAME if matched["notation"] else _NMTOKEN
             for value in values:
                 if not allowed.fullmatch(value):
                     _fail(declaration, f"{value!r} is not a value that an attribute can list")
-        default = found["default"]
+        default = matched["default"]
         if default is None:
-            return AttributeDeclaration(found["name"], kind, values, Presence(found["presence"]))
-        presence = Presence.FIXED if found["fixed"] else Presence.DEFAULT
+            return AttributeDeclaration(
+                matched["name"], kind, values, Presence(matched["presence"])
+            )
+        presence = Presence.FIXED if matched["fixed"] else Presence.DEFAULT
         value = self._expansion.default_value(default)
         if kind is not AttributeType.CDATA:
             value = " ".join(value.split())
             if not _is_of_type(value, kind):
                 _fail(
-                    declaration, f"attribute {found['name']!r} cannot have {value!r}, its default"
+                    declaration, f"attribute {matched['name']!r} cannot have {value!r}, its default"
                 )
-        return AttributeDeclaration(found["name"], kind, values, presence, value)
+        return AttributeDeclaration(matched["name"], kind, values, presence, value)
 
 
 def _is_of_type(value: str, kind: AttributeType) -> bool:
@@ -202,20 +204,20 @@ def _particle(model: str, declaration: Declaration) -> Particle:
     position = 0
     expects_part = True
     while position < len(model):
-        found = _TOKEN.match(model, position)
-        symbol = found[1] if found else ""
+        token = _TOKEN.match(model, position)
+        symbol = token[1] if token else ""
         current = open_groups[-1]
-        is_part = symbol == "(" or bool(found and found["name"])
-        if found is None or is_part is not expects_part or (position and len(open_groups) == 1):
+        is_part = symbol == "(" or bool(token and token["name"])
+        if token is None or is_part is not expects_part or (position and len(open_groups) == 1):
             expected = "a name or '('" if expects_part else "',', '|' or ')'"
             _fail(declaration, f"expected {expected}, got {model[position:].strip()[:40]!r}")
-        position = found.end()
+        position = token.end()
         if symbol == "(":
             if len(open_groups) > NESTING_MAX:
                 _fail(declaration, f"groups are nested more than {NESTING_MAX} deep")
             open_groups.append(_OpenGroup())
         elif is_part:
-            current.parts.append(Child(found["name"], Occurs(symbol[len(found["name"]) :])))
+            current.parts.append(Child(token["name"], Occurs(symbol[len(token["name"]) :])))
             expects_part = False
         elif symbol[0] == ")":
             open_groups.pop()

@@ -1,4 +1,4 @@
-"""Where records begin in a range that somebody starts to read in the middle of a dump.
+"""Composition of range effects: where records begin in a range in the middle of a dump.
 
 Whoever begins at byte 64,000,000 cannot know whether that is inside a comment, inside a record, or
 which namespaces hold there. So a range is read twice. First :func:`range_effects` finds the

@@ -1,4 +1,4 @@
-"""What holds at a place in a dump: the elements around it, and the state it is in.
+"""The context of a place in a dump: the elements around it, and the lexical state.
 
 A *context* is all that has to be known about the bytes in front of a place in order to read on from
 there::

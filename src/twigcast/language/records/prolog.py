@@ -1,4 +1,4 @@
-"""What stands in front of a dump's outermost element: its encoding, and its DOCTYPE.
+"""The prolog of a dump, in front of its outermost element: encoding and DOCTYPE.
 
 A search for records reads bytes in which ASCII means ASCII. UTF-8, Latin-1 and its relatives are
 read as they are; UTF-16 is read as UTF-8, and places in it are counted in its own bytes

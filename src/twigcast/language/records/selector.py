@@ -1,4 +1,4 @@
-"""Which elements of a dump are its records: a name, or a path of names.
+"""Record selectors: a name, or a path of names, of the elements that are records of a dump.
 
 ==================  ==========================================================================
 ``page``            elements ``page`` in no namespace, wherever they are

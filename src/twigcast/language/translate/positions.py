@@ -28,13 +28,13 @@ _LAST: Final = Call("last", ())
 
 
 def compared(number: int, operator: str, constant: Constant) -> bool | None:
-    """Whether a number compares with the constant; None if only libxml2 can tell."""
+    """Whether a number compares with the constant; None if only libxml2 can decide."""
     value = _value(constant)
     return None if value is None else _OPERATORS[operator](number, value)
 
 
 def always(operator: str, constant: Constant) -> bool | None:
-    """What a comparison says of all numbers 1, 2, 3 …; None if they differ, or for libxml2."""
+    """A comparison's result for all numbers 1, 2, 3 …; None if they differ, or for libxml2."""
     value = _value(constant)
     if value is None:
         return None

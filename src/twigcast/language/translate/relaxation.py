@@ -148,7 +148,7 @@ def _raised(condition: Condition, context: Context) -> Condition:
 
 
 def _seen_from_above(expression: Expression) -> Expression | None:
-    """What an expression asks of nodes above, without what depends on positions; None if nothing.
+    """An expression's tests of nodes above, but for those that depend on positions; None if none.
 
     It is a weaker condition.
     """
@@ -281,23 +281,25 @@ def _containing(expression: Expression, needle: str) -> Condition:
 
     Of the needle only the longest word counts, since there may be other spaces around it.
     """
-    word = max(needle.split(), key=len, default="")
-    if not word:
+    longest_word = max(needle.split(), key=len, default="")
+    if not longest_word:
         return _filled(expression)
     match expression:
         case Literal(value):
-            return TRUE if word in value else FALSE
+            return TRUE if longest_word in value else FALSE
         case Call("string" | "normalize-space", arguments):
-            return _containing(arguments[0] if arguments else _HERE, word)
+            return _containing(arguments[0] if arguments else _HERE, longest_word)
         case Call("substring-before" | "substring-after", (subject, _)):
-            return all_of([_filled(expression), _containing(subject, word)])
+            return all_of([_filled(expression), _containing(subject, longest_word)])
         case Call("substring", (subject, *_)):
-            return _containing(subject, word)
+            return _containing(subject, longest_word)
         case Call("concat", parts):
-            return _containing_parts(parts, word)
+            return _containing_parts(parts, longest_word)
         case _ if type_of(expression) is Type.NODES:
             # Of several nodes, the first is the string.
-            found = predicate_meaning(Call("contains", (expression, Literal(word))), ANY_ELEMENT)
+            found = predicate_meaning(
+                Call("contains", (expression, Literal(longest_word))), ANY_ELEMENT
+            )
             return found if is_exact(found) else _necessary(expression)
         case _:
             return _filled(expression)

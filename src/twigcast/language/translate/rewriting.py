@@ -1,7 +1,7 @@
 """Calls and comparisons that mean something simpler.
 
-Rules are often written with functions that change nothing, or ask in a roundabout way for what a
-path, a comparison or ``contains`` asks, too. Where both are true of the same nodes, the simpler one
+Rules are often written with functions that change nothing, or with a long form of what is a path, a
+comparison or ``contains``. Where both are true of the same nodes, the simpler one
 is taken, which an index may decide:
 
     string-length(@a) > 0              @a != ''           for what there is at most one of

@@ -299,7 +299,7 @@ def _comparison(expression: Binary, context: Context) -> Condition:
 
 
 def _of_count(operator: str, constant: Constant) -> tuple[Condition, Condition] | None:
-    """What a comparison of count(p) says where there are nodes, and where there are none.
+    """The result of a comparison of count(p) where there are nodes, and where there are none.
 
     None if it is about their number.
     """
@@ -345,7 +345,7 @@ def _name_condition(function: str, constant: Constant, context: Context) -> Cond
 
 
 def _is_spelled(constant: Constant, context: Context) -> bool:
-    """Whether the label of a node tells that its name() is the constant.
+    """Whether it follows from the label of a node that its name() is the constant.
 
     A name() has the document's own prefix. The prefix ``xml`` is always the same, and an attribute
     without a prefix is in no namespace.
@@ -464,7 +464,7 @@ def _places(steps: tuple[Step, ...], tail: Condition) -> list[_PathStep]:
             step = Step(step.axis, step.test, predicates)
             left = tidy((*steps[: at - 1], step, *rest)) if step == CONTEXT_NODE else steps
             if below and len(left) < len(steps):
-                # Without its predicates it says nothing.
+                # Without its predicates it is empty.
                 steps, at = left, at - 2
                 continue
         place = _PathStep(step, rest, below)

@@ -1,4 +1,4 @@
-"""What is asked of the nodes above a node, asked of those nodes themselves.
+"""Conditions that look up, turned around: tests of nodes above become tests from further above.
 
 An index looks down: it knows which nodes are below a node. A condition that looks up, ``../b`` or
 ``ancestor::c``, is turned around where its node is looked for, from a node that is above both:
@@ -8,7 +8,7 @@ An index looks down: it knows which nodes are below a node. A condition that loo
     //a/../@x              //*[@x]/a
     /c/a[not(../b)]        /c[not(b)]/a
 
-A node has one parent, so what is asked of the parent can be moved whole, with its negations: it is
+A node has one parent, so a test of the parent can be moved whole, with its negations: it is
 *shifted*, and ``../b`` becomes ``b`` one level up. A node has many ancestors, so ``ancestor::c``
 can be moved from a child to its parent, where it is ``ancestor-or-self::c``; from any node below
 it can be moved only where it is not negated, since then some node in between, or the one above,
@@ -103,7 +103,7 @@ _ANCESTORS_MAX: Final = 4
 _SIZES_CACHED_MAX: Final = 4096
 """Sizes of conditions kept for the next one that has them as parts."""
 
-_TURNED_CACHED_MAX: Final = 1024
+_CACHED_MAX: Final = 1024
 """Conditions turned around, kept while an expression is translated: their parts come up again, and
 without this the work would double with each level."""
 
@@ -125,8 +125,8 @@ class Sought(NamedTuple):
 def placed(where: Condition, sought: Sought, *, whatever_is_left: bool = False) -> Condition:
     """That there is the node that is sought, and that it satisfies ``where``.
 
-    What ``where`` asks of nodes above is asked of them if that leaves no more residual parts than
-    there were, or in any case with ``whatever_is_left``.
+    Tests of nodes above are moved to these nodes if that leaves no more residual parts than there
+    were, or in any case with ``whatever_is_left``.
     """
     plain = exists(sought.reach, sought.label, where)
     if where is TRUE or not looks_up(where):
@@ -144,13 +144,13 @@ def placed(where: Condition, sought: Sought, *, whatever_is_left: bool = False) 
             return plain
 
 
-@lru_cache(maxsize=_TURNED_CACHED_MAX)
+@lru_cache(maxsize=_CACHED_MAX)
 def _placed(where: Condition, sought: Sought, whatever_is_left: bool) -> Condition:  # noqa: FBT001
     plain = exists(sought.reach, sought.label, where)
     alternatives = _alternatives(where)
     if alternatives is None or sought.context not in (Context.DOCUMENT, Context.ELEMENT):
         return plain
-    whole = any_of(_turned(each, sought) for each in alternatives)
+    whole = any_of(_downward(each, sought) for each in alternatives)
     if size_of(whole) > TURNED_SIZE_MAX:
         return plain
     left = len(residuals_of(whole))
@@ -248,7 +248,7 @@ def _levels_of_path(steps: tuple[Step, ...]) -> int | None:
 
 
 def _is_of_ancestor(expression: Expression) -> bool:
-    """Whether it asks for one ancestor, and none of its positions matters."""
+    """Whether it tests one ancestor, and none of its positions matters."""
     match expression:
         case Path(False, (Step(Axis.ANCESTOR, _, predicates), *_)):
             return not any(map(is_positional, predicates))
@@ -314,9 +314,9 @@ def _shifted(expression: Expression, *, to_self: bool = False) -> Expression:
 
 
 class _Alternative(NamedTuple):
-    """A conjunction: what is asked of the node itself, and what of those above it."""
+    """A conjunction: tests of the node itself, and of those above it."""
 
-    here: tuple[Condition, ...] = ()
+    own: tuple[Condition, ...] = ()
     above: tuple[Expression, ...] = ()
 
 
@@ -352,28 +352,28 @@ def _product(factors: list[list[_Alternative] | None]) -> list[_Alternative] | N
             return None
     return [
         _Alternative(
-            tuple(part for one in each for part in one.here),
+            tuple(part for one in each for part in one.own),
             tuple(part for one in each for part in one.above),
         )
         for each in product(*(factor or () for factor in factors))
     ]
 
 
-def _turned(asked: _Alternative, sought: Sought) -> Condition:
+def _downward(alternative: _Alternative, sought: Sought) -> Condition:
     """The alternative turned around, as far as it is done."""
     if sought.reach is Reach.CHILD:
-        return _of_child(asked, sought, sought.context)
-    ancestors = [each for each in asked.above if _is_of_ancestor(each)]
-    parents = [each for each in asked.above if _levels_up(each)]
-    left = [each for each in asked.above if each not in ancestors and each not in parents]
+        return _of_child(alternative, sought, sought.context)
+    ancestors = [each for each in alternative.above if _is_of_ancestor(each)]
+    parents = [each for each in alternative.above if _levels_up(each)]
+    left = [each for each in alternative.above if each not in ancestors and each not in parents]
     if parents and not left:
         # Were anything left, it could look up to the parent again, one level higher, without end.
-        below = _of_child(asked, sought, Context.ELEMENT)
-        return any_of((_of_child(asked, sought, sought.context), _somewhere(below, sought)))
+        below = _of_child(alternative, sought, Context.ELEMENT)
+        return any_of((_of_child(alternative, sought, sought.context), _somewhere(below, sought)))
     together = len(ancestors) > 1 and sum(map(_steps_up, ancestors)) > _ANCESTORS_MAX
     if parents or together:
-        left, ancestors = [*asked.above], []
-    where = all_of([*asked.here, *map(_residual, left)])
+        left, ancestors = [*alternative.above], []
+    where = all_of([*alternative.own, *map(_residual, left)])
     found = exists(sought.reach, sought.label, where)
     return _of_descendant(found, ancestors, sought) if ancestors else found
 
@@ -387,22 +387,24 @@ def _residual(expression: Expression) -> Condition:
             return Residual(expression)
 
 
-def _of_child(asked: _Alternative, sought: Sought, context: Context) -> Condition:
+def _of_child(alternative: _Alternative, sought: Sought, context: Context) -> Condition:
     """A child, of a node of the context, for which the alternative holds."""
-    above = all_of(_asked(_shifted(each), context, sought.meaning) for each in asked.above)
+    above = all_of(
+        _meaning_of(_shifted(each), context, sought.meaning) for each in alternative.above
+    )
     if context is Context.DOCUMENT:
         above = _with_root(above, sought.label)
-    return all_of([exists(Reach.CHILD, sought.label, all_of(asked.here)), above])
+    return all_of([exists(Reach.CHILD, sought.label, all_of(alternative.own)), above])
 
 
 def _of_descendant(found: Condition, ancestors: list[Expression], sought: Sought) -> Condition:
     """A descendant that is found, with all these ancestors, of which any may be the lowest."""
-    above = (_asked(_shifted(each), sought.context, sought.meaning) for each in ancestors)
+    above = (_meaning_of(_shifted(each), sought.context, sought.meaning) for each in ancestors)
     cases = [all_of([found, *above])]
     for place, lowest in enumerate(ancestors):
         others = ancestors[:place] + ancestors[place + 1 :]
-        here = [_shifted(lowest, to_self=True), *map(_shifted, others)]
-        where = [_asked(each, Context.ELEMENT, sought.meaning) for each in here]
+        shifted = [_shifted(lowest, to_self=True), *map(_shifted, others)]
+        where = [_meaning_of(each, Context.ELEMENT, sought.meaning) for each in shifted]
         cases.append(_somewhere(all_of([found, *where]), sought))
     return any_of(cases)
 
@@ -413,8 +415,8 @@ def _somewhere(where: Condition, sought: Sought) -> Condition:
     return placed(where, between, whatever_is_left=True)
 
 
-@lru_cache(maxsize=_TURNED_CACHED_MAX)
-def _asked(expression: Expression, context: Context, meaning: Meaning) -> Condition:
+@lru_cache(maxsize=_CACHED_MAX)
+def _meaning_of(expression: Expression, context: Context, meaning: Meaning) -> Condition:
     rooted = from_document(expression) if context is Context.DOCUMENT else expression
     return meaning(rooted, context)
 

@@ -52,7 +52,7 @@ def tokens(text: str) -> list[Token]:
 
     Raises :class:`PatternError` where no token can begin.
     """
-    found: list[Token] = []
+    tokenized: list[Token] = []
     position = 0
     scan = _TOKEN.match
     while position < len(text):
@@ -62,10 +62,10 @@ def tokens(text: str) -> list[Token]:
         kind = piece.lastgroup
         assert kind is not None
         if kind != "space":
-            found.append(Token(kind, piece.group(), position + 1))
+            tokenized.append(Token(kind, piece.group(), position + 1))
         position = piece.end()
-    found.append(Token("end", "", len(text) + 1))
-    return found
+    tokenized.append(Token("end", "", len(text) + 1))
+    return tokenized
 
 
 def is_name(text: str) -> bool:

@@ -251,7 +251,7 @@ class _Parser:
         longest, self._longest_row = self._longest_row, self._row
         in_parentheses = self._looking_at("(")
         expression = self._primary()
-        self._row = self._longest_row  # What follows is asked of the nodes that are found here.
+        self._row = self._longest_row  # What follows is evaluated at the nodes that are found here.
         self._longest_row = max(longest, self._longest_row)
         if self._looking_at("["):
             self._must_be_nodes(expression, column, "'['")

@@ -48,7 +48,7 @@ def _xml(text: str, error: PatternError, accepts: Accepts) -> str | None:  # noq
 def _jsonpath(text: str, error: PatternError, accepts: Accepts) -> str | None:  # noqa: ARG001
     if not re.match(r"\$[.\[]", text):
         return None
-    found, position = "", 1
+    path, position = "", 1
     while position < len(text):
         step = _JSON_STEP.match(text, position)
         if step is None:
@@ -57,11 +57,11 @@ def _jsonpath(text: str, error: PatternError, accepts: Accepts) -> str | None:  
         dots, name, single, double, index = step.groups()
         name = name or single or double
         if index is not None:
-            found += f"[{int(index) + 1}]"
+            path += f"[{int(index) + 1}]"
         elif name is not None:
-            found += ("//" if dots == ".." or not found else "/") + name
-    if position == len(text) and _proposable(found, accepts):
-        return f"this looks like JSONPath; the XPath for it is {found}"
+            path += ("//" if dots == ".." or not path else "/") + name
+    if position == len(text) and _proposable(path, accepts):
+        return f"this looks like JSONPath; the XPath for it is {path}"
     return "this looks like JSONPath; in XPath a path is written /a/b, or //b for b anywhere"
 
 
@@ -69,20 +69,20 @@ def _css(text: str, error: PatternError, accepts: Accepts) -> str | None:
     refused = error.text[error.column - 1 : error.column]
     if refused not in {"#", ":"} and text[:1] != "." and "-child" not in text:
         return None
-    found, position = "", 0
+    path, position = "", 0
     while position < len(text):
         part = _CSS_PART.match(text, position)
         if part is None or part.end() == position:
             return None
         position = part.end()
         child = ">" in (part["combinator"] or "")
-        found += ("/" if child else "//") + (part["name"] or "*")
-        found += "".join(_css_mark(*mark.groups()) for mark in _CSS_MARK.finditer(part["marks"]))
-        if len(found) > _PROPOSED_MAX:
+        path += ("/" if child else "//") + (part["name"] or "*")
+        path += "".join(_css_mark(*mark.groups()) for mark in _CSS_MARK.finditer(part["marks"]))
+        if len(path) > _PROPOSED_MAX:
             return None
-    if not _proposable(found, accepts):
+    if not _proposable(path, accepts):
         return None
-    return f"this looks like a CSS selector; the XPath for it is {found}"
+    return f"this looks like a CSS selector; the XPath for it is {path}"
 
 
 def _css_mark(mark: str, name: str, value: str | None) -> str:
