@@ -20,7 +20,7 @@ RATIO_EXEMPT_BYTES = 1 << 20
 """Up to this size an extreme ratio harms nobody, and small repetitive documents do reach it."""
 
 READ_BYTES_MAX = 1 << 20
-"""No single read asks for more, so that a forged size cannot claim our memory."""
+"""No single read is larger, so that a forged size cannot claim our memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ _TOKEN = re.compile(
 
 
 def toml_table(text: str, name: str) -> dict[str, object]:
-    """What a TOML text says; UsageError, beginning with the name, if it is none that is read."""
+    """The values of a TOML text; UsageError, beginning with the name, if it is not readable."""
     if len(text) > TOML_CHARACTERS_MAX:
         allowed = f"{TOML_CHARACTERS_MAX:,} characters of TOML (TOML_CHARACTERS_MAX)"
         raise UsageError(f"{name}: more than {allowed}; write a topology of that size in JSON")
@@ -66,12 +66,12 @@ def toml_table(text: str, name: str) -> dict[str, object]:
         return tomllib.loads(text)
     except RecursionError:
         _too_deep(name)
-    except ValueError as error:  # tomllib tells the place in its text
+    except ValueError as error:  # tomllib has the place in its text
         raise UsageError(f"{name}: not TOML: {error}") from None
 
 
 def json_table(text: str, name: str) -> dict[str, object]:
-    """What a JSON text says, taken for an object; UsageError if it is no JSON that is read."""
+    """The values of a JSON text, taken for an object; UsageError if it is no JSON that is read."""
     try:
         return cast("dict[str, object]", json_value(text))
     except json.JSONDecodeError as error:
@@ -84,7 +84,7 @@ def json_table(text: str, name: str) -> dict[str, object]:
 
 
 def json_value(text: str) -> object:
-    """What a JSON text says; ValueError for a key that is there twice in one object.
+    """The values of a JSON text; ValueError for a key that is there twice in one object.
 
     >>> json_value('{"a": 1, "a": 2}')
     Traceback (most recent call last):
@@ -115,12 +115,12 @@ def _check_bounds(text: str, name: str) -> None:
         if kind in {"word", "string", "block"}:
             parts = parts + 1 if after_dot else 1
             if parts > KEY_PARTS_MAX:
-                told = f"{KEY_PARTS_MAX:,} parts in a key (KEY_PARTS_MAX)"
-                _refuse(name, text, token.start(), told)
+                excess = f"{KEY_PARTS_MAX:,} parts in a key (KEY_PARTS_MAX)"
+                _refuse(name, text, token.start(), excess)
             length = token.end() - token.start()
             if kind == "word" and length > NUMBER_CHARACTERS_MAX:
-                told = f"{NUMBER_CHARACTERS_MAX:,} characters in a number (NUMBER_CHARACTERS_MAX)"
-                _refuse(name, text, token.start(), told)
+                excess = f"{NUMBER_CHARACTERS_MAX:,} characters in a number (NUMBER_CHARACTERS_MAX)"
+                _refuse(name, text, token.start(), excess)
         elif kind == "opening":
             in_heading = in_heading or (line_begins and not depth)
             depth += 1

@@ -68,7 +68,7 @@ def open_regular(path: AnyPath) -> BinaryIO:
 
 
 class _WithoutWaiting(io.FileIO):
-    """A file that says so where there is nothing to read yet, as in /proc/kmsg.
+    """A file that reports where there is nothing to read yet, as in /proc/kmsg.
 
     Python would return None, or as much as there was, as if the file were at its end.
     """
@@ -100,7 +100,7 @@ def read_regular(path: AnyPath, bytes_max: int) -> bytes:
 def standard_input() -> BinaryIO:
     """What comes on standard input, from where it stands; UsageError if it is closed.
 
-    Whoever has it open as well may have said that nobody is to wait for it. A reader that does not
+    Whoever has it open as well may have set that nobody waits for it. A reader that does not
     wait would take a pause for the end.
     """
     if sys.stdin is None:

@@ -41,7 +41,7 @@ def shipped_schema_names() -> tuple[str, ...]:
 def shipped_schema(name: str) -> Schema:
     """The schema of this name that comes with Twigcast; UsageError if there is none.
 
-    What each one models is said at the top of its DTD.
+    What each one models stands at the top of its DTD.
     """
     if name not in shipped_schema_names():
         known = ", ".join(shipped_schema_names())

@@ -1,6 +1,6 @@
-"""Topology files: brokers and links, in JSON or in TOML, as the end of the name says.
+"""Topology files: brokers and links, in JSON or in TOML, by the end of the name.
 
-Both forms say the same. What the words mean, and what is refused, is told in
+Both forms have the same keys. What these mean, and what is refused, is described in
 :mod:`twigcast.routing.topology.model`; here a file becomes a dictionary, and a topology a file
 again, a line for each link::
 
@@ -57,7 +57,7 @@ def read_topology(
 
 @door("writing a topology")
 def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
-    """Write a topology file in the form that its name asks for; whole, or not at all.
+    """Write a topology file in the form of its name; whole, or not at all.
 
     UsageError if it cannot be written there, TwigcastError if the disk is full.
     """
@@ -68,7 +68,7 @@ def write_topology(topology: Topology, path: str | os.PathLike[str]) -> None:
 
 
 def topology_form(path: str | os.PathLike[str]) -> TopologyForm:
-    """The form that a file's name asks for; UsageError if it is none of the two."""
+    """The form of a file by its name; UsageError if it is none of the two."""
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMS:
         raise UsageError(
@@ -80,7 +80,7 @@ def topology_form(path: str | os.PathLike[str]) -> TopologyForm:
 
 @door("writing a topology")
 def topology_text(topology: Topology, form: TopologyForm = "json") -> str:
-    """What a topology file says, with a line for each link; UsageError if TOML is too long for it.
+    """The text of a topology file, with a line for each link; UsageError if too long for TOML.
 
     >>> print(topology_text(Topology.of({"links": [["a", "b"]]}), "toml"), end="")
     brokers = ["a", "b"]

@@ -1,4 +1,4 @@
-"""What an open file holds: one document, or the records of a dump.
+"""Contents of an open file: one document, or the records of a dump.
 
 A file is a document of at most ``document_bytes_max`` bytes, unpacked if it is compressed. Where
 records are wanted, it is a dump of any size, read from its beginning with no more than one record

@@ -1,6 +1,6 @@
 """Members of archives: their names, and which of them are refused.
 
-An archive comes from a stranger, so everything it says about itself is a claim:
+An archive comes from a stranger, so everything in its headers is a claim:
 
 - A member that is too large, encrypted, a link, sparse, an archive itself, or whose name points
   outside (``/etc/x``, ``../x``) is *refused*: it becomes an error of that one document.
@@ -39,7 +39,7 @@ ARCHIVE_ENDINGS = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".tzst", ".7z", ".ra
 _NUMBER = re.compile(r"#[0-9]+\Z")
 
 MEMBER_NAME_CHARACTERS_MAX = 4_096
-"""Of a member's name, as on most disks. A longer one is refused, and told by its beginning."""
+"""Of a member's name, as on most disks. A longer one is refused, and shown by its beginning."""
 
 BROKEN = (
     OSError,

@@ -168,7 +168,7 @@ class _Stream:
 
 
 def _unpacked(path: Path, archive: str) -> IO[bytes]:
-    """The file, decompressed on the way if its first bytes say that it is compressed."""
+    """The file, decompressed on the way if it is compressed by its first bytes."""
     file = open_regular(path)
     try:
         unpacked = decompressed(file, archive)

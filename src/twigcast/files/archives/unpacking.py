@@ -28,7 +28,7 @@ _MAGIC: Final = {
     b"\x28\xb5\x2f\xfd": ".zst",
 }
 PACKED_START_BYTES: Final = max(map(len, _MAGIC))
-"""Bytes that tell whether a file is compressed."""
+"""Bytes by which a compressed file is recognized."""
 
 
 def is_packed(start: bytes) -> bool:

@@ -56,7 +56,7 @@ class Member:
 
 
 def zip_members(path: Path, archive: str, selection: Selection) -> Iterator[Member]:
-    """The documents that an archive lists, in its own order, checked as far as the list tells.
+    """The documents that an archive lists, in its own order, checked as far as the list allows.
 
     An archive without a readable list is a single refused member with the archive's name.
     """

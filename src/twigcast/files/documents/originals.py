@@ -29,7 +29,7 @@ _ASIDE = re.compile(r"\.twigcast-[0-9a-f]{16}\.aside")
 
 
 class LeftAsideError(OSError):
-    """A file that was moved aside cannot go back; says where it lies."""
+    """A file that was moved aside cannot go back; the text has the place where it lies."""
 
 
 def remove_original(path: Path, content: bytes) -> bool:
@@ -50,7 +50,7 @@ def remove_original(path: Path, content: bytes) -> bool:
 
 
 def put_back_left_aside(places: Iterable[Path]) -> Iterator[str]:
-    """Put back what killed processes have left aside; tells of each file.
+    """Put back what killed processes have left aside; gives a line on each file.
 
     Of a folder it is everything in it and below. Of a file it is that file: all others beside it
     are somebody else's.
@@ -104,7 +104,7 @@ def _unreadable(folder: Path, error: OSError) -> str:
 
 def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
     """The hidden folders of this kind that hold what belongs to these places, each once."""
-    told: set[Path] = set()
+    yielded: set[Path] = set()
     for place in places:
         if os.path.isdir(place):  # noqa: PTH112 (of a name that cannot be, Path raises an error)
             found = _hidden_below(place)
@@ -112,8 +112,8 @@ def _folders_aside(places: Iterable[Path]) -> Iterator[Path]:
             beside = filter(_is_hidden_folder, _folders_in(place.parent))
             found = (each for each in beside if os.path.lexists(each / place.name))
         for each in found:
-            if each not in told:
-                told.add(each)
+            if each not in yielded:
+                yielded.add(each)
                 yield each
 
 

@@ -280,7 +280,7 @@ def file_name(entry: Entry, name: str) -> str:
     >>> file_name(Entry(EntryKind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml#2")
     'Oh!#2.xml'
 
-    The number that tells it from its like stands before the ending, for files are chosen by that.
+    The number that distinguishes it stands before the ending, for files are chosen by that.
     """
     if entry.kind is EntryKind.STDIN:
         return "stdin.xml"
@@ -345,7 +345,7 @@ class _Folder:
 
     @cached_property
     def _real(self) -> str:
-        """Where it is; OSError if that cannot be told, for we stand in a folder that is gone."""
+        """Its absolute path; OSError if there is none, for the working folder is gone."""
         return os.path.realpath(self._path)
 
     def files(self) -> Iterator[Entry]:
@@ -474,7 +474,7 @@ def _read_stdin(
 
 
 def _name_of(path: str) -> str:
-    """The path as text, in other words where a member of an archive beside it may have that name.
+    """The path as text, spelled otherwise where a member of an archive may have that name.
 
     A file ``a.tar!b.xml`` beside ``a.tar`` is ``./a.tar!b.xml``: no member's name begins like that.
     One in which there are two such names has this twice, for the first may be that of a tar, too.

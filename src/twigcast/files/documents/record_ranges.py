@@ -44,7 +44,7 @@ _LOW_SURROGATE = range(0xDC, 0xE0)
 
 
 class Stamp(NamedTuple):
-    """What tells whether a file is still the one that was cut."""
+    """Marks by which a file is known as the one that was cut."""
 
     size: int
     modified_ns: int

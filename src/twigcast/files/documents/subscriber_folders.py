@@ -66,7 +66,7 @@ class SubscriberFolders:
             raise UsageError(f"cannot make the folder {root}: {reason_of(error)}") from error
 
     def folders_of(self, subscriptions: Iterable[Subscription]) -> list[Path]:
-        """The folders of those who asked for these, each once, in that order."""
+        """The folders of the subscribers of these, each once, in that order."""
         names = dict.fromkeys(self._folders[_owner(each)] for each in subscriptions)
         return [self.root / name for name in names]
 

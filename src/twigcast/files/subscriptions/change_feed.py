@@ -1,4 +1,4 @@
-"""A change feed: subscriptions that come and go, told by files that appear in a folder.
+"""A change feed: subscriptions that come and go, in files that appear in a folder.
 
 A file of a feed is CSV or JSON lines with the columns of a subscriptions file and two more::
 
@@ -153,7 +153,9 @@ class StandingSubscriptions:
             self.highest = max(self.highest, file.highest)
             self.unversioned |= file.unversioned
         aside.sort(key=lambda pair: (pair[0], pair[1].line))
-        return tuple(replace(item, reason=f"{_told(name)}: {item.reason}") for name, item in aside)
+        return tuple(
+            replace(item, reason=f"{_shown_name(name)}: {item.reason}") for name, item in aside
+        )
 
     def _problem(self, change: FeedRow) -> Rejected | None:
         """What is wrong with a change by itself, whatever stands."""
@@ -260,12 +262,12 @@ def _change(row: Row) -> FeedRow | Rejected:
         return _rejected(row, row.problem or "the line is empty")
     op, version, name = fields.get("op"), version_of(fields.get("version")), fields.get("id")
     if not isinstance(op, str) or op not in {"add", "remove"}:
-        told = f"{op!r} is neither add nor remove" if op else "there is no op"
-        return _rejected(row, told)
+        reason = f"{op!r} is neither add nor remove" if op else "there is no op"
+        return _rejected(row, reason)
     if version is None:
         given = fields.get("version")
-        told = "no version" if given is None else f"{given!r} is no version"
-        return _rejected(row, f"{told}: a version is a whole number")
+        reason = "no version" if given is None else f"{given!r} is no version"
+        return _rejected(row, f"{reason}: a version is a whole number")
     if op == "add":
         read = gather_subscriptions([row])
         if read.rejected:
@@ -286,8 +288,10 @@ def version_of(given: object) -> int | None:
 
 
 def _late(change: FeedRow, name: str, mark: _Mark) -> Rejected:
-    told = f"late: version {change.version} of {_told(name)} comes before "
-    return _aside(change, f"{told}version {mark[0]} of {_told(mark[1])}, which counts already")
+    reason = f"late: version {change.version} of {_shown_name(name)} comes before "
+    return _aside(
+        change, f"{reason}version {mark[0]} of {_shown_name(mark[1])}, which counts already"
+    )
 
 
 def _rejected(row: Row, reason: str) -> Rejected:
@@ -306,7 +310,7 @@ def _aside(change: FeedRow, reason: str, column: int | None = None) -> Rejected:
     return Rejected(_named(change.id), change.line, text, _printable(reason), column)
 
 
-def _told(name: str) -> str:
+def _shown_name(name: str) -> str:
     """The name of a file as a reason has it: files may be called anything."""
     return one_line(printable(name))
 

@@ -1,6 +1,6 @@
 """Subscriptions from a file, one per line; a bad line is set aside and the rest goes on.
 
-Three forms are read, told apart by the end of the file's name:
+Three forms are read, chosen by the end of the file's name:
 
 ======================  ==================================================================
 ``.csv``                a header with ``id`` and ``xpath``, optionally ``subscriber``,
@@ -64,7 +64,7 @@ _TEXT_KEPT_MAX = 1000
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """An expression, who asked for it, and the line of the file it stands on."""
+    """An expression, its subscriber, and the line of the file it stands on."""
 
     id: SubscriptionId
     xpath: str
@@ -130,7 +130,7 @@ def read_subscriptions(
 ) -> SubscriptionFile:
     """The subscriptions of a file, in file order, and the lines that could not be read.
 
-    ``form`` overrides what the end of the name says. ``namespaces`` are prefixes that every
+    ``form`` overrides the end of the name. ``namespaces`` are prefixes that every
     expression may use; what the file itself binds goes before. A file that cannot be read at all
     (absent, over the size limit, UTF-16, CSV without its two columns) is a :class:`UsageError`.
 
@@ -174,7 +174,7 @@ def _cannot_read(name: str, reason: str) -> UsageError:
 
 
 def form_of(path: str | os.PathLike[str]) -> Form:
-    """The form that the end of a file's name tells."""
+    """The form of a file by the end of its name."""
     return _FORMS.get(Path(path).suffix.lower(), "text")
 
 

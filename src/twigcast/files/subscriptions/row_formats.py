@@ -4,7 +4,7 @@ Nothing here knows what a subscription is: a :class:`Row` has the number of its 
 text, and either fields or the reason why there are none. The three readers differ only in how a
 line becomes fields.
 
-CSV deserves a word. A quoted field may run over several lines, so a forgotten closing quote
+CSV has a trap. A quoted field may run over several lines, so a forgotten closing quote
 could swallow the rest of a file. A record is therefore tried with at most ``_RECORD_LINES_MAX``
 lines; if it does not end by then (or ends in a way that is no CSV), its first line alone is set
 aside and reading goes on with the next.
@@ -146,8 +146,8 @@ def _namespace_line(text: str) -> str | None:
     if found is None:
         return None
     binding = found["binding"] or ""
-    words = binding.split()
-    return binding if "=" in binding or len(words) <= len(("PREFIX", "URI")) else None
+    parts = binding.split()
+    return binding if "=" in binding or len(parts) <= len(("PREFIX", "URI")) else None
 
 
 def json_rows(lines: Iterator[Row]) -> Iterator[Row]:

@@ -37,7 +37,7 @@ _SLIPS: Final = {
     errno.EROFS,
     errno.ETXTBSY,
 }
-"""What is said of a place that was not well chosen."""
+"""Error numbers of a place that was not well chosen."""
 
 
 @contextmanager
@@ -91,6 +91,6 @@ def _is_special(path: Path) -> bool:
 
 
 def cannot_write(path: Path, error: OSError) -> TwigcastError:
-    """What there is to say: a :class:`UsageError` if another path would help."""
+    """The error to raise: a :class:`UsageError` if another path would help."""
     kind = UsageError if error.errno in _SLIPS else TwigcastError
     return kind(f"cannot write {path}: {error.strerror or error}")

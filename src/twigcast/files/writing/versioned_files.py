@@ -1,4 +1,4 @@
-"""Files that are written once, under a name that tells their content: compiled matchers above all.
+"""Files written once, under a name with the hash of their content: compiled matchers above all.
 
 A compiled matcher is made in one process and used in many. It travels as a file named by its
 *version*, the first 16 hexadecimal digits of the SHA-256 of its content::
@@ -113,14 +113,14 @@ def _mapped(path: str | os.PathLike[str], what: str) -> mmap.mmap:
 
 
 def _compare(path: str | os.PathLike[str], content: mmap.mmap, what: str) -> bool:
-    """Whether the name tells a version; a :class:`UsageError` if the content is of another."""
-    told = _VERSION.search(Path(path).name)
-    if told is not None and version_of(content) != told[1]:
+    """Whether the name has a version; a :class:`UsageError` if the content is of another."""
+    version = _VERSION.search(Path(path).name)
+    if version is not None and version_of(content) != version[1]:
         raise UsageError(
             f"cannot use {what}: it is damaged, or another file has been put in its place; "
             "delete it and write it again"
         )
-    return told is not None
+    return version is not None
 
 
 def write_versioned(
