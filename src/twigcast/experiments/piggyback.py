@@ -1,4 +1,4 @@
-"""Piggyback's performance study (6.2): what annotations and protocols do for response times.
+"""Piggyback's performance study (6.2): response times by annotations and protocols.
 
     python -m twigcast.experiments.piggyback --dtd nitf-2-5.dtd
 
@@ -7,12 +7,12 @@ and each position *f* of the first match, on the stage of
 :mod:`~twigcast.experiments.piggyback_stage`, and prints the mean time from publication to delivery.
 ``L+s-sd`` is the lazy protocol with PS, NS and ND annotations, the paper's best.
 
-**Time** is reckoned and not measured: a broker takes :data:`PER_CHECK` seconds for each comparison
+**Time** is computed and not measured: a broker takes :data:`PER_CHECK` seconds for each comparison
 of a pattern with an element that it really makes, as the engine ``streaming`` counts them. 5,000
 patterns on 129 elements then take 20 ms, which is of the order of what filters of 2007 took for so
 many; the paper gives no figure. Beside that, annotations take 20 µs to read or to make. Response
-times are so the same on every machine. ``--measured ENGINE`` takes the time of the processor that
-each answer takes here instead, for a few combinations and beside strategies that do not annotate.
+times are so the same on every machine. ``--measured ENGINE`` measures the processor's time for each
+answer instead, for a few combinations and beside strategies that do not annotate.
 An engine that reads in order reads the whole document for the first answer, so eager protocols do
 not gain there what they could.
 
@@ -55,7 +55,7 @@ COMBINATIONS: Final = (
 """The paper's combinations: eager, lazy, and the adaptive one."""
 
 MEASURED: Final = ("covering", "ES", "L", "L-sd", "L+s-sd")
-"""What is worth measuring, beside a strategy that does not annotate."""
+"""Combinations that are measured, beside a strategy that does not annotate."""
 
 _PROTOCOLS: Final = {"ES": "eager", "L": "lazy", "A": "adaptive"}
 _MEASURED_TIMES: Final = 3
@@ -64,7 +64,7 @@ _MEASURED_TIMES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Play:
-    """What came of the documents with the marker at one position, under one combination."""
+    """The figures of the documents with the marker at one position, under one combination."""
 
     position: float
     response_ms: float
@@ -93,7 +93,7 @@ class Figures:
 
 
 def combination(name: str) -> Strategy:
-    """The strategy of a name such as ``L+s-sd``, or of any strategy, with patterns said upwards.
+    """The strategy of a name such as ``L+s-sd``, or of any strategy, with patterns sent upwards.
 
     >>> best = combination("L+s-sd")
     >>> best.protocol, best.annotations, best.on, best.space
@@ -117,7 +117,7 @@ def reckoned(
     combinations: Sequence[str] = COMBINATIONS,
     positions: Sequence[float] = POSITIONS,
     per_check: float = PER_CHECK,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> tuple[Figures, ...]:
     """Response times by the comparisons that are made; one stage for all combinations."""
     costs = CostModel(
@@ -130,7 +130,7 @@ def reckoned(
         per_check=per_check,
     )
     simulation = _set(stage, combination("L+sd-sd"), costs, "streaming")
-    tell("the stage is set")
+    report("the stage is set")
     figures = []
     for name in combinations:
         chosen = combination(name)
@@ -139,7 +139,7 @@ def reckoned(
             for position in positions
         ]
         figures.append(Figures(name, tuple(plays)))
-        tell(markdown(figures[-1:], heading=False))
+        report(markdown(figures[-1:], heading=False))
     return tuple(figures)
 
 
@@ -149,7 +149,7 @@ def measured(
     *,
     combinations: Sequence[str] = MEASURED,
     positions: Sequence[float] = POSITIONS,
-    tell: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> tuple[Figures, ...]:
     """Response times as answers take their time here."""
     alike: dict[Strategy, list[str]] = {}
@@ -158,12 +158,12 @@ def measured(
     figures: dict[str, Figures] = {}
     for widest, names in alike.items():
         simulation = _set(stage, widest, _AnswersMeasured(process_time), engine)
-        tell("a stage is set")
+        report("a stage is set")
         for name in names:
             chosen = combination(name) if widest.protocol != "none" else None
             plays = [_shortest(simulation, stage, position, chosen) for position in positions]
             figures[name] = Figures(name, tuple(plays))
-            tell(markdown([figures[name]], heading=False))
+            report(markdown([figures[name]], heading=False))
     return tuple(figures[name] for name in combinations)
 
 
@@ -258,24 +258,27 @@ def _row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Play the experiment as the words of a command line say, and print its table."""
-    given = _words().parse_args(words)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Play the experiment with the arguments of a command line, and print its table."""
+    options = _argument_parser().parse_args(arguments)
     stage = Stage(
-        levels=given.levels, patterns=given.patterns, documents=given.documents, dtd=given.dtd
+        levels=options.levels,
+        patterns=options.patterns,
+        documents=options.documents,
+        dtd=options.dtd,
     )
-    chosen = given.combination or (MEASURED if given.measured else COMBINATIONS)
-    positions = given.at or POSITIONS
+    chosen = options.combination or (MEASURED if options.measured else COMBINATIONS)
+    positions = options.at or POSITIONS
     figures = (
-        measured(stage, given.measured, combinations=chosen, positions=positions, tell=_say)
-        if given.measured
-        else reckoned(stage, combinations=chosen, positions=positions, tell=_say)
+        measured(stage, options.measured, combinations=chosen, positions=positions, report=_report)
+        if options.measured
+        else reckoned(stage, combinations=chosen, positions=positions, report=_report)
     )
     table = [asdict(each) for each in figures]
-    sys.stdout.write((json.dumps(table) if given.json else markdown(figures)) + "\n")
+    sys.stdout.write((json.dumps(table) if options.json else markdown(figures)) + "\n")
 
 
-def _words() -> argparse.ArgumentParser:
+def _argument_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m twigcast.experiments.piggyback")
     parser.add_argument("--levels", type=int, default=4, help="of the tree: 4 are 15 brokers")
     parser.add_argument("--patterns", type=int, default=5_000, help="of each broker")
@@ -288,7 +291,7 @@ def _words() -> argparse.ArgumentParser:
     return parser
 
 
-def _say(line: str) -> None:
+def _report(line: str) -> None:
     sys.stderr.write(line + "\n")
     sys.stderr.flush()
 

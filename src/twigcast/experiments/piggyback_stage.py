@@ -1,12 +1,12 @@
 """The set-up of Piggyback's performance study (6.1): brokers, patterns, documents.
 
 A complete binary tree of brokers. Documents are published at the root; at every broker there are
-thousands of patterns, and each broker says to the one above it what is left of all it has when it
-is aggregated to a quarter of its steps::
+thousands of patterns, and each broker sends to the one above it all it has, aggregated to a quarter
+of the steps::
 
             b1  ◀── documents           level 1: 1 broker
           ┌─┴─┐
-         b2   b3                        level 2: own patterns + what b4 and b5 said, as for b2
+         b2   b3                        level 2: own patterns + what b4 and b5 sent, as for b2
         ┌┴┐  ┌┴┐
        b4 b5 b6 b7                      ...
 
@@ -14,8 +14,8 @@ Patterns are drawn so that all of them, over all brokers, are different. Every p
 ``[//test]`` added, and every document has one element ``<test/>``, behind a share *f* of its
 elements. So nothing matches before it, and *f* is where the first match is found.
 
-Brokers subscribe level by level from the leaves up, with so much time between that each says what
-it has to say once. That is a matter of setting the stage only.
+Brokers subscribe level by level from the leaves up, with so much time between that each sends its
+patterns once. That is a matter of setting the stage only.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ POSITIONS: Final = (0.25, 0.5, 0.75, 1.0)
 
 _PUBLISHER: Final = "publisher"
 _BATCH_SECONDS: Final = 10.0
-"""How long a broker waits for company before it tells the one above; only the stage knows it."""
+"""How long a broker gathers patterns before it sends them; only the set-up has such a delay."""
 _APART_SECONDS: Final = 10.0
 """Between two documents, so that none waits for another."""
 
@@ -71,24 +71,24 @@ class Stage:
     bandwidth_mbps: float = 80.0
     """10 MB a second."""
     latency_ms: float = 1.0
-    """Of each link; the paper does not tell its own."""
+    """Of each link; the paper does not give its own."""
     seed: int = 1
 
     @property
     def router_limits(self) -> RouterLimits:
-        """Those by which each broker says what it has to say once."""
+        """Those by which each broker sends its patterns once."""
         return replace(ROUTER_LIMITS, batch_delay=_BATCH_SECONDS)
 
     @cached_property
     def schema(self) -> Schema:
-        """What patterns and documents are drawn from."""
+        """The schema that patterns and documents are drawn from."""
         return shipped_schema("news") if self.dtd is None else read_schema(self.dtd)
 
     @cached_property
     def network(self) -> Tree:
         """The brokers, the root first."""
-        die, latency = self._die("network"), (self.latency_ms, self.latency_ms)
-        tree = Topology.of(dict(binary_tree(self.levels, rng=die, latency_ms=latency))).tree()
+        rng, latency = self._rng_for("network"), (self.latency_ms, self.latency_ms)
+        tree = Topology.of(dict(binary_tree(self.levels, rng=rng, latency_ms=latency))).tree()
         links = (replace(link, bandwidth_mbps=self.bandwidth_mbps) for link in tree.links)
         return replace(tree, links=tuple(links))
 
@@ -98,16 +98,16 @@ class Stage:
         return BrokerId(self.network.brokers[0])
 
     def schedule(self) -> Schedule:
-        """The promise of the publisher, then all subscriptions; documents come later."""
-        promise = Advertise(AdvertisementId(1), _PUBLISHER, Advertisement.of_expressions(["/*"]))
-        promises = (ClientEvent(0.0, self.root, promise),)
-        return Schedule(self.network, stage=(promises, tuple(self._subscriptions())))
+        """The publisher's advertisement, then all subscriptions; documents come later."""
+        advertise = Advertise(AdvertisementId(1), _PUBLISHER, Advertisement.of_expressions(["/*"]))
+        advertisements = (ClientEvent(0.0, self.root, advertise),)
+        return Schedule(self.network, stage=(advertisements, tuple(self._subscriptions())))
 
     def _subscriptions(self) -> Iterator[ClientEvent]:
         brokers, patterns = self.network.brokers, self._patterns
         for number, broker in enumerate(map(BrokerId, brokers)):
             above_leaves = self.levels - (number + 1).bit_length()
-            # What comes from below has arrived by then, and has not been said yet.
+            # What comes from below has arrived by then, and has not been sent on yet.
             at = (above_leaves - 0.5) * _BATCH_SECONDS if above_leaves else 0.0
             for place, pattern in enumerate(patterns[number :: len(brokers)], start=1):
                 event = Subscribe(SubscriptionId(place), f"{broker} {place}", pattern)
@@ -118,7 +118,7 @@ class Stage:
         """All of them, different from each other, in the order in which they were drawn."""
         texts = generate_patterns(
             self.schema,
-            rng=self._die("patterns"),
+            rng=self._rng_for("patterns"),
             count=self.patterns * len(self.network.brokers),
             shape=PatternShape(
                 depth_max=8, wildcard=0.1, descendant=0.1, nested=0.2, marker="test"
@@ -130,7 +130,7 @@ class Stage:
         """The documents with the marker behind a share of their elements, one after the other."""
         contents = generate_documents(
             self.schema,
-            rng=self._die("documents"),
+            rng=self._rng_for("documents"),
             count=self.documents,
             elements=self.elements - 1,
             marker=Marker("test", position),
@@ -144,10 +144,10 @@ class Stage:
             for number, content in enumerate(islice(contents, self.documents))
         )
 
-    def _die(self, matter: str) -> Random:
+    def _rng_for(self, matter: str) -> Random:
         return Random(f"{self.seed} {matter}")
 
 
 def towards_root(given: Strategy | str) -> Strategy:
-    """A strategy by which patterns are said towards the publisher alone, as in the paper."""
+    """A strategy by which patterns are sent towards the publisher alone, as in the paper."""
     return replace(strategy(given), towards="producers")

@@ -29,7 +29,7 @@ sets. Plain walks also keep falling into the same small corners of a schema (mos
 end in its head). So the more draws are repetitions, the more often a walk is *spread*: it prefers
 children with many paths below them, as if drawn evenly from all paths, and once most draws are
 repetitions, it also draws ``*`` and ``//`` more evenly. When even so hardly anything new turns up,
-the iteration ends with an error that says how many patterns there were.
+the iteration ends with an error that has the number of patterns there were.
 Cost: 2 to 4 µs per draw; one draw per pattern where there are plenty, ten for the millionth
 distinct pattern over NITF at depth 6.
 """
@@ -50,7 +50,7 @@ from twigcast.workload.ranges import check_marker, check_whole
 from twigcast.workload.vocabulary import Vocabulary
 
 PREDICATE_KINDS: Final = ("equal", "unequal", "order", "exists", "contains", "starts")
-"""What a value predicate can ask: ``@a=7``, ``@a!=7``, ``@a<7`` …, ``@a``, ``contains(@a,'riv')``,
+"""The kinds of value predicates: ``@a=7``, ``@a!=7``, ``@a<7`` …, ``@a``, ``contains(@a,'riv')``,
 ``starts-with(@a,'riv')``. Those that do not suit the value (order of words, parts of numbers) are
 replaced by ``equal``."""
 
@@ -93,7 +93,7 @@ class PatternShape:
     branches of its own down to ``nested_levels``. ``predicates`` is the mean number of value
     predicates per pattern; a pattern whose elements have neither attributes nor text gets none.
     ``attributes`` is the share of patterns that end in an attribute, where there is one.
-    ``distinct`` says whether no two are written the same, and ``marker`` adds ``[//marker]`` to
+    With ``distinct`` no two are written the same, and ``marker`` adds ``[//marker]`` to
     each pattern (Piggyback 6.1). UsageError if one of these is out of its range.
     """
 
@@ -255,7 +255,7 @@ class _Walker:
                 steps.append("/@" + names[int(random() * len(names))])
         return "".join(steps)
 
-    def _walk(self, here: str, steps_max: int) -> tuple[list[str], list[str]]:
+    def _walk(self, element: str, steps_max: int) -> tuple[list[str], list[str]]:
         """The steps of a walk, each with its slashes, and the elements it came by."""
         random = self._random
         wildcard, descendant = self._shape.wildcard, self._shape.descendant
@@ -263,17 +263,17 @@ class _Walker:
         steps: list[str] = []
         elements: list[str] = []
         for _ in range(1 + int(random() * steps_max)):
-            children = all_children.get(here)
+            children = all_children.get(element)
             if children is None:
                 break
-            here = choose(here, children)
+            element = choose(element, children)
             slashes = "/"
             if random() < descendant:
                 slashes = "//"
-                while random() < _ANOTHER_LEVEL and (deeper := all_children.get(here)):
-                    here = choose(here, deeper)
-            steps.append(slashes + "*" if random() < wildcard else slashes + here)
-            elements.append(here)
+                while random() < _ANOTHER_LEVEL and (deeper := all_children.get(element)):
+                    element = choose(element, deeper)
+            steps.append(slashes + "*" if random() < wildcard else slashes + element)
+            elements.append(element)
         return steps, elements
 
     def _spread_walk(self, pressure: float) -> tuple[list[str], list[str]]:
@@ -289,21 +289,21 @@ class _Walker:
         wildcard = _more_even(self._shape.wildcard, pressure)
         descendant = _more_even(self._shape.descendant, pressure)
         all_children, all_weights = self._children, self._spread_weights
-        here = _ABOVE_ROOT
+        element = _ABOVE_ROOT
         steps: list[str] = []
         elements: list[str] = []
         slashes = "/"
         for steps_left in range(steps_max, 0, -1):
-            weights = all_weights[steps_left].get(here)
+            weights = all_weights[steps_left].get(element)
             if weights is None:
                 break
-            here = all_children[here][bisect(weights, random() * weights[-1])]
+            element = all_children[element][bisect(weights, random() * weights[-1])]
             if random() < descendant:
                 slashes = "//"
-                if steps_left > 1 and here in all_children and random() < _ANOTHER_LEVEL:
+                if steps_left > 1 and element in all_children and random() < _ANOTHER_LEVEL:
                     continue
-            steps.append(slashes + "*" if random() < wildcard else slashes + here)
-            elements.append(here)
+            steps.append(slashes + "*" if random() < wildcard else slashes + element)
+            elements.append(element)
             slashes = "/"
         return steps, elements
 

@@ -98,8 +98,8 @@ def _tree(
     if not 1 <= brokers <= BROKERS_MAX:
         raise UsageError(f"a topology has 1 to {BROKERS_MAX:,} brokers, not {brokers:,}")
     low, high = microseconds(latency_ms, "latency_ms")
-    ways = {(above(number), number): rng.randint(low, high) for number in range(1, brokers)}
-    return table_of(names("b", brokers), ways)
+    links = {(above(number), number): rng.randint(low, high) for number in range(1, brokers)}
+    return table_of(names("b", brokers), links)
 
 
 def overlay(
@@ -199,16 +199,16 @@ def _joined_by(network: TopologyTable) -> dict[str, list[tuple[str, int]]]:
 
 def _distances(joined: Mapping[str, Iterable[tuple[str, int]]], start: str) -> dict[str, int]:
     """How far it is to each node that can be reached (Dijkstra)."""
-    found: dict[str, int] = {}
+    distances: dict[str, int] = {}
     heap = [(0, start)]
     while heap:
         distance, node = heapq.heappop(heap)
-        if node not in found:
-            found[node] = distance
+        if node not in distances:
+            distances[node] = distance
             for other, latency in joined[node]:
-                if other not in found:
+                if other not in distances:
                     heapq.heappush(heap, (distance + latency, other))
-    return found
+    return distances
 
 
 def names(letter: str, number: int) -> list[str]:
@@ -222,7 +222,7 @@ def names(letter: str, number: int) -> list[str]:
 
 
 def table_of(named: list[str], links: Mapping[tuple[int, int], int]) -> TopologyTable:
-    """What a topology file says of links between numbered brokers, given in microseconds."""
+    """The table of a topology file for links between numbered brokers, given in microseconds."""
     return {
         "brokers": named,
         "links": [

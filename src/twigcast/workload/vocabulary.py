@@ -1,4 +1,4 @@
-"""The values that generated documents contain and that generated predicates ask for.
+"""The values in generated documents, and in generated predicates.
 
 A predicate is of use in an experiment only if some documents satisfy it, so both sides draw from
 one vocabulary: small numbers (as YFilter's generators do) and a few dozen words. Whether a name
@@ -32,7 +32,7 @@ NUMBERS_MAX: Final = 1_000_000
 """The largest number of a vocabulary. All are held as texts, some 60 MB of them."""
 
 _IDS_ASKED_FOR = 20
-"""Predicates ask for one of the first IDs: most documents have these."""
+"""Predicates have one of the first IDs: most documents have these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Vocabulary:
         return self.words
 
     def attribute_values(self, attribute: AttributeDeclaration) -> tuple[str, ...]:
-        """The values that an attribute can have; for an ID, those that predicates ask for."""
+        """The values that an attribute can have; for an ID, those that predicates have."""
         if attribute.presence is Presence.FIXED and attribute.default is not None:
             return (attribute.default,)
         if attribute.values:
