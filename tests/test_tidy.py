@@ -29,6 +29,7 @@ CORE = {"language", "covering", "matching", "workload", "routing"}
 VAGUE = {"manager", "helper", "helpers", "util", "utils", "common", "misc", "data", "info"}
 LOCKS = re.compile(r"(?:.*[.]lock|package-lock[.]json|Pipfile[.]lock|pylock.*[.]toml)")
 OPEN_ENDS = re.compile(r"\b(?:T[O]DO|F[I]XME|X[X]X|for[ ]now)\b|NotImplemented[E]rror|skip[(][)]")
+QUESTION = re.compile(r"(?:What|How|Which|Where|When|Why|Who|Whose|Whom)\b")
 REGISTRY = re.compile(
     r"pypi[.]org|pythonhosted[.]org|index\.crates[.]io|--(?:extra-)?index[-]url|registry[.]npmjs"
 )
@@ -91,8 +92,11 @@ def names_are_telling(source: Source) -> Iterator[str]:
 
 
 def module_explains_itself(source: Source) -> Iterator[str]:
-    if source.text.strip() and not ast.get_docstring(source.tree):
+    explained = ast.get_docstring(source.tree)
+    if source.text.strip() and not explained:
         yield "no module docstring: explain the idea before the code"
+    if source.room and explained and QUESTION.match(explained):
+        yield "the module docstring begins with a question: say what the module is"
 
 
 def room_names_its_face(source: Source) -> Iterator[str]:
@@ -236,6 +240,12 @@ RULES = (
     Planted(names_are_telling, "src/twigcast/a.py", "misc = 1", "from x import misc"),
     Planted(names_are_telling, "src/twigcast/utils.py", "", "", "src/twigcast/tables.py"),
     Planted(module_explains_itself, "tests/a.py", "x = 1", '"""One."""\nx = 1'),
+    Planted(
+        module_explains_itself,
+        "src/twigcast/a/b.py",
+        '"""How one adds."""',
+        '"""Sums, whatever."""',
+    ),
     Planted(room_names_its_face, "src/twigcast/a/__init__.py", "", "__all__ = ['a']"),
     Planted(tests_do_not_sleep, "tests/a.py", "import time\ntime." + "sleep(1)", "time.time()"),
     Planted(tests_do_not_sleep, "tests/a.py", "sleep(1)", "sleep(1)", "src/twigcast/a.py"),

@@ -20,7 +20,7 @@ _Made = TypeVar("_Made")
 
 
 class Copied:
-    """Something that is copied by what its ``__reduce__`` says."""
+    """Something that is copied by its ``__reduce__``."""
 
     __slots__ = ()
 

@@ -21,13 +21,13 @@ _SOME_MAX, _SOME_SHOWN = 20, 10
 _KILO, _MEGA = 1_000, 1_000_000
 
 
-def counted(number: int, word: str, plural: str | None = None) -> str:
-    """A number with its word.
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
 
     >>> counted(1, "pattern"), counted(1200, "pattern"), counted(2, "delivery", "deliveries")
     ('1 pattern', '1,200 patterns', '2 deliveries')
     """
-    return f"{number:,} {word if number == 1 else plural or word + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def size(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Callers' slips: an argument that is not what the signature asks for.
+"""Callers' slips: arguments that do not fit the signature.
 
 Mypy holds our own code to its signatures. A caller's program may have no such check, and then
 something deep inside fails, with an exception that does not mention the call. So whoever has caught

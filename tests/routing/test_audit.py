@@ -137,7 +137,7 @@ def test_a_wildcard_that_stood_for_something_else_is_a_lie(engine: str) -> None:
         "lazy", "+s", own={1: "/a/b/c", 2: "/a/*/c"}, engine=engine, audit=1.0, covered=True
     )
     place = made.place("/a/*/c")
-    (wildcard,) = made.hints.asked[place].wildcards
+    (wildcard,) = made.hints.by_place[place].wildcards
     told = made.told(matched=((place, (Bound(wildcard, ("b",)),)),))
     (answer,) = made.answers(made.arrives(b"<a><x><c/></x></a>", told))
     assert answer.lie == "it says that /a/b/c matches; that is not so"

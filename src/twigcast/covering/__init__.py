@@ -1,4 +1,4 @@
-"""When one pattern makes another redundant, and how few patterns stand for many.
+"""Covering: patterns that make others redundant, and few patterns that stand for many.
 
 In reading order:
 

@@ -10,7 +10,7 @@ In reading order:
     tables        routes and local subscriptions, and snapshots of them
     forwarding    which patterns are forwarded over each link
     wire          messages between brokers as bytes
-    annotations   what brokers tell each other about a document, and about what they need
+    annotations   what brokers send each other about a document, and what they request
     piggyback     documents decided with the help of annotations
     path_unit     documents that travel path by path
     static        brokers whose tables stand still, and all routes of a tree at once

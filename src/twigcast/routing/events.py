@@ -78,7 +78,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """How what a broker asks of the far broker changes: all of it at once, or nothing.
+    """A change of what a broker sends to the far broker: all of it at once, or nothing.
 
     Whatever is added is added before anything is withdrawn, so that no document is missed in
     between. Numbers rise by one within a session; the first change of a session is the whole
@@ -99,7 +99,7 @@ class Change:
 class Arrive:
     """A publication comes over a link.
 
-    One that is ``flooded`` goes everywhere, whatever the routes say. Where traffic is counted in
+    One that is ``flooded`` goes everywhere, whatever the routes. Where traffic is counted in
     paths, ``paths`` are the numbers of the paths that travel, and the content holds only these.
     """
 
@@ -125,14 +125,14 @@ class LinkUp:
 
 @dataclass(frozen=True, slots=True)
 class LinkDown:
-    """A link is lost, and with it all that was asked for and advertised over it."""
+    """A link is lost, and with it all patterns and advertisements received over it."""
 
     link: LinkId
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """A client of this broker asks for documents."""
+    """A client of this broker subscribes."""
 
     subscription: SubscriptionId
     subscriber: str
@@ -141,14 +141,14 @@ class Subscribe:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """A client of this broker no longer asks."""
+    """A client of this broker unsubscribes."""
 
     subscription: SubscriptionId
 
 
 @dataclass(frozen=True, slots=True)
 class Advertise:
-    """A publisher at this broker promises to keep to an advertisement."""
+    """A publisher at this broker advertises, and is held to it."""
 
     id: AdvertisementId
     publisher: str
@@ -157,7 +157,7 @@ class Advertise:
 
 @dataclass(frozen=True, slots=True)
 class Unadvertise:
-    """A publisher takes a promise back, and sends nothing of it any more."""
+    """A publisher withdraws an advertisement, and sends nothing of it any more."""
 
     id: AdvertisementId
 

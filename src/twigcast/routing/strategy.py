@@ -1,8 +1,8 @@
-"""Routing strategies: what a broker asks of its neighbours, as values.
+"""Routing strategies: the patterns that a broker sends to its neighbours, as values.
 
-A broker knows what its own clients ask for, and what each neighbour has asked of it. What it asks
-of a neighbour in turn is made of all that but the neighbour's own, in four steps, and a strategy is
-a choice for each:
+A broker has the patterns of its own clients, and those received from each neighbour. What it sends
+to a neighbour is made of all that but the neighbour's own, in four steps, and a strategy is a
+choice for each:
 
 1. *widen* each pattern: leave it as it is, or keep its structure prefix alone (YAK, 4.3);
 2. *hold back* what another makes redundant: nothing, what has a structure prefix among the others
@@ -17,7 +17,7 @@ a choice for each:
     >>> strategy("prefix(depth=3)") == prefix(depth=3)
     True
 
-``flooding`` asks for nothing, and documents go everywhere. ``piggyback`` takes over the steps of
+``flooding`` sends no patterns, and documents go everywhere. ``piggyback`` takes over the steps of
 another strategy, and lets documents carry what their last broker has found out about them:
 
     >>> str(piggyback("eager", on=advertised(merging="perfect")))
@@ -275,7 +275,7 @@ def piggyback(
 
 
 def _share(space: object, base: Strategy) -> float | None:
-    """The share of the steps that remains of what a strategy says; None for all of it."""
+    """The share of the steps that remains of what a strategy sends; None for all of it."""
     if space == "usual":
         return SPACE if base.merging == "none" and base.hold_back != "nothing" else None
     if space is None or space == "none":
@@ -309,7 +309,7 @@ def _kinds(annotations: object, protocol: Protocol) -> str:
 
 @door("writing a notice")
 def flooding_notice(of: Strategy, *, who: str, remedy: str) -> str:
-    """What to tell whoever uses a strategy of advertisements without any.
+    """The notice for users of a strategy of advertisements without any.
 
     >>> print(flooding_notice(advertised(), who="publisher 'Post'", remedy="let it advertise"))
     publisher 'Post' has advertised nothing, so under advertised its documents go over every link;

@@ -96,7 +96,7 @@ def test_hints_that_come_can_be_worked_with(hints: Hints) -> None:
     change = decode(encode(Change(1, 1, hints=hints)))
     assert isinstance(change, Change)
     assert change.hints is not None
-    assert (change.hints.order, change.hints.asked) == (hints.order, hints.asked)
+    assert (change.hints.order, change.hints.by_place) == (hints.order, hints.by_place)
     assert all(isinstance(hint, SimpleHint) for hint in change.hints.simple)
 
 

@@ -1,1 +1,1 @@
-"""Annotations and hints: what brokers tell each other about a document (Piggyback)."""
+"""Annotations and hints: what brokers send each other about a document (Piggyback)."""

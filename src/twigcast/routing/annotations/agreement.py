@@ -1,4 +1,4 @@
-"""What two brokers have agreed on over a link, so that annotations mean the same at both ends.
+"""Agreements of two brokers over a link, by which annotations mean the same at both ends.
 
 Both name the change of the link's session that they belong to; annotations made for another change
 are ignored (Piggyback, sections 4 and 5).

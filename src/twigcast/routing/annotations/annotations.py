@@ -1,15 +1,15 @@
-"""What travels with a document: what one broker found out about it, for the next.
+"""Annotations, which travel with a document: what one broker has found out, for the next.
 
-A broker that has read a document knows which of the patterns asked for over a link it matches, and
+A broker that has read a document knows which of the patterns received over a link it matches, and
 how; where rows of names occurred last, and which do not occur. Of that it sends along what the far
-broker's :class:`~twigcast.routing.annotations.hints.Hints` ask for (Piggyback, sections 3.1 and 4):
+broker's :class:`~twigcast.routing.annotations.hints.Hints` request (Piggyback, sections 3.1 and 4):
 
     PS   matched     (place, bindings)      the pattern sent at this place is matched like this
     PD   last        (row, end tag)         the row's last occurrence ended there
     NS   unmatched   bits                   the pattern sent does not match
     ND   absent      bits                   the row does not occur
 
-A bit that is set says "no". One that is not set says nothing, unless the annotations are
+A bit that is set means "no". One that is not set means nothing, unless the annotations are
 *complete*: then every pattern sent whose bit is not set does match. So where nothing was
 aggregated away, the far broker need not read the document at all.
 
@@ -22,7 +22,7 @@ left out.
 broker skips all patterns behind it, and no other annotation costs so little. NS takes at most half
 of the room, ND at most half of what is left then, so that there is some for the others. PS comes
 next, since it can spare the far broker the reading itself; those with most patterns per byte of
-bindings first (4.1), so before all others those that need none: they are sure to tell something. PD
+bindings first (4.1), so before all others those that need none: they are sure to be of use. PD
 comes last, patterns per position (4.2), because with it a part of the document is always read. What
 does not fit is left out, and smaller ones behind it are tried. Equal benefits go by place, so that
 equal findings make equal annotations.
@@ -89,7 +89,7 @@ class Annotations:
     """Of the far broker's last change that was known."""
     number: int
     matched: tuple[_Matched, ...] = ()
-    """Sent patterns that match, with the bindings asked for; places and wildcards ascending."""
+    """Sent patterns that match, with the requested bindings; places and wildcards ascending."""
     last: tuple[_Last, ...] = ()
     """Rows, ascending, with the end tag behind which no occurrence is open any more."""
     unmatched: bytes | None = None
@@ -144,7 +144,7 @@ def annotate(
     number: int,
     limits: AnnotationLimits = ANNOTATION_LIMITS,
 ) -> Annotations | None:
-    """The annotations of these kinds that are worth most; None if there is nothing to say."""
+    """The annotations of these kinds that are worth most; None if there are none."""
     room = limits.bytes_max - Annotations(session, number).size - 4 * _COUNT_BYTES_MAX
     unmatched, is_complete = None, False
     if kinds.ns and any(hints.covered):
@@ -192,9 +192,11 @@ def _matched(
     hints: Hints, findings: LinkFindings, *, is_sent: bool, limits: AnnotationLimits
 ) -> Sequence[_Matched]:
     """What is known of matched patterns, best first; not what the bits show anyway."""
-    asked = [hints.asked[place] for place in sorted(findings.matched) if place in hints.asked]
-    bound = sorted((hint for hint in asked if hint.wildcards), key=lambda hint: -hint.parts)
-    plain = [hint for hint in asked if not hint.wildcards]
+    requested = [
+        hints.by_place[place] for place in sorted(findings.matched) if place in hints.by_place
+    ]
+    bound = sorted((hint for hint in requested if hint.wildcards), key=lambda hint: -hint.parts)
+    plain = [hint for hint in requested if not hint.wildcards]
     benefits: dict[_Matched, float] = {}
     for hint in (*bound[: limits.bindings_max], *plain):
         bounds = _asked_for(hint, findings)
@@ -205,7 +207,7 @@ def _matched(
 
 
 def _asked_for(hint: SimpleHint, findings: LinkFindings) -> tuple[Bound, ...]:
-    """The bindings that a hint asks for, as far as they are known."""
+    """The bindings that a hint requests, as far as they are known."""
     if not hint.wildcards:
         return ()
     known = findings.bindings(hint.place) or ()

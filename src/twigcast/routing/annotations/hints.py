@@ -1,9 +1,9 @@
-"""What a broker says about itself so that documents can come to it with useful annotations.
+"""Hints: a broker's requests for annotations that are of use to it.
 
-A broker asks a neighbour for few patterns that stand for many (what it *sent*). Beside them it
-tells, each time they change, what would be of use to it: its *hints* (the derived information of
-Piggyback's offline steps, 4.1 to 4.4). It keeps for itself what makes sense of the answers, the
-*hint table*::
+A broker sends a neighbour few patterns that stand for many (what it *sent*). Beside them it sends,
+each time they change, its *hints*: the annotations that would be of use to it (the derived
+information of Piggyback's offline steps, 4.1 to 4.4). By the *hint table*, which it keeps, it makes
+sense of the annotations::
 
     its patterns          sent            hints                      kept in the table
     //a/b/c, //a/x/c      //a/*/c         2 covered                  T_agg: both
@@ -19,7 +19,7 @@ and rows of names (:mod:`~twigcast.routing.annotations.name_chains`) by their pl
 into a narrower one when some of its wildcards are replaced by names
 (:mod:`~twigcast.covering.merging.substitution`). All else in the two is equal; so where the pattern
 sent is matched with just these names, the very same nodes of the document match the narrower one:
-the names fill the places of the wildcards, and whatever hangs at any node is asked of the same
+the names fill the places of the wildcards, and whatever hangs at any node is tested at the same
 node as before. Wildcards that stay wildcards are free on both sides, and need not be sent. A
 pattern that is sent as it is needs no binding at all. **T_pat**: who needs a row cannot match
 without it.
@@ -55,14 +55,14 @@ from twigcast.slips import check_fields
 
 @dataclass(frozen=True, slots=True)
 class HintLimits:
-    """How much a broker asks for."""
+    """How many annotations a broker requests."""
 
     rows_max: int = 1_024
     """Rows of names: as bits they take 128 bytes of an annotation."""
     row_patterns_min: int = 2
-    """Patterns that a row must be needed by; one alone is as well asked for itself."""
+    """Patterns that a row must be needed by; a single one is as well sent itself."""
     simple_max: int = 4_096
-    """Patterns sent whose bindings are asked for, those for most patterns first."""
+    """Patterns sent whose bindings are requested, those for most patterns first."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -72,7 +72,7 @@ HINT_LIMITS: Final = HintLimits()
 
 
 class SimpleHint(NamedTuple):
-    """Bindings that are asked for: ``(s, |S'|, l)`` of Piggyback 4.1."""
+    """Requested bindings: ``(s, |S'|, l)`` of Piggyback 4.1."""
 
     place: int
     """Of the pattern sent."""
@@ -84,7 +84,7 @@ class SimpleHint(NamedTuple):
 
 @dataclass(frozen=True)
 class Hints:
-    """What a broker would like to know with documents, as the far broker sees it."""
+    """A broker's requests for annotations, as the far broker sees them."""
 
     covered: tuple[int, ...] = ()
     """Of each pattern sent, how many patterns it stands for; 0 where nobody wants to know."""
@@ -104,8 +104,8 @@ class Hints:
         return tuple(sorted(range(len(self.covered)), key=lambda place: -self.covered[place]))
 
     @cached_property
-    def asked(self) -> dict[int, SimpleHint]:
-        """What is asked for, by place."""
+    def by_place(self) -> dict[int, SimpleHint]:
+        """The requested bindings, by the place of their pattern."""
         return {hint.place: hint for hint in self.simple}
 
 

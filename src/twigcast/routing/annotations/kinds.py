@@ -1,7 +1,7 @@
-"""Which kinds of annotations brokers send, by the paper's names.
+"""Kinds of annotations, by the paper's names.
 
 =====  ======  =================================================================
-name   letter  what a broker tells with a document
+name   letter  what a broker sends with a document
 =====  ======  =================================================================
 PS     ``+s``  what wildcards of matched patterns stood for
 PD     ``+d``  where rows of names occurred last

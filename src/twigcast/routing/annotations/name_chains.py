@@ -172,10 +172,12 @@ def _rows_in(twig: Twig) -> Iterator[Row]:
 def _only_way(condition: Condition) -> Exists | None:
     """The one element that is asked for below a node, if beside it only attributes are."""
     parts = parts_of(condition)
-    ways = [part for part in parts if isinstance(part, Exists) and part.label.kind is Kind.ELEMENT]
-    if len(ways) != 1 or not all(part is ways[0] or _is_attribute(part) for part in parts):
+    elements = [
+        part for part in parts if isinstance(part, Exists) and part.label.kind is Kind.ELEMENT
+    ]
+    if len(elements) != 1 or not all(part is elements[0] or _is_attribute(part) for part in parts):
         return None
-    return ways[0]
+    return elements[0]
 
 
 def _is_attribute(condition: Condition) -> bool:

@@ -1,4 +1,4 @@
-"""What a router does not take, and the sentences that say why.
+"""Checks of a router: what it refuses, with the reasons.
 
 Each check raises :class:`Refused` before anything has changed. It never leaves the router: the
 event comes back as a :class:`~twigcast.routing.events.Refuse` with the sentence as its reason.

@@ -1,4 +1,4 @@
-"""Who is at a broker: the subscriptions and the advertisements of its own clients."""
+"""Clients of a broker: their subscriptions and advertisements."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where a document has to go: what answers a :class:`Decide`.
+"""The decider of documents: where each has to go.
 
-A document is parsed once at most, when the first of those who need its tree asks for it: the engine
-that matches the broker's own subscriptions, the one that matches routes, libxml2 for what these
-leave open, the advertisements that its publisher is held to, the plug-in.
+A document is parsed once at most, when its tree is first needed: by the engine that matches the
+broker's own subscriptions, by the one that matches routes, by libxml2 for what these leave open, by
+the advertisements that its publisher is held to, or by the plug-in.
 
 Everything is decided by the tables as they were when the document came (see
 :mod:`~twigcast.routing.tables.route_table`); nothing is changed, so this may run on another thread.

@@ -1,4 +1,4 @@
-"""What nobody foresaw at a broker: counted here, and reported to whoever drives the router.
+"""Unforeseen failures at a broker: counted, and reported to the driver of the router.
 
 A router does no I/O and so writes no log. Its driver hands in a function that is called with each
 :class:`~twigcast.errors.InternalError`, whose ``__cause__`` has the traceback.

@@ -1,4 +1,4 @@
-"""How much one router takes in; what is over a bound is refused."""
+"""Limits of a router; what is over a bound is refused."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""What whoever drives routers does about a message on which something failed that nobody foresaw.
+"""Remedies for drivers of routers, after a message on which something unforeseen has failed.
 
 The router has refused it and goes on as if it had not come
 (:mod:`~twigcast.routing.broker.router`). A document is a dead letter then. A change is missing at
 one end of a link, so that the next would not follow on it: the link is taken down and up again, and
-both ends tell all that they ask for. Should that fail, too, the change stays refused: what fails
+both ends send their whole tables. Should that fail, too, the change stays refused: what fails
 each time would keep the driver busy for ever.
 
-The network in memory and the simulator both ask here.
+The network in memory and the simulator both use it.
 """
 
 from __future__ import annotations

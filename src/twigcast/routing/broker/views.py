@@ -1,4 +1,4 @@
-"""What a router shows of itself: values to read, print and compare."""
+"""Views of a router's tables: values to read, print and compare."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class TablesView:
     """
 
     routes: Mapping[str, tuple[str, ...]]
-    """The patterns that lead to each link (PRT): what was asked for over it."""
+    """The patterns that lead to each link (PRT): those received over it."""
     forwarded: Mapping[str, tuple[str, ...]]
-    """What this broker has asked for over each link."""
+    """The patterns that this broker has sent over each link."""
     advertisements: Mapping[str, tuple[str, ...]]
     """The advertisements that came by each link (SRT)."""
     advertised: Mapping[str, tuple[str, ...]]

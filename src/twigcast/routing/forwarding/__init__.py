@@ -1,1 +1,1 @@
-"""Which patterns a broker forwards over each link."""
+"""Forwarding: the patterns and advertisements that a broker sends over each link."""

@@ -1,6 +1,6 @@
-"""Who advertised what, and what is passed on of it (the SRT of Dissemination, section 1.4).
+"""The advertisement table: its entries, and those passed on (SRT of Dissemination, section 1.4).
 
-A broker hears advertisements from its own publishers and over its links, and passes them on, so
+A broker receives advertisements from its own publishers and over its links, and passes them on, so
 that every broker knows in which directions a subscription can be satisfied at all. Over a link go
 those that came from elsewhere, but for the ones that another of them covers: whatever overlaps the
 narrower overlaps the wider too, so the far broker learns nothing from it.

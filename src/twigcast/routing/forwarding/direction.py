@@ -1,4 +1,4 @@
-"""Step three of a strategy: which patterns are worth saying over one link.
+"""Step three of a strategy: the patterns that are worth sending over one link.
 
 Where patterns do not go over every link, they go over those by which at least one advertisement
 came (``producers``; XNET), or an advertisement that they overlap (``advertisers``; Dissemination,
@@ -13,17 +13,17 @@ section 1.4). Which these are changes when patterns come and go, and when advert
     >>> north.advertised([])
     Difference(added=(), removed=(Pattern('/stocks'),))
 
-*No question is asked twice.* Advertisements are numbered as they come, and a pattern is held under
+*No pair is compared twice.* Advertisements are numbered as they come, and a pattern is held under
 the *first* that it overlaps: all before that are known not to overlap it.
 
     numbers        1    4    5
     /stocks        no   yes  ?         held under 4
     /news          no   no   no        held under none
 
-A new advertisement gets the highest number, so only patterns held under none are asked about it.
-When one goes, only patterns held under it are asked about, and only with later ones. So each
-pattern is asked at most once about each advertisement while both are there, and nothing
-needs to be remembered but one number for each pattern.
+A new advertisement gets the highest number, so only patterns held under none are compared with it.
+When one goes, only patterns held under it are compared, and only with later ones. So each pattern
+is compared at most once with each advertisement while both are there, and nothing needs to be
+remembered but one number for each pattern.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Direction:
         self._held: dict[Pattern, int | None] = {}
         self._under: dict[int | None, set[Pattern]] = {None: set()}
         self.comparisons = 0
-        """How often it was asked whether a pattern overlaps an advertisement."""
+        """Comparisons of a pattern with an advertisement."""
 
     def __len__(self) -> int:
         """How many patterns could be forwarded."""
@@ -66,7 +66,7 @@ class Direction:
         return _difference(shown, [pattern for pattern in removed if self._forget(pattern)])
 
     def advertised(self, advertisements: Iterable[Advertisement]) -> Difference:
-        """These and no others have come by the link; how what is worth saying changes."""
+        """These and no others have come by the link; how what is worth sending changes."""
         given = dict.fromkeys(advertisements)
         newest = self._next - 1
         for new in given:
@@ -76,7 +76,7 @@ class Direction:
                 self._next += 1
         gone = [number for old, number in self._numbers.items() if old not in given]
         self._numbers = {old: number for old, number in self._numbers.items() if old in given}
-        # Whatever was held under none is asked about the new ones only.
+        # Whatever was held under none is compared with the new ones only.
         waiting = list(self._under[None]) if self._next - 1 > newest else []
         shown = [pattern for pattern in waiting if self._hold(pattern, after=newest)]
         lost = [(pattern, number) for number in gone for pattern in self._under.pop(number)]

@@ -1,11 +1,11 @@
-"""What is forwarded over each link: the four steps of a strategy, one after the other.
+"""The forwarder: the four steps of a strategy, from patterns to what is sent over each link.
 
     put(pattern, source)  →  widen, hold back  →  direct, merge  →  changes()
                              Forwarded            Outgoing, one a link
 
 Patterns come from the broker's own clients and from its neighbours. Those of a neighbour have been
 through the same steps there, so widening them again changes nothing. Advertisements go their own
-way, flooded but for those that others cover, and only where the strategy asks for directions.
+way, flooded but for those that others cover, and only where the strategy has directions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LinkUpdate(NamedTuple):
 
 
 class Forwarder:
-    """All that a broker says to its neighbours, kept up to date."""
+    """All that a broker sends to its neighbours, kept up to date."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
@@ -69,14 +69,14 @@ class Forwarder:
     # Patterns.
 
     def subscribe(self, pattern: Pattern) -> None:
-        """A client of the broker asks for a pattern."""
+        """A client of the broker subscribes to a pattern."""
         for part in self._parts(pattern):
             self._wanted[part] += 1
             if self._wanted[part] == 1:
                 self.add(part, None)
 
     def unsubscribe(self, pattern: Pattern) -> None:
-        """A client of the broker no longer asks."""
+        """A client of the broker has unsubscribed."""
         for part in self._parts(pattern):
             self._wanted[part] -= 1
             if not self._wanted[part]:
@@ -84,7 +84,7 @@ class Forwarder:
                 self.remove(part, None)
 
     def _parts(self, pattern: Pattern) -> tuple[Pattern, ...]:
-        """What has to be asked of neighbours, so that a client gets what it asks for."""
+        """The patterns to send to neighbours, so that a client receives what it subscribed to."""
         return linear_parts(pattern) if self._strategy.unit == "path" else (pattern,)
 
     def add(self, pattern: Pattern, source: LinkId | None) -> None:

@@ -1,4 +1,4 @@
-"""What a broker says over one link, made of what could be forwarded over it.
+"""The sending side of a link: what is sent, out of what could be forwarded.
 
 The first two steps of a strategy, to widen and to hold back, are done for all links together. An
 :class:`OutgoingLink` does the rest for one link, and keeps what has been sent over it:
@@ -70,7 +70,7 @@ class OutgoingStatistics(NamedTuple):
     possible: int
     """Patterns that could be forwarded."""
     directed: int
-    """Those of them that are worth saying over this link."""
+    """Those of them that are worth sending over this link."""
     forwarded: int
     """Patterns that are sent: the directed ones, or mergers or aggregates of them."""
     advertisements: int
@@ -167,7 +167,7 @@ class OutgoingLink:
         )
 
     def _follow(self, change: Difference) -> None:
-        """What is directed over this link changes: say so, or have it merged."""
+        """What is directed over this link changes: send that, or have it merged."""
         if self._merged is None:
             self._send(change)
             return

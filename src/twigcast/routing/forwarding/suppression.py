@@ -1,4 +1,4 @@
-"""What a broker could ask of each neighbour: the protocol of the ways to hold back.
+"""Suppression of redundant patterns: the protocol, and what implements it.
 
 A broker's *routes* are patterns, each with the sources it came from: links, and None for the
 broker's own clients. Over a link, whatever came from elsewhere concerns the far broker. Which of

@@ -1,7 +1,7 @@
 """A network of brokers in memory, for tests, notebooks and teaching.
 
 Routers are joined by a queue. After each call the network settles: every message has arrived and
-nobody has anything more to say.
+nobody has anything more to send.
 
     >>> network = Network({"links": [["north", "hub"], ["hub", "south"], ["hub", "west"]]})
     >>> trade = network.subscribe("south", "ann", "//trade[price > 100]")
@@ -211,7 +211,7 @@ class Network(Copied):
         *,
         publisher: str | None = None,
     ) -> AdvertisementId:
-        """A publisher at a broker promises to keep to a schema; the id of the advertisement.
+        """A publisher at a broker advertises a schema, and is held to it; the advertisement's id.
 
         The schema may be the text of a DTD; SchemaError if it is none.
         """
@@ -376,7 +376,7 @@ class Network(Copied):
 
     @door("merging")
     def merge(self) -> None:
-        """Let time pass until every merge tick is over and nobody has anything more to say."""
+        """Let time pass until every merge tick is over and nobody has anything more to send."""
         self._wholly(self._let_time_pass)
 
     def _let_time_pass(self) -> None:
@@ -391,7 +391,7 @@ class Network(Copied):
         _LOGGER.error("broker %s: %s", one_line(broker), error, exc_info=error)
 
     def _renew(self, broker: str, link: str) -> None:
-        """Begin anew on a link over which a message was lost: both ends tell all they ask for."""
+        """Begin anew on a link over which a message was lost: both ends send their whole tables."""
         for kind in (LinkDown, LinkUp):
             self._mail.append((broker, kind(BrokerId(link))))
             self._mail.append((link, kind(BrokerId(broker))))
@@ -427,7 +427,7 @@ class Network(Copied):
         return True
 
     def _handled(self, broker: str, event: Event) -> tuple[Effect, ...]:
-        """What a broker says to an event."""
+        """The effects of an event at a broker."""
         failures = self._failures
         effects = self._routers[broker].handle(event, now=self._now)
         if failures != self._failures:

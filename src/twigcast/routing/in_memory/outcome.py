@@ -1,4 +1,4 @@
-"""What became of a publication in a network in memory."""
+"""Outcomes of publications in a network in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What crosses links, counted: by link, direction and kind of message.
+"""Traffic over links, counted by link, direction and kind of message.
 
 Each pattern, each advertisement and each document is one message, however many travel in one
 :class:`~twigcast.routing.events.Change`: that is how the papers count (Dissemination, Tables 1.2

@@ -17,7 +17,7 @@ are, one after the other, the texts of the document. Two texts never become one,
 between them goes with one of them. And a path is the same whether it is taken from the whole
 document or from what is left of it.
 
-What is asked of neighbours are then not patterns but their *linear parts*, which one path can
+What is sent to neighbours are then not patterns but their *linear parts*, which one path can
 decide: :mod:`twigcast.routing.path_unit.linear_parts`.
 
 **Costs.** Taking a document apart takes time and space in proportion to the length of all its
@@ -190,7 +190,7 @@ def _is_element(node: _Element) -> bool:
 def _prune(element: _Element, number: int, kept_before: Sequence[int]) -> int:
     """Cut away what goes with paths that are not kept; the number of the first path behind.
 
-    ``number`` is that of the first path inside, and ``kept_before`` says of each number how many
+    ``number`` is that of the first path inside, and ``kept_before`` has for each number how many
     paths before it are kept. What stands in front of an element stays only with the element, so
     each text that stays finds its place behind a node that stays.
     """

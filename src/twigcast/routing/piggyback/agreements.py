@@ -1,4 +1,4 @@
-"""What brokers have agreed on over each link, so that documents can travel with annotations.
+"""A broker's agreements over its links, by which documents can travel with annotations.
 
 Over a link, two things are remembered (Piggyback, sections 4 and 5):
 

@@ -1,7 +1,7 @@
-"""How an annotated document is decided, and when it goes on: eager, lazy, adaptive.
+"""The decider of annotated documents, by its protocols: eager, lazy, adaptive.
 
-Annotations are looked at first (Piggyback, 5.1). Whatever they say matches is forwarded and
-delivered before the document is touched, under every protocol; what they say cannot match is
+Annotations are looked at first (Piggyback, 5.1). Whatever matches by them is forwarded and
+delivered before the document is touched, under every protocol; what cannot match by them is
 skipped. If nothing is left, the document is not read here at all. Else:
 
 *eager* (ES, 3.2.1)
@@ -13,13 +13,13 @@ skipped. If nothing is left, the document is not read here at all. Else:
 *adaptive*
     eager if the first match is certain before a threshold, as a share of the document, else lazy.
 
-An answer is given for each moment at which something can be done, so a driver that takes its time
-between them, as the simulator does, sees what a protocol is worth. Moments are known to an engine
+An answer is given at each position at which something can be done, so a driver that takes its time
+between them, as the simulator does, sees what a protocol is worth. Positions are known to an engine
 that reads in order (``streaming``). With any other, what is eager is sent when all links have been
 decided, and before the broker's own subscriptions are; adaptive is lazy; and there are no positions
 (PD).
 
-**Checks.** An answer tells how many checks led to it: see
+**Checks.** An answer has the number of checks that led to it: see
 :mod:`~twigcast.routing.piggyback.ordered_reading`.
 
 **Audit.** Annotations can be untrue. With ``audit``, a share of the annotated documents, drawn by
@@ -87,7 +87,7 @@ class AnnotatedDecider:
                 return
         yield from self._read(case)
 
-    # What annotations tell.
+    # Lessons of annotations.
 
     def _learn(self, case: DecisionContext) -> None:
         annotations = case.effect.annotations
@@ -148,7 +148,7 @@ class AnnotatedDecider:
             lessons=case.lessons,
         )
 
-    # What the document tells.
+    # Reading the document.
 
     def _read(self, case: DecisionContext) -> Iterator[Decided]:
         protocol = self._strategy.protocol
@@ -171,7 +171,7 @@ class AnnotatedDecider:
         return found
 
     def _lazy(self, case: DecisionContext) -> Decided:
-        """Everything at once, by an engine that tells no moments."""
+        """Everything at once, by an engine that knows no positions."""
         matcher = self._routes.route_matcher
         matched: set[int] = set()
         undecided: tuple[int, ...] = ()
@@ -290,7 +290,7 @@ class AnnotatedDecider:
     # Eager.
 
     def _eager_at_once(self, case: DecisionContext) -> Iterator[Decided]:
-        """Links first, by an engine that tells no moments; then the broker's own."""
+        """Links first, by an engine that knows no positions; then the broker's own."""
         links = self._routes.links_for(
             case.document, case.snapshot, case.effect.came_by, skip=case.skip_routes
         )
@@ -338,7 +338,7 @@ class AnnotatedDecider:
         yes_routes, yes_locals = self._numbers(lessons.matched, case.snapshot)
         no_routes, no_locals = self._numbers(lessons.hopeless, case.snapshot)
         if self._routes.reads_in_order:
-            # Rows of names are watched there: only a reading tells of them.
+            # Rows of names are watched there: only a reading finds them.
             reading, misled = (
                 OrderedReading(case, self._routes, skips) for skips in ({}, too_late)
             )

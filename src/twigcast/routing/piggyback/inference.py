@@ -1,7 +1,7 @@
-"""What a broker learns from annotations before it touches the document (Piggyback, section 5).
+"""Inference from annotations, before the document is touched (Piggyback, section 5).
 
-The annotations say something about patterns that were *sent* and about rows of names; by the tables
-of :mod:`~twigcast.routing.annotations.hints` this tells about the broker's own patterns:
+The annotations are about patterns that were *sent* and about rows of names; from the tables of
+:mod:`~twigcast.routing.annotations.hints` follows what holds for the broker's own patterns:
 
     PS   bindings of what is matched      T_sagg    own patterns that match
     NS   what does not match              T_agg     own patterns that cannot match
@@ -10,12 +10,12 @@ of :mod:`~twigcast.routing.annotations.hints` this tells about the broker's own 
     complete: whatever is not in NS       as it is  own patterns that match, if they were sent
 
 True annotations make true lessons, so what is delivered does not change. Whatever cannot be true is
-refused: places and bits that do not exist, bindings that were not asked for, a pattern that both
+refused: places and bits that do not exist, bindings that were not requested, a pattern that both
 matches and does not.
 
 A document may have to go on before it was read: because a pattern is known to match, or because
 all are decided. What the next broker can be sent is then derived from the same lessons
-(:func:`derive`, Piggyback 5.3): which of the patterns asked for over its link match and which
+(:func:`derive`, Piggyback 5.3): which of the patterns received over its link match and which
 cannot, complete if that is all of them; and a row that contains one that does not occur does not
 occur.
 """
@@ -53,7 +53,7 @@ class Lessons:
 
 
 def learn(annotations: Annotations, table: HintTable) -> Lessons:
-    """What annotations tell. They must have been made for this table.
+    """The lessons of annotations. They must have been made for this table.
 
     Raises ProtocolError for such that nobody can mean.
     """
@@ -126,7 +126,7 @@ def _parts(parts: SimpleParts, bounds: tuple[Bound, ...]) -> Iterator[Pattern]:
 
 
 def _absent(annotations: Annotations, table: HintTable, hints: Hints) -> frozenset[int]:
-    """The rows asked for over another link that contain one which does not occur."""
+    """The rows requested over another link that contain one which does not occur."""
     absent = {row_of(table.hints.rows[row][0]) for row in members(annotations.absent or b"")}
     if not absent:
         return frozenset()
@@ -150,12 +150,12 @@ def _hopeless_from(
 
 
 def _check(annotations: Annotations, table: HintTable) -> None:
-    """Whether places, bits and bindings are such as were asked for."""
+    """Whether places, bits and bindings are such as were requested."""
     hints, sent, rows = table.hints, len(table.sent), len(table.hints.rows)
     if not is_ascending([place for place, _ in annotations.matched], sent):
         raise ProtocolError("places are out of order or out of range", place="matched")
     for place, bounds in annotations.matched:
-        hint = hints.asked.get(place)
+        hint = hints.by_place.get(place)
         wildcards = [bound.wildcard for bound in bounds]
         if hint is None or not is_ascending(wildcards) or not {*wildcards} <= {*hint.wildcards}:
             raise ProtocolError("these bindings were not asked for", place="matched")

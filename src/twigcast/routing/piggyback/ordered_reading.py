@@ -84,7 +84,7 @@ class NameChainFindings:
         self.ends = ends
 
     def absent(self, request: AnnotationRequest) -> frozenset[int] | None:
-        """The rows that a neighbour asks for and that do not occur."""
+        """The rows that a neighbour has requested and that do not occur."""
         return frozenset(
             place for place, (row, _) in enumerate(request.hints.rows) if self._seen(row) is False
         )

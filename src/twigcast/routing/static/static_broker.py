@@ -6,7 +6,7 @@ on their way at once, as in a batch, nothing changes meanwhile, and a broker is 
 tables::
 
     own       0: //trade   4: //news          its clients' subscriptions, by number
-    routes    west: //trade[price]            what a neighbour asked for
+    routes    west: //trade[price]            what a neighbour has sent
               south: (none)
 
     decide(<feed><news/></feed>, came by west)    ->    own 4; no link
@@ -212,7 +212,7 @@ class AnnotatingBroker:
     ) -> RoutingDecision:
         """Where a document goes that came over a link, or from a publisher here if over none.
 
-        One that is flooded goes over all links, whatever the routes say. Raises DocumentError if it
+        One that is flooded goes over all links, whatever the routes. Raises DocumentError if it
         has to be read and cannot be.
         """
         snapshot = self._routes.snapshot()
@@ -237,7 +237,7 @@ class AnnotatingBroker:
 
 
 def _together(answers: Iterable[Decided]) -> RoutingDecision:
-    """All that several answers to one question say."""
+    """Several answers to one question as one."""
     sent: dict[LinkId, Annotations | None] = {}
     own: list[int] = []
     undecided: list[int] = []

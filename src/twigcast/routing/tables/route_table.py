@@ -1,4 +1,4 @@
-"""Where documents have to go: routes and local subscriptions, and snapshots of them.
+"""The route table: routes and local subscriptions, and snapshots of them.
 
 Two matchers stand here: one of the routes, which answers *which links*, and one of the broker's own
 subscriptions, which answers *who*. A document is decided by the tables as they were when it came,
@@ -8,7 +8,7 @@ even if the answer takes its time on another thread and the tables change meanwh
 
     version 7     routes 1 2 3     document comes: snapshot of version 7
     version 8     routes 1   3 4   2 has left, and stays until the document is decided
-    answer        of 1 2 3, whatever the tables say by now
+    answer        of 1 2 3, whatever the tables are by now
 
 Which links have a match is found fastest with groups of routes that were made ready for it. That
 takes time for each route, and is lost with the next change; so it is done only for tables that

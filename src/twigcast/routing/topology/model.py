@@ -1,6 +1,6 @@
-"""Which brokers there are, which links join them, and the tree that documents travel along.
+"""Topologies: brokers, the links that join them, and the tree that documents travel along.
 
-A topology file says it in two words, ``brokers`` and ``links``, and this is the value of one::
+A topology file has two keys, ``brokers`` and ``links``, and this is the value of one::
 
     brokers = ["north", "south", "west"]
     links = [
@@ -10,7 +10,7 @@ A topology file says it in two words, ``brokers`` and ``links``, and this is the
     ]
 
 The brokers may be left out if the links name all of them; a link that is only a pair takes 1 ms.
-``clients`` may say which clients there are, at which broker, and how far from it.
+``clients`` may list clients, each with its broker and the distance to it.
 
 Documents travel along a tree, so that there is one way from each broker to each other, and none
 comes twice. Of links that make a circle the minimum spanning tree is taken, as YAK does: the links
@@ -46,7 +46,7 @@ __all__ = ["TOPOLOGY_LIMITS", "Client", "Link", "Topology", "TopologyLimits", "T
 BrokerName = TypeVar("BrokerName", bound=str)
 
 LATENCY_MS: Final = 1.0
-"""Of a link that does not say."""
+"""Of a link that names none."""
 
 _SHOWN_MAX = 3
 """How many parts, and brokers of a part, an error names: enough to know which are meant."""
@@ -183,7 +183,7 @@ class Topology:
 
     @door("writing a topology")
     def to_table(self) -> dict[str, object]:
-        """The dictionary of a topology file that says the same; :meth:`of` reads it."""
+        """The dictionary of a topology file of this topology; :meth:`of` reads it."""
         table: dict[str, object] = {
             "brokers": list(self.brokers),
             "links": [_link_table(link) for link in self.links],
@@ -260,7 +260,7 @@ def came_from(
 
 
 def _link_table(link: Link) -> object:
-    """A link as files have it: a pair where there is no more to say."""
+    """A link as files have it: a pair where there is nothing else."""
     if link.bandwidth_mbps is not None:
         return {
             "between": list(link.between),

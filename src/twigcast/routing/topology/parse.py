@@ -1,7 +1,7 @@
-"""What a topology file says, checked word by word, and made a :class:`Topology`.
+"""The reader of topology files, key by key, which makes a :class:`Topology`.
 
 The dictionary may come from a file, a scenario or a notebook, and from people: so each complaint is
-one sentence that says what is wrong, where, and what to do::
+one sentence: what is wrong, where, and what to do::
 
     net.toml, link 3: there is no broker 'nort'; add it to 'brokers', or correct the name
 

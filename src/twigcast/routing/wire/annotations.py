@@ -27,7 +27,7 @@ from twigcast.routing.annotations.hints import HINT_LIMITS, Hints, SimpleHint
 from twigcast.routing.wire.texts import read_pattern
 
 HINT_WILDCARDS_MAX: Final = 1_024
-"""Wildcards asked for of one pattern: twice as many as 256 steps can have."""
+"""Wildcards requested of one pattern: twice as many as 256 steps can have."""
 
 SENT_PATTERNS_MAX: Final = 1_048_576
 """Patterns sent over one link that hints can be about. Who sends more gets no annotations."""
@@ -72,7 +72,7 @@ def hints_form(hints: Hints) -> HintsForm:
 
 
 def read_hints(form: HintsForm) -> Hints:
-    """What a form says; ProtocolError, with its place, for a row that is no pattern."""
+    """The value of a form; ProtocolError, with its place, for a row that is no pattern."""
     return Hints(
         covered=form.covered,
         simple=tuple(SimpleHint(hint.place, hint.parts, hint.wildcards) for hint in form.simple),
@@ -151,7 +151,7 @@ def annotation_bytes(annotations: Annotations) -> bytes:
 
 
 def read_annotations(place: str, content: bytes) -> Annotations:
-    """What the bytes say; ProtocolError, with the place in them, if it is nothing."""
+    """The value of the bytes; ProtocolError, with the place in them, if they have none."""
     try:
         form = _DECODER.decode(content)
     except msgspec.DecodeError as error:
@@ -174,7 +174,7 @@ def read_annotations(place: str, content: bytes) -> Annotations:
 
 
 def fault_of(error: msgspec.DecodeError) -> tuple[str, str | None]:
-    """What msgspec says and where, apart: items of an array are counted from 0."""
+    """The text of msgspec's error, and the place: items of an array are counted from 0."""
     text = str(error)
     found = re.fullmatch(r"(.*) - at `(.*)`", text, re.DOTALL)
     return (found[1], found[2]) if found else (text, None)

@@ -1,4 +1,4 @@
-"""What crosses a link, as bytes: a frame for each message, or several for a large one.
+"""Frames: messages as the bytes that cross a link, several for a large one.
 
 A frame is the letter ``T``, the version of the wire, and a value in MessagePack
 (:mod:`~twigcast.routing.wire.messages`):
@@ -7,12 +7,12 @@ A frame is the letter ``T``, the version of the wire, and a value in MessagePack
 
 Brokers send each other messages, :func:`encode` and :func:`decode`. Clients and logs need the other
 events and the effects too, which are written by the same function and read by
-:func:`decode_event` and :func:`decode_effect`: a broker must not be able to say what only a client
+:func:`decode_event` and :func:`decode_effect`: a broker must not be able to send what only a client
 may.
 
 The first change of a session is a whole table, and may have a million routes. It is cut into parts
 (:func:`frames`), small enough for documents to pass between them, and put together at the far end
-(:class:`Assembler`), where nothing of it is seen until the last part has come. Its hints speak of
+(:class:`Assembler`), where nothing of it is seen until the last part has come. Its hints are about
 the table as it is afterwards, and come whole with that part.
 
 Whatever comes may come from somebody with bad intentions. All that is wrong with it is a
@@ -69,7 +69,7 @@ __all__ = [
 ]
 
 VERSION: Final = 1
-"""Of the wire. Brokers of different versions do not understand each other, and say so."""
+"""Of the wire. Brokers of different versions refuse each other's frames."""
 
 _LETTER: Final = ord("T")
 _HEAD: Final = bytes((_LETTER, VERSION))
@@ -219,7 +219,7 @@ def _with_hints(part: ChangeForm, content: bytes, hints: Hints | None, limits: W
 
 @door("writing a frame")
 def refusal(event: Event) -> str | None:
-    """Why other brokers would not take what an event says, in a sentence; None if they would.
+    """Why other brokers would refuse the content of an event, in a sentence; None if not.
 
     For a router to ask before it takes in what clients say: a name may be too long, or the
     canonical text of a pattern.

@@ -7,7 +7,7 @@ Each kind has a *form*, an array that begins with the name of the kind and goes 
 Patterns and advertisements are their canonical texts (:mod:`~twigcast.routing.wire.texts`). A
 :class:`ChangeForm` is a change or one part of it. Hints and annotations have forms of their own
 (:mod:`~twigcast.routing.wire.annotations`). The forms are written out here, and not derived from
-the values, since they are a promise between brokers: whoever alters one, once it was released,
+the values, since they are a contract between brokers: whoever alters one, once it was released,
 begins a new version of the wire.
 
 What is read comes from a stranger. MessagePack announces how long an array is before it comes, so
@@ -253,7 +253,7 @@ _KIND_OF: Final[dict[object, Callable[..., object]]] = {
     form: kind for kind, form in _FORM_OF.items()
 }
 _REASONS: Final = frozenset({"reason", "error", "ignored", "lie"})
-"""Fields that tell something at length; every other text is a name."""
+"""Fields with long texts; every other text is a name."""
 
 
 # From values to forms.
@@ -312,7 +312,7 @@ def _written_items(name: str, items: tuple[object, ...]) -> tuple[object, ...]:
 
 
 def value_of(form: Form) -> object:
-    """What a form says; ProtocolError, with the field, if a text in it says nothing."""
+    """The value of a form; ProtocolError, with the field, if a text in it has no meaning."""
     if isinstance(form, ChangeForm):
         return _change(form)
     fields = ((name, getattr(form, name)) for name in form.__struct_fields__)
