@@ -192,7 +192,7 @@ def write_answers(
     file = Part(f"{folder}/{CROSSINGS}/{part}", _CROSSING)
     visits: Counter[int] = Counter()
 
-    def noted() -> Iterator[pa.RecordBatch]:
+    def counted() -> Iterator[pa.RecordBatch]:
         for batch in answers:
             _write_crossings(file, batch)
             visits[batch.column("shard")[0].as_py()] += len(batch)
@@ -200,7 +200,7 @@ def write_answers(
 
     try:
         (receipt,) = parts.write_outcomes(
-            noted(),
+            counted(),
             folder=folder,
             part=part,
             schemas=schemas,
