@@ -13,7 +13,7 @@ from twigcast.errors import DocumentError
 from twigcast.language import Document
 from twigcast.language.records.context import DumpContext
 from twigcast.language.records.prolog import Prolog, Transcoder, read_prolog
-from twigcast.language.records.scanner import Found, RecordScanner
+from twigcast.language.records.scanner import CutRecord, Found, RecordScanner
 from twigcast.language.records.selector import RecordSelector
 from twigcast.language.records.writer import RecordWriter
 
@@ -135,6 +135,14 @@ def _tree(element: _Element, attributes: dict[str, str]) -> object:
         element.text,
         [(_tree(child, _attributes(child)), child.tail) for child in element],
     )
+
+
+def check(data: bytes, record: str, found: list[Found]) -> None:
+    """Whether the records found are those of a parser, each read alone."""
+    expected = [meaning(element) for element in outermost(parsed(data), record)]
+    contents = [one.content for one in found if isinstance(one, CutRecord)]
+    assert [type(one) for one in found] == [CutRecord] * len(expected)
+    assert [meaning(parsed(content or b"")) for content in contents] == expected
 
 
 # Dumps.

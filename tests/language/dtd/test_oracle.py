@@ -54,15 +54,6 @@ def test_real_dtds_are_read_as_libxml2_reads_them(
     assert tuple(schema.elements) == tuple(expected)
 
 
-@given(declarations())
-def test_the_text_of_a_schema_is_read_back_as_the_same_schema(
-    declared: tuple[ElementDeclaration, ...],
-) -> None:
-    schema = Schema(declared)
-    assert Schema.parse(schema.text.encode()).declarations == declared
-    assert declared_by_libxml2(schema.text.encode()) == comparable(schema.elements)
-
-
 @given(st.data(), declarations())
 def test_entities_and_sections_change_nothing(
     data: st.DataObject, declared: tuple[ElementDeclaration, ...]

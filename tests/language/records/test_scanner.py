@@ -9,18 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.records import dumps, is_read, meaning, opened, outermost, parsed, scanned
-from twigcast.language.records.scanner import CutRecord, Damage, Found, RecordScanner
+from tests.records import check, dumps, is_read, opened, parsed, scanned
+from twigcast.language.records.scanner import CutRecord, Damage, RecordScanner
 
 SELECTORS = ("rec", "*:rec", "{urn:p}rec", "x/rec", "/*/*", "/r/rec", "//x//*:rec", "/*")
-
-
-def check(data: bytes, record: str, found: list[Found]) -> None:
-    """Whether the records found are those of a parser, each read alone."""
-    expected = [meaning(element) for element in outermost(parsed(data), record)]
-    contents = [one.content for one in found if isinstance(one, CutRecord)]
-    assert [type(one) for one in found] == [CutRecord] * len(expected)
-    assert [meaning(parsed(content or b"")) for content in contents] == expected
 
 
 @given(dumps(), st.sampled_from(SELECTORS), st.integers(1, 40))
@@ -30,22 +22,6 @@ def test_records_are_those_of_a_parser(dump: str, record: str, piece: int) -> No
     found = scanned(data, record)
     check(data, record, found)
     assert scanned(data, record, piece=piece) == found
-
-
-@given(dumps(), st.sampled_from(("utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252")))
-def test_encodings_change_nothing(dump: str, encoding: str) -> None:
-    label = "windows-1252" if encoding == "cp1252" else encoding.upper()[:6]
-    label = "ISO-8859-1" if encoding == "latin-1" else label
-    text = dump if "utf" in encoding else dump.replace("𝄞", "x")
-    data = f'<?xml version="1.0" encoding="{label}"?>{text}'.encode(encoding)
-    assume(is_read(data))
-    found = scanned(data, "*:rec")
-    check(data, "*:rec", found)
-    assert scanned(data, "*:rec", piece=7) == found
-    for one in found:
-        codec = encoding.removesuffix("-16") + "-16-le" if encoding == "utf-16" else encoding
-        assert isinstance(one, CutRecord)
-        assert data[one.offset :].decode(codec).startswith(("<rec", "<p:rec"))
 
 
 @given(dumps(), st.data())
@@ -96,30 +72,12 @@ def test_damage_is_told_with_its_place(dump: bytes, records: int, offset: int, r
         assert [type(one) for one in found[:-1]] == [CutRecord] * records
 
 
-def test_records_in_entities_are_told_where_nobody_looks_for_them() -> None:
-    dump = b"""<!DOCTYPE r [<!ENTITY e "<x><rec/></x>"><!ENTITY f "&#60;x/>"><!ENTITY g "&e;">]>
-    <r>&f;<rec>&e;</rec>&amp;&none;&g;<rec/></r>"""
-    for piece in (1, 2, 1000):
-        record, damage = scanned(dump, "rec", piece=piece)
-        assert isinstance(record, CutRecord)
-        assert isinstance(damage, Damage)
-        assert damage.offset == dump.index(b"&g;<")
-        assert damage.reason == (
-            "&g; stands for elements with the name of records, which are not read from there"
-        )
-
-
 def test_a_record_that_is_too_large_has_only_its_size() -> None:
     dump = b"<r><rec>" + b"x" * 100 + b"</rec><rec/></r>"
     for piece in (3, 1000):
         large, small = scanned(dump, "rec", piece=piece, bytes_max=50)
         assert large == CutRecord(1, 3, None, 111)
         assert small == CutRecord(2, 114, b"<rec/>", 6)
-
-
-def test_the_documents_of_large_records_count_what_they_inherit() -> None:
-    (record,) = scanned(b"<r xmlns:p='urn:p'><rec>1</rec></r>", "rec", bytes_max=20)
-    assert record == CutRecord(1, 19, None, 28)
 
 
 def test_a_scanner_holds_one_record_at_most() -> None:

@@ -1,4 +1,4 @@
-"""``Pattern("//a")``: a pattern is made from its text like any other value."""
+"""Patterns: made from texts like any other value, once each, and true to the expression."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import copy
 import pickle
 
 import pytest
+from hypothesis import given
+from lxml import etree
 
+from tests.language.canonical import parsed
+from tests.oracle import oracle, oracle_tree
+from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
 from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language import Pattern, PatternLimits
 from twigcast.language.condition.model import TRUE
@@ -58,3 +63,38 @@ def test_what_is_no_expression_is_refused() -> None:
         Pattern(b"//a")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="not int"):
         Pattern.parse(5)  # type: ignore[arg-type]
+
+
+@given(subscriptions())
+def test_a_pattern_is_immutable_and_exists_once(expression: Said) -> None:
+    pattern = parsed(expression.text)
+    assert parsed(expression.text) is pattern
+    assert copy.deepcopy(pattern) is pattern
+    assert pickle.loads(pickle.dumps(pattern)) is pattern
+    assert str(pattern) == pattern.text
+    with pytest.raises(AttributeError):
+        pattern.condition = None
+
+
+def by_libxml2(pattern: Pattern, content: bytes) -> bool:
+    text, namespaces = pattern.for_libxml2()
+    xpath = etree.XPath(f"boolean({text})", namespaces=namespaces, regexp=False)
+    return bool(xpath(oracle_tree(content)))
+
+
+@THOROUGH
+@given(subscriptions(), documents())
+def test_the_canonical_form_matches_what_the_expression_matches(
+    expression: Said, content: bytes
+) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
+    assert by_libxml2(pattern, content) == oracle(expression.oracle, content, NAMESPACES)
+
+
+@THOROUGH
+@given(subscriptions(), documents())
+def test_the_necessary_pattern_is_necessary_and_exact(expression: Said, content: bytes) -> None:
+    pattern = Pattern.parse(expression.text, NAMESPACES)
+    assert pattern.necessary.exact
+    if oracle(expression.oracle, content, NAMESPACES):
+        assert by_libxml2(pattern.necessary, content)
