@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet
 
 from twigcast.spark import Pipeline
-from twigcast.spark.storage.batches import local_store, whole_batches
+from twigcast.spark.storage.batches import local_store
+from twigcast.spark.storage.manifests import whole_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,6 +74,8 @@ def rows_of(out: Path, name: str) -> Rows:
     """The rows of finished batches, with their numbers."""
     found: Rows = []
     for batch in whole_batches(local_store(str(out))):
+        if not (out / name / f"batch={batch}").exists():
+            continue
         table = pyarrow.parquet.read_table(out / name / f"batch={batch}", partitioning=None)
         found += [{**row, "batch": batch} for row in table.to_pylist()]
     return found

@@ -17,7 +17,8 @@ import pytest
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.spark import Pipeline
-from twigcast.spark.storage.batches import local_store, whole_batches
+from twigcast.spark.storage.batches import local_store
+from twigcast.spark.storage.manifests import whole_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

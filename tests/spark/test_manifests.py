@@ -14,15 +14,20 @@ from twigcast.errors import UsageError
 from twigcast.spark.storage.batches import (
     Existing,
     Output,
-    batches_of,
+    Store,
     hadoop_store,
     local_store,
     readable_store,
-    whole_batches,
 )
+from twigcast.spark.storage.manifests import manifests_of, whole_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def _numbers(store: Store, table: str) -> list[int]:
+    """The finished batches, of which a table is all there."""
+    return [manifest.batch for manifest in manifests_of(store, table)]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"{}", b"[]", b"\xff", b'{"run": "one"}'])
@@ -126,18 +131,18 @@ def test_a_table_is_what_its_run_wrote_or_is_refused(
     finish_run(out, "one")
     finish_run(other, "other")
     store = readable_store(str(out))
-    assert batches_of(store, "deliveries") == [0]
+    assert _numbers(store, "deliveries") == [0]
     damage(out, other)
     with pytest.raises(UsageError, match=f"cannot use .*/{told}.*; put .* overwrite"):
-        batches_of(store, "deliveries")
-    assert batches_of(store, "metrics") == [0], "the other tables are whole"
+        _numbers(store, "deliveries")
+    assert _numbers(store, "metrics") == [0], "the other tables are whole"
 
 
 @pytest.mark.parametrize("name", [".part.crc", "_SUCCESS"])
 def test_what_no_reader_takes_for_a_part_may_come_and_go(tmp_path: Path, name: str) -> None:
     finish_run(tmp_path, "one")
     (tmp_path / PLACE / name).touch()
-    assert batches_of(readable_store(str(tmp_path)), "deliveries") == [0]
+    assert _numbers(readable_store(str(tmp_path)), "deliveries") == [0]
 
 
 def test_the_parts_of_each_batch_are_its_own(tmp_path: Path) -> None:
@@ -145,10 +150,10 @@ def test_the_parts_of_each_batch_are_its_own(tmp_path: Path) -> None:
     for number, content in ((0, "one"), (1, "three")):
         write_tables(output.batch(number), content)
         output.batch(number).finish({})
-    assert batches_of(output.store, "metrics") == [0, 1]
+    assert _numbers(output.store, "metrics") == [0, 1]
     (tmp_path / "metrics/batch=1/part").rename(tmp_path / "metrics/batch=0/part")
     with pytest.raises(UsageError, match="metrics/batch=0/part: it has 13 bytes"):
-        batches_of(output.store, "metrics")
+        _numbers(output.store, "metrics")
 
 
 def _pipe(path: Path) -> None:
@@ -196,15 +201,15 @@ def test_a_manifest_that_hadoop_finds_damaged_is_refused_by_its_name(
     output = Output(store, TABLES).batch(0)
     write_tables(output, "one")
     output.finish({})
-    assert batches_of(store, "deliveries") == [0]
+    assert _numbers(store, "deliveries") == [0]
     manifest = tmp_path / "_manifest/batch=0.json"
     manifest.write_bytes(manifest.read_bytes().replace(b"manifest", b"Manifest"))
     with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*Checksum error.*; run"):
-        batches_of(store, "deliveries")
+        _numbers(store, "deliveries")
     manifest.unlink()
     manifest.mkdir()
     with pytest.raises(UsageError, match=r"cannot use .*/batch=0\.json: .*no file; run"):
-        batches_of(store, "deliveries")
+        _numbers(store, "deliveries")
 
 
 @pytest.mark.parametrize("name", ["deliveries", "_staging", "_manifest", "_versions"])

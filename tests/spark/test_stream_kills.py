@@ -20,7 +20,8 @@ import pyarrow.parquet
 import pytest
 
 from tests.spark.clusters import DRIVER_SECONDS_MAX, started, until
-from twigcast.spark.storage.batches import local_store, whole_batches
+from twigcast.spark.storage.batches import local_store
+from twigcast.spark.storage.manifests import whole_batches
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

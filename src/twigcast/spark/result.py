@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import reduce
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from twigcast.display import html_table, one_line, shown
 from twigcast.door import door
 from twigcast.errors import UsageError
 from twigcast.files.documents.publications import AnyPath
 from twigcast.spark.session.failures import plain_spark_errors
+from twigcast.spark.session.listing import few_listing_tasks
 from twigcast.spark.session.session import check_session, running_session
-from twigcast.spark.storage.batches import batches_of, checked_place, literally, readable_store
-from twigcast.spark.storage.tables import TABLES
+from twigcast.spark.storage.batches import Store, checked_place, literally, readable_store
+from twigcast.spark.storage.manifests import Manifest, manifests_of
+from twigcast.spark.storage.tables import BATCH, TABLES
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +88,7 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     Its files are those that were written: a :class:`UsageError` names one that is missing, was
     added, or has another size. What they hold is compared with its checksums when Spark reads it,
     and its columns are those of :data:`~twigcast.spark.storage.tables.TABLES`, for what Spark would
-    take them from has no checksum.
+    take them from has no checksum. The last one is ``batch``, the number of a row's batch.
     """
     check_session(spark)
     if name not in TABLES:
@@ -92,13 +96,31 @@ def read_table(spark: SparkSession, out: AnyPath, name: str) -> DataFrame:
     place = checked_place(out, "an output folder")
     with plain_spark_errors(f"cannot read the table {name} of {one_line(place)}"):
         store = readable_store(place, spark)
-        batches = batches_of(store, name)
-        if not batches:
+        manifests = manifests_of(store, name)
+        if not manifests:
             raise UsageError(f"{place} holds no finished run")
-        base = store.location(name)
-        places = [f"{literally(base)}/batch={number}" for number in batches]
-        reader = spark.read.schema(TABLES[name]).options(basePath=base, **_COMPARED)
-        return reader.parquet(*places)
+        return frame_of_batches(spark, store, name, manifests)
+
+
+def frame_of_batches(
+    spark: SparkSession, store: Store, name: str, manifests: Iterable[Manifest]
+) -> DataFrame:
+    """What some batches have of a table, with the number of its batch in each row.
+
+    It is one reading of many folders, and one more where batches were compacted: their files have
+    the number as a column.
+    """
+    schema = StructType([*TABLES[name], BATCH])
+    reader = spark.read.schema(schema).options(**_COMPARED)
+    base = store.location(name)
+    found = [manifest.span for manifest in manifests if manifest.parts.get(name)]
+    single = [f"{literally(base)}/{span.folder}" for span in found if span.is_one]
+    compacted = [f"{literally(base)}/{span.folder}" for span in found if not span.is_one]
+    with few_listing_tasks(spark):
+        frames = [reader.parquet(*compacted)] if compacted else []
+        if single:
+            frames.append(reader.option("basePath", base).parquet(*single))
+    return reduce(DataFrame.union, frames) if frames else spark.createDataFrame([], schema)
 
 
 _COMPARED: Final = {

@@ -22,8 +22,8 @@ from twigcast.spark.storage.batches import (
     local_path,
     local_store,
     readable_store,
-    whole_batches,
 )
+from twigcast.spark.storage.manifests import whole_batches
 from twigcast.spark.worker.parquet_parts import Part
 
 if TYPE_CHECKING:
@@ -267,10 +267,10 @@ def test_batches_lie_side_by_side_and_each_has_its_manifest(tmp_path: Path) -> N
         write_tables(batch, content)
         batch.finish({"run": content})
         assert batch.is_whole
-    assert output.whole_batches() == [0, 9, 10]
+    assert whole_batches(output.store) == [0, 9, 10]
     assert (tmp_path / "metrics/batch=9/part").read_text() == "three metrics"
     write_tables(output.batch(9), "again")
-    assert output.whole_batches() == [0, 9, 10], "until it is finished again"
+    assert whole_batches(output.store) == [0, 9, 10], "until it is finished again"
     assert (tmp_path / "metrics/batch=9/part").read_text() == "three metrics"
     output.batch(9).finish({"run": "again"})
     assert (tmp_path / "metrics/batch=9/part").read_text() == "again metrics"

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.spark.clusters import DRIVER_SECONDS_MAX, KafkaBroker, run_driver, started, until
-from twigcast.spark.storage.batches import local_store, whole_batches
+from twigcast.spark.storage.batches import local_store
 from twigcast.spark.storage.kafka import KafkaTopic, documents_of, messages_of
+from twigcast.spark.storage.manifests import whole_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

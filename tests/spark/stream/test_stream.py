@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from tests.spark.sessions import session_of_a_user, tasks_by_job
 from tests.spark.streams import (
     SUBSCRIPTIONS,
     TOPOLOGY,
@@ -25,13 +26,15 @@ from tests.spark.streams import (
 )
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import PublicationLimits, Subscription, SubscriptionFile
-from twigcast.spark import Pipeline, Publications
+from twigcast.spark import Pipeline, Publications, read_table
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.plans.distribution import shared_folder
 from twigcast.spark.plans.prepare import prepare
 from twigcast.spark.plans.writers import ByWorkers
-from twigcast.spark.storage.batches import BatchOutput, local_store, whole_batches
+from twigcast.spark.session.listing import LISTING_TASKS
+from twigcast.spark.storage.batches import BatchOutput, local_store
 from twigcast.spark.storage.kafka import CONNECTOR, KafkaTopic
+from twigcast.spark.storage.manifests import whole_batches
 from twigcast.spark.storage.tables import TABLES
 from twigcast.spark.stream.stream import Stream
 from twigcast.spark.stream.versions import Versions
@@ -207,20 +210,49 @@ def test_subscriptions_come_and_go_between_batches_and_across_restarts(place: Pl
     assert (manifest["version"], manifest["changes"]) == (1, ["1.jsonl"])
 
 
-def _tasks_by_job(spark: SparkSession) -> dict[int, int]:
-    java = spark.sparkContext._jsc.sc()
-    java.listenerBus().waitUntilEmpty()
-    jobs = java.statusStore().jobsList(None)
-    return {
-        jobs.apply(number).jobId(): jobs.apply(number).numTasks() for number in range(jobs.size())
-    }
-
-
-def test_files_that_arrive_are_listed_by_few_tasks(place: Place, spark: SparkSession) -> None:
+def test_files_that_arrive_are_listed_by_few_tasks_in_any_session(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    user = session_of_a_user(spark)
+    user.conf.set("spark.sql.files.maxPartitionBytes", "1")  # As if there were thousands of files.
+    place = Place(tmp_path, user)
     place.publish("x", *range(40))  # From 33 on, Spark would start a task for each.
-    jobs = _tasks_by_job(spark).keys()
+    jobs = tasks_by_job(spark).keys()
     place.run(changes=None)
-    assert max(count for job, count in _tasks_by_job(spark).items() if job not in jobs) <= 8
+    assert max(count for job, count in tasks_by_job(spark).items() if job not in jobs) <= 8
+
+
+def test_a_session_that_has_chosen_how_to_list_files_keeps_its_choice(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    user = session_of_a_user(spark)
+    user.conf.set(LISTING_TASKS, "3")
+    Place(tmp_path, user).run()
+    assert user.conf.get(LISTING_TASKS) == "3"
+
+
+def test_tables_without_rows_are_files_in_the_first_batch_alone(place: Place) -> None:
+    for number in range(3):
+        place.publish("x", number)
+        place.run()
+    (place.documents / "broken.xml").write_text("<a>", encoding="utf-8")
+    place.run()
+    batches = {
+        table: sorted(
+            int(path.name.removeprefix("batch=")) for path in (place.out / table).iterdir()
+        )
+        for table in TABLES
+    }
+    assert batches == {
+        "deliveries": [0, 1, 2],
+        "traffic": [0, 1, 2],
+        "dead_letters": [0, 3],
+        "rejected": [0],
+        "routes": [0],
+        "metrics": [0, 1, 2, 3],
+    }
+    counted = {name: read_table(place.pipeline.spark, place.out, name).count() for name in TABLES}
+    assert counted == {name: len(place.table(name)) for name in TABLES}
 
 
 def test_a_batch_that_is_in_the_manifests_is_not_done_again(place: Place) -> None:

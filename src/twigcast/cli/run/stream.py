@@ -151,7 +151,7 @@ def _batch_line(run: Run) -> str:
 def _whole(pipeline: Pipeline, out: str) -> set[int]:
     """The numbers of all batches that are finished."""
     from twigcast.spark.batch import store_of
-    from twigcast.spark.storage.batches import whole_batches
+    from twigcast.spark.storage.manifests import whole_batches
 
     return set(whole_batches(store_of(out, pipeline.spark)))
 

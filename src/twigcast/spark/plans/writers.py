@@ -41,7 +41,7 @@ from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.parquet_parts import WRITTEN, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -96,10 +96,12 @@ class LocalTables:
         self._output = output
 
     def put(self, table: str, rows: pa.Table) -> None:
-        """Write a table; texts may be dictionaries.
+        """Write a table, unless it has no rows and need not be there; texts may be dictionaries.
 
         Like those of workers, the part has a name that no other has, by which its run is known.
         """
+        if not (rows.num_rows or self._output.keeps_empty):
+            return
         schema = arrow_of([], TABLES[table]).schema
         part = Part(f"{self.folder(table)}/part-00000-{uuid4().hex}.snappy.parquet", schema)
         part.write([column.combine_chunks() for column in rows.columns])
@@ -119,6 +121,7 @@ class LocalTables:
             written = [(part, rows) for part, rows in named if rows]
             if not written:
                 self.put(table, arrow_of([], TABLES[table]))
+                continue
             self.folder(table)
             for part, rows in written:
                 _check(attempts / table / part, rows)
@@ -164,23 +167,32 @@ class BySpark:
         self._outcomes = outcomes
         self._labels = labels
         self._tree = tree
+        self._sums: Mapping[str, int] = {}
 
     def match(self) -> Sums:
         """Have all documents matched."""
         traffic = [] if self._tree is None else traffic_of(self._outcomes, self._tree)
-        return Sums(**sums_of(self._outcomes), traffic=traffic)
+        self._sums = sums_of(self._outcomes)
+        return Sums(**self._sums, traffic=traffic)
 
     def write(self) -> None:
         """Write deliveries and dead letters."""
         labels = labels_frame(self._spark, self._labels)
-        self._stage("deliveries", deliveries_of(self._outcomes, labels, self._tree))
-        self._stage("dead_letters", dead_letters_of(self._outcomes, labels))
+        if self._is_kept(self._sums["deliveries"]):
+            self._stage("deliveries", deliveries_of(self._outcomes, labels, self._tree))
+        if self._is_kept(self._sums["dead_letters"]):
+            self._stage("dead_letters", dead_letters_of(self._outcomes, labels))
 
     def put(self, table: str, rows: pa.Table) -> None:
         """Write a table whose rows are here."""
+        if not self._is_kept(rows.num_rows):
+            return
         schema = TABLES[table]
         plain = rows.cast(arrow_of([], schema).schema)
         self._stage(table, self._spark.createDataFrame(plain, schema).coalesce(1))
+
+    def _is_kept(self, rows: int) -> bool:
+        return bool(rows) or self._output.keeps_empty
 
     def _stage(self, table: str, frame: DataFrame) -> None:
         frame.to(TABLES[table]).write.parquet(self._output.location(table))

@@ -64,6 +64,7 @@ from twigcast.spark.session.java_process import (
     launched,
     unless_interrupted,
 )
+from twigcast.spark.session.listing import LISTING_TASKS, LISTING_TASKS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,7 +77,7 @@ _DEFAULTS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": "4m",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
+    LISTING_TASKS: str(LISTING_TASKS_MAX),
 }
 
 _EMBEDDED = {

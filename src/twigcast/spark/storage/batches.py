@@ -32,11 +32,9 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 
 from twigcast.display import printable, shown
@@ -44,10 +42,16 @@ from twigcast.errors import UsageError
 from twigcast.files.opening import checked_path, read_regular
 from twigcast.files.writing.durable import sync_folder, write_whole
 from twigcast.spark.session.compatibility import hadoop
-from twigcast.spark.session.failures import cause
-from twigcast.spark.storage.sealed import sealed, unsealed
+from twigcast.spark.storage.manifests import (
+    MANIFEST,
+    NO_FILE,
+    Span,
+    has_batches,
+    is_finished,
+    parts_at,
+    write_manifest,
+)
 
-MANIFEST = "_manifest"
 STAGING = "_staging"
 ATTEMPTS = "attempts"
 STREAM = "_stream.json"
@@ -55,9 +59,6 @@ STREAM = "_stream.json"
 VERSIONS = "_versions"
 CHANGES = "_changes"
 """What batches of a stream are matched with."""
-
-NO_FILE = -1
-"""The size of what is no file."""
 
 Existing: TypeAlias = Literal["refuse", "replace", "keep"]
 """What becomes of finished batches that are there already."""
@@ -214,10 +215,6 @@ class Output:
         """One batch on its way; ``placed`` is called when only its manifest is missing."""
         return BatchOutput(self, number, placed)
 
-    def whole_batches(self) -> list[int]:
-        """The numbers of the batches that are finished."""
-        return whole_batches(self.store)
-
     def _check_own(self) -> None:
         """What is behind a link may be somebody else's: it is neither written to nor removed."""
         for name in (*self.tables, MANIFEST, STAGING, STREAM, VERSIONS, CHANGES):
@@ -256,15 +253,22 @@ class BatchOutput:
         self._placed = placed
         self._store = output.store
         self.number = number
-        self._staging = f"{STAGING}/{_folder(number)}"
+        self._span = Span(number, number)
+        self._staging = f"{STAGING}/{self._span.folder}"
+
+    @property
+    def keeps_empty(self) -> bool:
+        """Whether tables without rows are written as well.
+
+        Those of the first batch tell the columns to whoever reads files; of a stream that goes on
+        for months, the other ones would be files by the thousand with nothing in them.
+        """
+        return self.number == 0
 
     @property
     def is_whole(self) -> bool:
         """Whether the batch is finished already; a :class:`UsageError` if nobody can tell."""
-        found = self._store.exists(_manifest(self.number))
-        if found:
-            _check_manifest(self._store, self.number)
-        return found
+        return is_finished(self._store, self.number)
 
     def begin(self) -> None:
         """Clear what a run that died may have left."""
@@ -292,7 +296,7 @@ class BatchOutput:
     def finish(self, manifest: Mapping[str, object]) -> None:
         """Put all tables in place of what was there before, and the manifest last."""
         replaces = self._output.existing == "replace"
-        self._store.delete(MANIFEST if replaces else _manifest(self.number))
+        self._store.delete(MANIFEST if replaces else self._span.manifest)
         if replaces:
             for name in (STREAM, VERSIONS, CHANGES):
                 self._store.delete(name)
@@ -300,139 +304,17 @@ class BatchOutput:
         self._store.sync("" if replaces else MANIFEST)
         parts = {}
         for table in self._output.tables:
-            place = _place(table, self.number)
+            place, staged = self._span.place(table), f"{self._staging}/{table}"
             self._store.delete(table if replaces else place)
-            self._store.move(f"{self._staging}/{table}", place)
-            self._store.sync(place)
-            self._store.sync(table)
-            parts[table] = _parts(self._store, place)
+            if self._store.exists(staged):
+                self._store.move(staged, place)
+                self._store.sync(place)
+                self._store.sync(table)
+            parts[table] = parts_at(self._store, place)
         self._store.sync("")
         self._placed()
-        told = {"batch": self.number, **manifest, "parts": parts}
-        self._store.write(_manifest(self.number), sealed(_KIND, told))
+        write_manifest(self._store, self._span, {**manifest, "parts": parts})
         self._store.delete(STAGING if replaces or not self.number else self._staging)
-
-
-def has_batches(store: Store) -> bool:
-    """Whether any batch in a store is finished."""
-    return bool(batch_numbers(store))
-
-
-def whole_batches(store: Store) -> list[int]:
-    """The numbers of the finished batches in a store; a :class:`UsageError` if one is damaged."""
-    found = batch_numbers(store)
-    for number in found:
-        _check_manifest(store, number)
-    return found
-
-
-def batch_numbers(store: Store) -> list[int]:
-    """Which batches have a manifest, by its name; others beside them are of no concern."""
-    found = []
-    for name in store.names(MANIFEST):
-        if _LIKE_MANIFEST.fullmatch(name):
-            told = _MANIFEST_NAME.fullmatch(name)
-            if told is None:
-                place = store.location(f"{MANIFEST}/{name}")
-                raise UsageError(f"cannot use {place}: it is no manifest, by its name; remove it")
-            found.append(int(told[1]))
-    return sorted(found)
-
-
-def batches_of(store: Store, table: str) -> list[int]:
-    """The numbers of the finished batches in a store, of which a table is all there.
-
-    A :class:`UsageError` names what is not as it was written. Names and sizes are compared; what
-    the files hold has checksums of its own, which are compared when they are read.
-    """
-    found = batch_numbers(store)
-    for number in found:
-        written = _check_manifest(store, number).parts.get(table, {})
-        place = _place(table, number)
-        there = _parts(store, place)
-        for name in sorted(written.keys() | there.keys()):
-            wrong = _difference(written.get(name), there.get(name))
-            if wrong is not None:
-                where = store.location(f"{place}/{name}")
-                raise UsageError(f"cannot use {where}: {wrong}; {_PART_REMEDY}")
-    return found
-
-
-def _difference(written: int | None, there: int | None) -> str | None:
-    """What has become of a part, of which so many bytes were written, and as many are there."""
-    if there is None:
-        return "it is not there, and the run wrote it"
-    if written is None:
-        return "the run did not write it"
-    if there == NO_FILE:
-        return "it is no file"
-    if written != there:
-        return f"it has {there:,} bytes, and the run wrote {written:,}"
-    return None
-
-
-def _parts(store: Store, place: str) -> dict[str, int]:
-    """What a reader takes for the parts of a table, and their sizes."""
-    found = sorted(store.sizes(place).items())
-    return {name: size for name, size in found if not _is_hidden(name)}
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether Spark's readers pass it over."""
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
-
-
-@dataclass(frozen=True, slots=True)
-class _Manifest:
-    """What of a manifest is read again."""
-
-    batch: int
-    parts: dict[str, dict[str, int]]
-    """The bytes of each part of each table."""
-
-
-def _check_manifest(store: Store, number: int) -> _Manifest:
-    name = _manifest(number)
-    place = store.location(name)
-    if not store.is_file(name):
-        raise UsageError(f"cannot use {place}: it is no manifest, for it is no file; {_REMEDY}")
-    try:
-        content = store.read(name)
-    except OSError as error:
-        raise UsageError(f"cannot use {place}: {error.strerror}; {_REMEDY}") from error
-    except Py4JJavaError as error:
-        raise UsageError(f"cannot use {place}: {cause(error)}; {_REMEDY}") from error
-    manifest = unsealed(_KIND, content, _Manifest, place=place, remedy=_REMEDY)
-    if manifest.batch != number:
-        raise UsageError(f"cannot use {place}: it is that of batch {manifest.batch}; {_REMEDY}")
-    return manifest
-
-
-_KIND: Final = "manifest"
-_REMEDY: Final = (
-    "run again with overwrite (--overwrite), or, for a stream, delete it, and the batch is done "
-    "again if Spark has it still"
-)
-
-_PART_REMEDY: Final = (
-    "put the tables back as they were written, or run again with overwrite (--overwrite)"
-)
-
-
-def _place(table: str, number: int) -> str:
-    return f"{table}/{_folder(number)}"
-
-
-def _folder(number: int) -> str:
-    return f"batch={number}"
-
-
-def _manifest(number: int) -> str:
-    return f"{MANIFEST}/{_folder(number)}.json"
-
-
-_MANIFEST_NAME = re.compile(r"batch=(0|[1-9][0-9]*)\.json")
-_LIKE_MANIFEST = re.compile(r"batch=.*\.json", re.DOTALL)
 
 
 class _LocalStore:

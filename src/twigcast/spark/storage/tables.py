@@ -134,6 +134,9 @@ METRICS = _table(
     }
 )
 
+BATCH = StructField("batch", _NUMBER, metadata={"comment": "the number of the batch"})
+"""The last column of each table, by the names of folders or, of compacted batches, in the files."""
+
 _COMMENTS = "org.apache.spark.sql.parquet.row.metadata"
 """Where Spark looks for its own description of the columns in a Parquet file."""
 

@@ -62,21 +62,20 @@ from twigcast.spark.plans.distribution import discard
 from twigcast.spark.plans.prepare import Prepared, prepare
 from twigcast.spark.result import Run
 from twigcast.spark.session.failures import SPARK_FAILURES, cause, is_java_gone
+from twigcast.spark.session.listing import LISTING_TASKS_MAX, list_by_few_tasks
 from twigcast.spark.session.progress import Listener
 from twigcast.spark.storage.batches import (
-    MANIFEST,
     STAGING,
     STREAM,
     Output,
     Store,
     absolute,
-    batch_numbers,
-    has_batches,
     literally,
     local_path,
 )
 from twigcast.spark.storage.folder_lock import alone
 from twigcast.spark.storage.kafka import KafkaTopic, send_deliveries
+from twigcast.spark.storage.manifests import MANIFEST, Span, has_batches, last_batch
 from twigcast.spark.storage.sealed import sealed, unsealed
 from twigcast.spark.storage.sources import Publications
 from twigcast.spark.storage.tables import TABLES
@@ -254,7 +253,8 @@ class BatchStep:
         if self.files is None:
             limits, others = self.limits, self.document_limits
             return Publications(frame, limits=limits, document_limits=others)
-        named = {row["path"] for row in frame.collect()}
+        # Spark would take a task for every 32 files or so, to tell nothing but their names.
+        named = {row["path"] for row in frame.coalesce(LISTING_TASKS_MAX).collect()}
         if self._versions is None and self.checkpoint is not None:
             # The first batch may be repeated, from before its files were on record.
             named |= gone_files(store_of(self.checkpoint, frame.sparkSession), number)
@@ -283,8 +283,9 @@ class BatchStep:
         return replace(prepared, rejected=rejected)
 
     def _send(self, spark: SparkSession, store: Store, number: int) -> None:
-        if self.deliveries_to is not None:
-            deliveries = spark.read.parquet(literally(store.location(f"deliveries/batch={number}")))
+        place = Span(number, number).place("deliveries")
+        if self.deliveries_to is not None and store.exists(place):
+            deliveries = spark.read.parquet(literally(store.location(place)))
             send_deliveries(deliveries, self.deliveries_to, batch=number)
 
 
@@ -306,6 +307,7 @@ def start_stream(
         raise UsageError(
             f"a trigger of {shown(trigger)} s cannot be meant; give the seconds, 0 or more"
         )
+    list_by_few_tasks(spark)
     source = arriving(spark, publications, schema=schema)
     if isinstance(publications, Publications):
         limits, others = publications.limits, publications.document_limits
@@ -384,7 +386,7 @@ def _check_as_far(out: Store, checkpoint: Store) -> None:
     checkpoint would give the numbers of finished batches to new documents, and an older output
     folder has lost batches that Spark never does again.
     """
-    finished = max(batch_numbers(out), default=-1)
+    finished = last_batch(out)
     begun = _last_noted(checkpoint, "offsets")
     if finished > begun:
         raise UsageError(
