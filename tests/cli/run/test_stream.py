@@ -147,12 +147,17 @@ def test_topics_of_kafka_reach_the_stream_and_spark_learns_to_speak_with_it(
     options = "--topic-in docs --topic-out sent --option kafka.x=1 --option startingOffsets=latest"
     assert twigcast("run", *places, *options.split()).exit_code == 0
     reading = {"kafka.x": "1", "startingOffsets": "latest"}
-    assert batches.asked["source"] == KafkaTopic("here:9092", "docs", reading)
+    source = batches.asked["source"]
+    assert (source.servers, source.topic, source.options) == ("here:9092", "docs", reading)
+    few = ("--document-elements-max", "3", "--document-bytes-max", "20")
+    assert twigcast("run", *places, *options.split(), *few).exit_code == 0
+    source = batches.asked["source"]
+    assert (source.limits.document_bytes_max, source.document_limits.elements_max) == (20, 3)
     assert batches.asked["deliveries_to"] == KafkaTopic("here:9092", "sent", {"kafka.x": "1"})
     given = ("--setting", "spark.jars=a.jar")
     assert twigcast("run", *places, *options.split(), *given).exit_code == 0
     assert batches.sessions == [
-        (None, {"spark.jars.packages": CONNECTOR}),
+        *2 * [(None, {"spark.jars.packages": CONNECTOR})],
         (None, {"spark.jars": "a.jar"}),
     ]
 

@@ -80,3 +80,28 @@ def test_a_note_that_spark_cannot_read_is_found(
 
 def test_an_empty_checkpoint_is_not_damaged(tmp_path: Path) -> None:
     assert damaged_file(local_store(str(tmp_path / "new"))) is None
+
+
+@pytest.mark.parametrize(
+    ("offset", "content"),
+    [
+        ({"news": {"0": 5}}, b'\0v1\n{"news":{"0":0}}'),
+        (12, b"v1\n1700000000000"),
+        ("-", b"anything"),
+    ],
+    ids=["Kafka", "rate", "nothing yet"],
+)
+def test_notes_of_sources_that_are_no_files_are_not_judged(
+    tmp_path: Path, offset: object, content: bytes
+) -> None:
+    """A connector that fails must not be told as damage to the checkpoint."""
+    _write(tmp_path, "metadata", {"id": "7"})
+    _write(tmp_path, "offsets/3", "v1", {"conf": {}}, {"logOffset": 0}, offset)
+    _write(tmp_path, "commits/2", "v1", {"nextBatchWatermarkMs": 0})
+    _write(tmp_path, "sources/0/0", "v1", _file(0, "file:///no/0.xml"))
+    (tmp_path / "sources/1").mkdir()
+    (tmp_path / "sources/1/0").write_bytes(content)
+    store = local_store(str(tmp_path))
+    assert damaged_file(store) is None
+    (tmp_path / "sources/0/0").write_bytes(b'v1\n{"path')
+    assert damaged_file(store) == store.location("sources/0/0")

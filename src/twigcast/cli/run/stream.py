@@ -94,7 +94,15 @@ def carry_stream(
     from twigcast.spark.storage.kafka import KafkaTopic
 
     assert given.checkpoint is not None
-    topic_in, topic_out = given.topic_in, None
+    topic_in = topic_out = None
+    if given.topic_in:
+        topic_in = KafkaTopic(
+            given.kafka or "",
+            given.topic_in,
+            source.options,
+            limits=source.limits,
+            document_limits=source.document_limits,
+        )
     if given.topic_out:
         for_kafka = {
             key: value for key, value in source.options.items() if key.startswith("kafka.")
@@ -102,7 +110,7 @@ def carry_stream(
         topic_out = KafkaTopic(given.kafka or "", given.topic_out, for_kafka)
     before = _whole(pipeline, out)
     stream = pipeline.stream(
-        KafkaTopic(given.kafka or "", topic_in, source.options) if topic_in else source,
+        topic_in or source,
         out,
         checkpoint=given.checkpoint,
         trigger=given.every,

@@ -28,6 +28,9 @@ import pyspark
 from pyspark.sql import Column, DataFrame, SparkSession, functions
 
 from twigcast.errors import UsageError
+from twigcast.files import PublicationLimits
+from twigcast.files.documents.publications import DEFAULT_LIMITS
+from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.slips import check_fields
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
 
@@ -41,13 +44,16 @@ class KafkaTopic:
 
     ``servers`` is a list such as ``host:9092,other:9092``. ``options`` are handed to Spark's
     connector: those of Kafka begin with ``kafka.``. ``origin_header`` is the header that names the
-    broker where a document is published.
+    broker where a document is published. ``limits`` and ``document_limits`` are those of documents
+    that are read from it, as in :class:`~twigcast.spark.storage.sources.Publications`.
     """
 
     servers: str
     topic: str
     options: Mapping[str, str | bool | float] = field(default_factory=dict)
     origin_header: str = "origin"
+    limits: PublicationLimits = DEFAULT_LIMITS
+    document_limits: DocumentLimits = LIBRARY_LIMITS
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -35,29 +35,51 @@ _LOOKED_AT_MAX: Final = 200
 def damaged_file(checkpoint: Store) -> str | None:
     """Where there is a note that Spark cannot read; None if all can be, as far as can be told.
 
-    Spark itself tells what its reader of JSON came upon, and not always where.
+    Spark itself tells what its reader of JSON came upon, and not always where. What sources of
+    other kinds than files note, such as Kafka's, has forms of their own, and is not judged.
     """
-    if checkpoint.exists("metadata") and not _is_json(checkpoint.read("metadata").splitlines()):
-        return checkpoint.location("metadata")
-    for folder in ("offsets", "commits", *_sources(checkpoint)):
-        names = filter(_NUMBERED.fullmatch, checkpoint.names(folder))
-        latest = sorted(names, key=lambda name: int(name.partition(".")[0]))[-_LOOKED_AT_MAX:]
-        for name in reversed(latest):
-            version, *lines = checkpoint.read(f"{folder}/{name}").split(b"\n")
-            notes = [line for line in lines if line and line != _NOTHING.encode()]
-            if not version.startswith(b"v") or not _is_json(notes):
-                return checkpoint.location(f"{folder}/{name}")
+    if checkpoint.exists("metadata"):
+        notes = checkpoint.read("metadata").splitlines()
+        if not (notes and _is_json(notes, dict)):
+            return checkpoint.location("metadata")
+    found = _damaged_note(checkpoint, "offsets") or _damaged_note(checkpoint, "commits")
+    logs = [] if found else _logs_of_files(checkpoint)
+    return next(filter(None, (found, *(_damaged_note(checkpoint, log) for log in logs))), None)
+
+
+def _damaged_note(checkpoint: Store, folder: str) -> str | None:
+    """The latest note in a folder that is none."""
+    names = filter(_NUMBERED.fullmatch, checkpoint.names(folder))
+    latest = sorted(names, key=lambda name: int(name.partition(".")[0]))[-_LOOKED_AT_MAX:]
+    for name in reversed(latest):
+        version, *lines = checkpoint.read(f"{folder}/{name}").split(b"\n")
+        notes = [line for line in lines if line and line != _NOTHING.encode()]
+        # Behind the first line of offsets stands what each source likes.
+        sources = notes[1:] if folder == "offsets" else []
+        own = notes[: len(notes) - len(sources)]
+        are_json = _is_json(own, dict) and _is_json(sources, object)
+        if not (version.startswith(b"v") and own and are_json):
+            return checkpoint.location(f"{folder}/{name}")
     return None
 
 
-def _sources(checkpoint: Store) -> list[str]:
-    return [f"sources/{name}" for name in checkpoint.names("sources") if name.isdecimal()]
+def _logs_of_files(checkpoint: Store) -> list[str]:
+    """The folders of notes about files, whose offsets are numbers in those."""
+    numbers = [int(name) for name in checkpoint.names("offsets") if name.isdecimal()]
+    if not numbers:
+        return []
+    _, _, *offsets = checkpoint.read(f"offsets/{max(numbers)}").decode().split("\n")
+    return [
+        f"sources/{number}"
+        for number, offset in enumerate(filter(None, offsets))
+        if offset != _NOTHING and "logOffset" in str(json.loads(offset))
+    ]
 
 
-def _is_json(lines: list[bytes]) -> bool:
-    """Whether there are objects, one a line."""
+def _is_json(lines: list[bytes], kind: type) -> bool:
+    """Whether there is JSON of a kind, one a line."""
     try:
-        return bool(lines) and all(isinstance(json.loads(line), dict) for line in lines)
+        return all(isinstance(json.loads(line), kind) for line in lines)
     except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError
         return False
 

@@ -309,9 +309,8 @@ def start_stream(
         )
     list_by_few_tasks(spark)
     source = arriving(spark, publications, schema=schema)
-    if isinstance(publications, Publications):
-        limits, others = publications.limits, publications.document_limits
-        step = replace(step, limits=limits, document_limits=others)
+    limits, others = publications.limits, publications.document_limits
+    step = replace(step, limits=limits, document_limits=others)
     # Batches are done by somebody who may be in another folder by then.
     changes = step.changes
     if isinstance(changes, str | os.PathLike):
