@@ -38,7 +38,7 @@ from twigcast.spark.session.java import find_java
 
 Found = TypeVar("Found")
 
-START_SECONDS_MAX = 120
+START_SECONDS_MAX = 400
 """Spark's parts and Kafka's take 2 to 5 seconds to start, a driver with executors 10; a machine
 that is busy with ten other things gets more."""
 

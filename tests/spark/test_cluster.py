@@ -32,7 +32,7 @@ from twigcast.spark.plans import distribution as job
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.timeout(1_800)]
 
 TOPOLOGY = {
     "brokers": ["hub", "north", "south", "pole"],

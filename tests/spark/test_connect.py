@@ -23,7 +23,7 @@ from twigcast.spark.session.session import cores_of, is_connected_to, partitions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.timeout(1_800)]
 
 CONNECTED = """
 import json, os, sys
