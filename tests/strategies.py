@@ -21,19 +21,19 @@ NAMESPACES = {"p": "urn:p", "q": "urn:q"}
 
 
 @dataclass(frozen=True)
-class Said:
+class ExpressionPair:
     """An expression twice: as a subscriber writes it, and as plain XPath 1.0 for the oracle."""
 
     text: str
     oracle: str
 
 
-def _same(text: str) -> Said:
-    return Said(text, text)
+def _same(text: str) -> ExpressionPair:
+    return ExpressionPair(text, text)
 
 
-def _join(template: str, *parts: Said) -> Said:
-    return Said(
+def _join(template: str, *parts: ExpressionPair) -> ExpressionPair:
+    return ExpressionPair(
         template.format(*(part.text for part in parts)),
         template.format(*(part.oracle for part in parts)),
     )
@@ -42,17 +42,17 @@ def _join(template: str, *parts: Said) -> Said:
 _names = st.sampled_from(
     [
         *map(_same, ("a", "b", "c", "é", "*", "p:a", "p:*", "q:b", "div", "and")),
-        Said("*:a", "*[local-name()='a']"),
-        Said("{{urn:p}}a", "p:a"),
-        Said("{{urn:p}}*", "p:*"),
-        Said("{{}}b", "b"),
+        ExpressionPair("*:a", "*[local-name()='a']"),
+        ExpressionPair("{{urn:p}}a", "p:a"),
+        ExpressionPair("{{urn:p}}*", "p:*"),
+        ExpressionPair("{{}}b", "b"),
     ]
 )
 _attributes = st.sampled_from(
     [
         *map(_same, ("x", "y", "*", "p:x", "p:*")),
-        Said("*:x", "*[local-name()='x']"),
-        Said("{{urn:p}}x", "p:x"),
+        ExpressionPair("*:x", "*[local-name()='x']"),
+        ExpressionPair("{{urn:p}}x", "p:x"),
     ]
 )
 VALUES = ("", "1", "2", "5", "10", "x", "xy", "y", " 5 ", "1e3", "1000", "-1", "1.5", "é", "it's")
@@ -70,7 +70,7 @@ _kinds = st.sampled_from(["node()", "text()", "comment()", "processing-instructi
 
 
 @st.composite
-def _steps(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
+def _steps(draw: st.DrawFn, depth: int, *, exact: bool) -> ExpressionPair:
     kinds = ["child"] * 6 + ["attribute", "text", "self", "descendant"]
     if not exact:
         kinds += ["other", "kind", "dot", "dots"]
@@ -100,7 +100,7 @@ def _steps(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
 
 
 @st.composite
-def _relative_paths(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
+def _relative_paths(draw: st.DrawFn, depth: int, *, exact: bool) -> ExpressionPair:
     path = draw(_steps(depth, exact=exact))
     for _ in range(draw(st.integers(0, 2))):
         slash = draw(st.sampled_from(["/", "/", "//"]))
@@ -109,13 +109,13 @@ def _relative_paths(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
 
 
 @st.composite
-def _paths(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
+def _paths(draw: st.DrawFn, depth: int, *, exact: bool) -> ExpressionPair:
     lead = draw(st.sampled_from(["", "", ".//", "/", "//"]))
     return _join(f"{lead}{{}}", draw(_relative_paths(depth, exact=exact)))
 
 
 @st.composite
-def _predicates(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
+def _predicates(draw: st.DrawFn, depth: int, *, exact: bool) -> ExpressionPair:
     return draw(
         _conditions(depth, exact=exact)
         if exact
@@ -126,7 +126,7 @@ def _predicates(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:
 
 
 @st.composite
-def _conditions(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:  # noqa: C901, PLR0911, PLR0912
+def _conditions(draw: st.DrawFn, depth: int, *, exact: bool) -> ExpressionPair:  # noqa: C901, PLR0911, PLR0912
     kinds = ["exists", "exists", "compare", "compare", "contains", "named"]
     if depth:
         kinds += ["and", "or", "not"]
@@ -170,7 +170,7 @@ def _conditions(draw: st.DrawFn, depth: int, *, exact: bool) -> Said:  # noqa: C
 
 
 @st.composite
-def _calls(draw: st.DrawFn, depth: int) -> Said:
+def _calls(draw: st.DrawFn, depth: int) -> ExpressionPair:
     path = draw(_paths(depth - 1, exact=False))
     template = draw(
         st.sampled_from(
@@ -199,7 +199,7 @@ _BRANCHES = st.lists(_BRANCH, max_size=2).map("".join)
 
 
 @st.composite
-def _positions(draw: st.DrawFn, depth: int) -> Said:
+def _positions(draw: st.DrawFn, depth: int) -> ExpressionPair:
     position = draw(
         st.sampled_from(
             ["1", "2", "last()", "position() = 1", "position() < 3", "last() > 1", "last() - 1"]
@@ -212,7 +212,7 @@ def _positions(draw: st.DrawFn, depth: int) -> Said:
 
 
 @st.composite
-def tangles(draw: st.DrawFn) -> Said:
+def tangles(draw: st.DrawFn) -> ExpressionPair:
     """Twigs that begin alike, side by side: ``//a[b][c] and //a/d[e][f]``. Always exact.
 
     Each follows a common trunk for some steps and branches at the last of them, at times before
@@ -242,13 +242,13 @@ def tangles(draw: st.DrawFn) -> Said:
 
 
 @st.composite
-def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
+def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> ExpressionPair:
     """An expression with the prefixes of NAMESPACES, at top level as subscribers write it."""
 
-    def top() -> Said:
+    def top() -> ExpressionPair:
         path = draw(_relative_paths(2, exact=exact))
         lead = draw(st.sampled_from(["", "/", "//"]))
-        return Said(lead + path.text, (lead or "//") + path.oracle)
+        return ExpressionPair(lead + path.text, (lead or "//") + path.oracle)
 
     kinds = ["path"] * 4 + ["union", "condition", "tangle", "filter", "chain"]
     match draw(st.sampled_from(kinds)):
@@ -271,7 +271,7 @@ def subscriptions(draw: st.DrawFn, *, exact: bool = False) -> Said:
         case _:
             # At top level a lone path would get '//' in front; behind an operator it does not.
             said = _join("true() and {}", draw(_conditions(2, exact=exact)))
-    return Said(_unbraced(said.text), _unbraced(said.oracle))
+    return ExpressionPair(_unbraced(said.text), _unbraced(said.oracle))
 
 
 def _unbraced(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from twigcast import CoverIndex, Document, Matcher, Network, Pattern, Schema
 from twigcast.covering import Advertisement, aggregate, merge, merge_degree, reduced, space_budget
 from twigcast.door import door
@@ -42,7 +42,7 @@ def raising(*_: object) -> Any:  # noqa: ANN401
 
 
 def run(**named: Any) -> object:  # noqa: ANN401
-    told = schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
+    told = schedule([["a", "b"]], [subscribes("a", 1, "//b")], [publishes("b", "p")])
     return Simulation(told, **named).run()
 
 

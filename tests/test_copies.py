@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from twigcast import CoverIndex, Document, Findings, Matcher, Network, Schema
 from twigcast.covering import FactorizationTree, MergedSet, SubscriptionTree, Tally, Verdict
 from twigcast.covering.index import native
@@ -173,7 +173,7 @@ CASES = {
 REFUSED: dict[str, Callable[[], object]] = {
     "Router": lambda: Router("a"),
     "Simulation": lambda: Simulation(
-        schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
+        schedule([["a", "b"]], [subscribes("a", 1, "//b")], [publishes("b", "p")])
     ),
     "Pipeline": lambda: made_by_spark("Pipeline"),
     "Stream": lambda: made_by_spark("Stream"),

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from tests.test_doors import CALLED_BY_US, ROOMS, entrances
 from twigcast import Document, Matcher, Network, Pattern, Schema
 from twigcast.covering import (
@@ -245,7 +245,7 @@ def merged_set() -> MergedSet:
 
 
 def a_schedule() -> Schedule:
-    return schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("b", "p")])
+    return schedule([["a", "b"]], [subscribes("a", 1, "//b")], [publishes("b", "p")])
 
 
 def scenario() -> Scenario:

@@ -24,7 +24,7 @@ from fuzz.oracle import holds, question, tree_of
 from fuzz.shared import real_expressions
 from fuzz.target import ACCEPTED, REFUSED, UNDECIDED, Fault, Target
 from fuzz.xml_text import random_document
-from tests.strategies import NAMESPACES, Said, subscriptions, tangles, thickets
+from tests.strategies import NAMESPACES, ExpressionPair, subscriptions, tangles, thickets
 from twigcast.covering import covers
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
@@ -54,7 +54,7 @@ class Case(msgspec.Struct):
 
 
 @cache
-def _drawers() -> tuple[Callable[[Random], Said], ...]:
+def _drawers() -> tuple[Callable[[Random], ExpressionPair], ...]:
     return drawer(subscriptions()), drawer(subscriptions(exact=True)), drawer(tangles())
 
 
@@ -76,7 +76,7 @@ def _expression(rng: Random) -> Expression:
     draw = rng.random()
     if draw < 0.2 and real_expressions():
         text, namespaces = rng.choice(real_expressions())
-        said = Said(text, text)
+        said = ExpressionPair(text, text)
     else:
         said, namespaces = rng.choice(_drawers())(rng), NAMESPACES
     if rng.random() < 0.4:
@@ -87,7 +87,7 @@ def _expression(rng: Random) -> Expression:
             )
         damaged = mutated(rng, text.encode(), XPATH_PIECES).decode(errors="ignore")
         # Behind an operator no path gets '//' in front, so both read the same text.
-        said = Said(f"true() and ({damaged})", f"true() and ({damaged})")
+        said = ExpressionPair(f"true() and ({damaged})", f"true() and ({damaged})")
     return Expression(said.text, said.oracle, dict(namespaces))
 
 

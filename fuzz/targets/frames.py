@@ -18,7 +18,7 @@ from fuzz.drawing import drawer
 from fuzz.mutation import mutated, spliced
 from fuzz.target import ACCEPTED, REFUSED, Fault, Target
 from fuzz.xml_text import random_document
-from tests.routing.vocabulary import SPOKEN, STRATEGIES, annotating
+from tests.routing.vocabulary import EXPRESSIONS, STRATEGIES, annotating
 from tests.routing.wire_values import MESSAGES
 from twigcast.covering import Advertisement
 from twigcast.language import DocumentLimits, Pattern
@@ -55,7 +55,7 @@ ALL_STRATEGIES: Final = (*STRATEGIES, *annotating("lazy", "+sd-sd"), *annotating
 _DOCUMENT_BYTES: Final = 3_000
 _GOOD: Final = Publication("good", BrokerId("here"), "press", b"<a><b/></a>")
 _PROBE: Final = SubscriptionId(2**62)
-_TEXTS: Final = tuple(asked.pattern for asked in SPOKEN)
+_TEXTS: Final = tuple(asked.pattern for asked in EXPRESSIONS)
 
 
 class Frame(msgspec.Struct):

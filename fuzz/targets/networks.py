@@ -25,8 +25,8 @@ from fuzz.xml_text import random_document
 from tests.oracle import oracle_tree
 from tests.routing.networks import Fault as NetworkFault
 from tests.routing.networks import Play, tree
-from tests.routing.vocabulary import DOCUMENTS, SPOKEN, STRATEGIES, Asked, annotating
-from tests.strategies import Said, subscriptions
+from tests.routing.vocabulary import DOCUMENTS, EXPRESSIONS, STRATEGIES, Expression, annotating
+from tests.strategies import ExpressionPair, subscriptions
 from twigcast.errors import DocumentError, FloodingWarning, InternalError, PatternError
 from twigcast.language import Document, Pattern
 
@@ -70,7 +70,7 @@ class Case(msgspec.Struct):
 
 
 @cache
-def _draw() -> Callable[[Random], Said]:
+def _draw() -> Callable[[Random], ExpressionPair]:
     return drawer(subscriptions())
 
 
@@ -96,8 +96,8 @@ def _move(rng: Random) -> Move:
     if do != "subscribe":
         return Move(do, broker, number)
     if rng.randrange(4):
-        asked = rng.choice(SPOKEN)
-        return Move(do, broker, number, asked.text, asked.oracle)
+        expression = rng.choice(EXPRESSIONS)
+        return Move(do, broker, number, expression.text, expression.oracle)
     drawn = _draw()(rng)
     return Move(do, broker, number, drawn.text, drawn.oracle)
 
@@ -127,12 +127,12 @@ def _made(play: Play, move: Move) -> bool:
         case "publish":
             return _published(play, move.broker, as_bytes(move.text))
         case "subscribe":
-            asked = Asked(move.text, move.oracle)
+            expression = Expression(move.text, move.oracle)
             try:
-                Pattern.parse(asked.text, asked.namespaces)
+                Pattern.parse(expression.text, expression.namespaces)
             except PatternError:
                 return True
-            play.subscribe(move.broker, "xyz"[move.number % 3], asked)
+            play.subscribe(move.broker, "xyz"[move.number % 3], expression)
         case "unsubscribe":
             play.unsubscribe(move.number)
         case "advertise":

@@ -7,7 +7,7 @@ import msgspec
 from fuzz.shrinking import shrunk
 
 
-class Expression(msgspec.Struct):
+class ExpressionPair(msgspec.Struct):
     """An expression, and what libxml2 is asked instead."""
 
     text: str
@@ -17,7 +17,7 @@ class Expression(msgspec.Struct):
 class Case(msgspec.Struct):
     """Some expressions."""
 
-    expressions: list[Expression]
+    expressions: list[ExpressionPair]
 
 
 def _smallest(case: Case, needle: str) -> Case:
@@ -32,15 +32,17 @@ def _smallest(case: Case, needle: str) -> Case:
 
 
 def test_an_expression_and_its_oracle_are_shortened_together() -> None:
-    case = Case([Expression("true() and //a[b]", "true() and //a[b]"), Expression("//c", "//c")])
-    assert _smallest(case, "[b]") == Case([Expression("[b]", "[b]")])
+    case = Case(
+        [ExpressionPair("true() and //a[b]", "true() and //a[b]"), ExpressionPair("//c", "//c")]
+    )
+    assert _smallest(case, "[b]") == Case([ExpressionPair("[b]", "[b]")])
 
 
 def test_an_expression_stays_whole_where_its_oracle_is_written_otherwise() -> None:
-    case = Case([Expression("a[b]", "//a[b]"), Expression("c", "//c")])
-    assert _smallest(case, "[b]") == Case([Expression("a[b]", "//a[b]")])
+    case = Case([ExpressionPair("a[b]", "//a[b]"), ExpressionPair("c", "//c")])
+    assert _smallest(case, "[b]") == Case([ExpressionPair("a[b]", "//a[b]")])
 
 
 def test_a_text_without_an_oracle_is_shortened() -> None:
-    case = Case([Expression("<a><b/></a>")])
-    assert _smallest(case, "<b/>") == Case([Expression("<b/>")])
+    case = Case([ExpressionPair("<a><b/></a>")])
+    assert _smallest(case, "<b/>") == Case([ExpressionPair("<b/>")])

@@ -1,4 +1,4 @@
-"""A golden: a text that tells what people can see of one part of Twigcast, and a file with it.
+"""A golden: a text of what people can see of one part of Twigcast, and a file with it.
 
 The file was recorded when the behaviour was right (:mod:`tests.goldens.record`), and is read by
 people: a change of it in a commit is a change that users notice.
@@ -25,7 +25,7 @@ RECORDED_BYTES_MAX: Final = 400_000
 
 
 class Need(Enum):
-    """What a golden cannot be told without."""
+    """What a golden needs."""
 
     NOTHING = auto()
     KERNEL = auto()
@@ -36,14 +36,14 @@ class Need(Enum):
 
 @dataclass(frozen=True)
 class Golden:
-    """What is recorded under a name, and the function that tells it anew.
+    """What is recorded under a name, and the function that produces it anew.
 
-    The function is given an empty folder to work in. No line of what it tells depends on the
+    The function is given an empty folder to work in. No line of it depends on the
     machine, the time, or the order in which tests run.
     """
 
     name: str
-    told: Callable[[Path], str]
+    produce: Callable[[Path], str]
     need: Need = Need.NOTHING
     is_long: bool = False
     """Whether it takes so long that it is compared with ``--deep`` only."""

@@ -30,7 +30,7 @@ def record(names: list[str]) -> int:
             left += 1
             continue
         with tempfile.TemporaryDirectory(prefix="goldens-") as folder:
-            told = golden.told(Path(folder))
+            told = golden.produce(Path(folder))
         if difference(golden, told):
             golden.path.write_text(told, encoding="utf-8")
             sys.stderr.write(f"recorded: {golden.name}\n")

@@ -29,7 +29,7 @@ def test_what_people_see_is_as_recorded(
 ) -> None:
     if golden.need is Need.SESSION:
         request.getfixturevalue("spark")
-    if changed := difference(golden, golden.told(tmp_path)):
+    if changed := difference(golden, golden.produce(tmp_path)):
         pytest.fail(f"{changed}\n\nif users are to see this: {_REMEDY}", pytrace=False)
 
 
@@ -45,7 +45,7 @@ def test_what_is_recorded_can_be_read_in_a_review() -> None:
 
 def test_a_difference_is_told_line_by_line(tmp_path: Path) -> None:
     golden = next(golden for golden in EVERY_GOLDEN if golden.name == "command-check.txt")
-    told = golden.told(tmp_path)
+    told = golden.produce(tmp_path)
     changed = difference(golden, told.replace('"column":', '"place":', 1))
     assert changed.count('\n-out {"') == changed.count('\n+out {"') == 1
     assert '"place":' in changed

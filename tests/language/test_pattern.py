@@ -11,7 +11,7 @@ from lxml import etree
 
 from tests.language.canonical import parsed
 from tests.oracle import oracle, oracle_tree
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.errors import PatternError, PatternLimitError, UsageError
 from twigcast.language import Pattern, PatternLimits
 from twigcast.language.condition.model import TRUE
@@ -66,7 +66,7 @@ def test_what_is_no_expression_is_refused() -> None:
 
 
 @given(subscriptions())
-def test_a_pattern_is_immutable_and_exists_once(expression: Said) -> None:
+def test_a_pattern_is_immutable_and_exists_once(expression: ExpressionPair) -> None:
     pattern = parsed(expression.text)
     assert parsed(expression.text) is pattern
     assert copy.deepcopy(pattern) is pattern
@@ -85,7 +85,7 @@ def by_libxml2(pattern: Pattern, content: bytes) -> bool:
 @THOROUGH
 @given(subscriptions(), documents())
 def test_the_canonical_form_matches_what_the_expression_matches(
-    expression: Said, content: bytes
+    expression: ExpressionPair, content: bytes
 ) -> None:
     pattern = Pattern.parse(expression.text, NAMESPACES)
     assert by_libxml2(pattern, content) == oracle(expression.oracle, content, NAMESPACES)
@@ -93,7 +93,9 @@ def test_the_canonical_form_matches_what_the_expression_matches(
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_the_necessary_pattern_is_necessary_and_exact(expression: Said, content: bytes) -> None:
+def test_the_necessary_pattern_is_necessary_and_exact(
+    expression: ExpressionPair, content: bytes
+) -> None:
     pattern = Pattern.parse(expression.text, NAMESPACES)
     assert pattern.necessary.exact
     if oracle(expression.oracle, content, NAMESPACES):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE, NATIVE
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import DocumentLimits
 from twigcast.matching import Matcher
@@ -75,7 +75,7 @@ def test_a_batch_has_the_rows_of_the_engine_lxml(
 @settings(max_examples=settings().max_examples // 2)
 @given(st.lists(subscriptions(), min_size=1, max_size=5), st.lists(documents(), max_size=6))
 def test_random_batches_are_equal_on_any_number_of_threads(
-    said: list[Said], contents: list[bytes]
+    said: list[ExpressionPair], contents: list[bytes]
 ) -> None:
     native, lxml = Matcher(engine="native"), Matcher(engine="lxml")
     for number, one in enumerate(said):

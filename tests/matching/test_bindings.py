@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition.wildcards import wildcards_in
@@ -22,7 +22,7 @@ def bindings(xpath: str | Pattern, content: bytes) -> tuple[Binding, ...]:
 @THOROUGH
 @given(subscriptions(exact=True), documents())
 def test_with_what_its_wildcards_stand_for_a_pattern_matches_the_same_document(
-    said: Said, content: bytes
+    said: ExpressionPair, content: bytes
 ) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     assume(pattern.exact)

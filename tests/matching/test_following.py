@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.oracle import by_oracle, oracle, oracle_tree
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
@@ -86,10 +86,10 @@ def is_rising(condition: Condition, kind: Kind = Kind.ELEMENT) -> bool:
 
 
 @THOROUGH
-@example(Said("text()", "//text()"), b"<a><![CDATA[]]></a>")
+@example(ExpressionPair("text()", "//text()"), b"<a><![CDATA[]]></a>")
 @given(subscriptions(), documents())
 def test_at_the_moment_told_the_answer_is_certain_and_not_one_tag_earlier(
-    said: Said, content: bytes
+    said: ExpressionPair, content: bytes
 ) -> None:
     moment = matcher_of(said.text).follow(content).decided.get(0)
     assert (moment is not None) == oracle(said.oracle, content, NAMESPACES)
@@ -126,7 +126,9 @@ def test_moments_count_start_tags_and_end_tags(xpath: str, element: int, ends: i
 
 
 @given(st.lists(subscriptions(), min_size=1, max_size=5), documents())
-def test_following_decides_what_matching_decides(said: list[Said], content: bytes) -> None:
+def test_following_decides_what_matching_decides(
+    said: list[ExpressionPair], content: bytes
+) -> None:
     matcher = matcher_of(*(one.text for one in said))
     account = matcher.follow(content)
     assert list(account.decided) == matcher.match(content)
@@ -139,7 +141,7 @@ def test_following_decides_what_matching_decides(said: list[Said], content: byte
 
 @given(st.lists(subscriptions(), min_size=1, max_size=6), documents(), st.data())
 def test_a_link_is_decided_with_the_first_of_its_matches(
-    said: list[Said], content: bytes, data: st.DataObject
+    said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     matcher = matcher_of(*(one.text for one in said))
     ids = st.sets(st.sampled_from(range(len(said))))
@@ -167,7 +169,7 @@ def test_an_eager_reading_ends_with_the_last_link() -> None:
 
 @given(st.lists(subscriptions(), min_size=1, max_size=5), documents(), st.data())
 def test_skips_begin_behind_their_end_tag(
-    said: list[Said], content: bytes, data: st.DataObject
+    said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     matcher = matcher_of(*(one.text for one in said))
     ids = range(len(said))
@@ -221,7 +223,7 @@ def last_seen(path: list[tuple[str, str]], content: bytes) -> LastSeen | None:
 
 @given(st.lists(linear_paths, min_size=1, max_size=4), subscriptions(), documents())
 def test_watched_paths_are_last_seen_where_libxml2_finds_them(
-    paths: list[list[tuple[str, str]]], said: Said, content: bytes
+    paths: list[list[tuple[str, str]]], said: ExpressionPair, content: bytes
 ) -> None:
     matcher = matcher_of(said.text)
     for number, path in enumerate(paths):

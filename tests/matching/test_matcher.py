@@ -15,7 +15,7 @@ from tests.oracle import oracle
 from tests.strategies import (
     NAMESPACES,
     THOROUGH,
-    Said,
+    ExpressionPair,
     documents,
     subscriptions,
     tangles,
@@ -44,7 +44,7 @@ def matcher_of(*xpaths: str, engine: str = "auto") -> Matcher:
 @THOROUGH
 @given(st.lists(subscriptions(), min_size=1, max_size=6), documents(), st.data())
 def test_matching_is_what_the_oracle_says_under_adds_and_removes(
-    engine: str, said: list[Said], content: bytes, data: st.DataObject
+    engine: str, said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     matcher = Matcher(engine=engine)
     for number, one in enumerate(said):
@@ -62,7 +62,9 @@ def test_matching_is_what_the_oracle_says_under_adds_and_removes(
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(subscriptions(), documents())
-def test_parentheses_around_a_path_change_nothing(engine: str, said: Said, content: bytes) -> None:
+def test_parentheses_around_a_path_change_nothing(
+    engine: str, said: ExpressionPair, content: bytes
+) -> None:
     matcher = Matcher(engine=engine)
     matcher.add(0, said.text, NAMESPACES)
     matcher.add(1, f"({said.text})", NAMESPACES)
@@ -79,7 +81,7 @@ def test_parentheses_around_a_path_change_nothing(engine: str, said: Said, conte
 @THOROUGH
 @given(st.lists(tangles(), min_size=1, max_size=8), thickets())
 def test_twigs_that_begin_alike_are_joined_each_at_its_own_elements(
-    engine: str, said: list[Said], content: bytes
+    engine: str, said: list[ExpressionPair], content: bytes
 ) -> None:
     matcher = matcher_of(*(one.text for one in said), engine=engine)
     expected = [number for number, one in enumerate(said) if oracle(one.oracle, content, {})]
@@ -87,7 +89,7 @@ def test_twigs_that_begin_alike_are_joined_each_at_its_own_elements(
 
 
 @given(st.lists(subscriptions(), min_size=1, max_size=4), documents())
-def test_stored_subscriptions_match_the_same(said: list[Said], content: bytes) -> None:
+def test_stored_subscriptions_match_the_same(said: list[ExpressionPair], content: bytes) -> None:
     matcher = Matcher()
     for number, one in enumerate(said):
         matcher.add(10 * number, one.text, NAMESPACES)
@@ -115,7 +117,7 @@ def test_stored_subscriptions_take_limits_as_a_new_matcher_does(engine: str) -> 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(st.lists(subscriptions(), min_size=1, max_size=6), documents(), st.data())
 def test_links_and_skips_follow_from_the_matches(
-    engine: str, said: list[Said], content: bytes, data: st.DataObject
+    engine: str, said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     matcher = Matcher(engine=engine)
     for number, one in enumerate(said):

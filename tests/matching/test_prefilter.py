@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.language.condition.model import Kind, Label
 from twigcast.matching.prefilter import LabelIndex, required_labels
@@ -48,7 +48,7 @@ def test_required_labels_are_those_no_match_can_do_without(xpath: str, required:
 
 
 @given(subscriptions(), documents())
-def test_a_matching_pattern_is_always_a_candidate(said: Said, content: bytes) -> None:
+def test_a_matching_pattern_is_always_a_candidate(said: ExpressionPair, content: bytes) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     if oracle(said.oracle, content, NAMESPACES):
         assert index_of(pattern).candidates(Document.parse(content).labels) == [pattern]

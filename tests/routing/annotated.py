@@ -1,4 +1,4 @@
-"""Two brokers without routers: one reads a document and tells, the other learns.
+"""Two brokers without routers: one reads a document and annotates it, the other learns.
 
 What is said over the link is made from the listener's patterns in one of the ways in which brokers
 do it; what the teller finds out comes from the engine ``streaming``; what is true, from libxml2.
@@ -112,8 +112,8 @@ def contents(draw: st.DrawFn) -> bytes:
 
 
 @st.composite
-def said_for(draw: st.DrawFn, patterns: Sequence[Pattern]) -> list[Pattern]:
-    """What a broker with these patterns says: all of them, the widest, or aggregates."""
+def sent_for(draw: st.DrawFn, patterns: Sequence[Pattern]) -> list[Pattern]:
+    """What a broker with these patterns sends: all of them, the widest, or aggregates."""
     match draw(st.sampled_from(["all", "roots", "aggregates", "aggregates"])):
         case "all":
             return list(patterns)

@@ -38,47 +38,51 @@ UP, EAST, WEST = BrokerId("up"), BrokerId("east"), BrokerId("west")
 
 @dataclass
 class Broker:
-    """A router, and what it said last to ``up``."""
+    """A router, and what it sent last to ``up``."""
 
     router: Router
-    said: Change
+    sent: Change
     routes: tuple[Pattern, ...]
-    """All that ``up`` has been asked for, by place."""
+    """All that ``up`` has received, by place."""
 
     @property
     def hints(self) -> Hints:
-        assert self.said.hints is not None
-        return self.said.hints
+        assert self.sent.hints is not None
+        return self.sent.hints
 
     def place(self, text: str) -> int:
-        """The place of a pattern that was said."""
+        """The place of a pattern that was sent."""
         (pattern,) = parsed(text)
         return self.routes.index(pattern)
 
-    def told(self, **told: Any) -> Annotations:  # noqa: ANN401 - any part of annotations
-        """Annotations for what was said last."""
-        return replace(Annotations(self.said.session, self.said.number), **told)
+    def annotations(self, **parts: Any) -> Annotations:  # noqa: ANN401 - any part of annotations
+        """Annotations for what was sent last."""
+        return replace(Annotations(self.sent.session, self.sent.number), **parts)
 
     def unmatched(self, *texts: str, is_complete: bool = True) -> Annotations:
-        """Annotations by which these patterns, of those that were said, do not match."""
+        """Annotations by which these patterns, of those that were sent, do not match."""
         bits = [self.hints.order.index(self.place(text)) for text in texts]
-        return self.told(unmatched=bits_of(bits, len(self.routes)), is_complete=is_complete)
+        return self.annotations(unmatched=bits_of(bits, len(self.routes)), is_complete=is_complete)
 
     def matched(self, *texts: str) -> Annotations:
-        """Annotations by which these patterns, of those that were said, match."""
-        return self.told(matched=tuple((place, ()) for place in sorted(map(self.place, texts))))
+        """Annotations by which these patterns, of those that were sent, match."""
+        return self.annotations(
+            matched=tuple((place, ()) for place in sorted(map(self.place, texts)))
+        )
 
     def row(self, text: str) -> int:
-        """The place of a row that was asked for."""
+        """The place of a row that was requested."""
         (pattern,) = parsed(text)
         return [row for row, _ in self.hints.rows].index(pattern)
 
     # What happens.
 
-    def arrives(self, content: bytes, told: Annotations | None = None, name: str = "p") -> Decide:
+    def arrives(
+        self, content: bytes, annotations: Annotations | None = None, name: str = "p"
+    ) -> Decide:
         """A document comes from ``up``; the question that it raises."""
         publication = Publication(name, BrokerId("afar"), "press", content)
-        arrival = Received(UP, Arrive(publication, annotations=told))
+        arrival = Received(UP, Arrive(publication, annotations=annotations))
         (effect,) = self.router.handle(arrival, now=1.0)
         assert isinstance(effect, Decide)
         return effect
@@ -91,7 +95,7 @@ class Broker:
         return effect
 
     def answers(self, question: Decide) -> list[Decided]:
-        """All answers to a question, each told to the broker before the next is asked for."""
+        """All answers to a question, each handled by the broker before the next is taken."""
         found: list[Decided] = []
         while not found or not found[-1].final:
             found.append(self.router.decide(question))
@@ -102,13 +106,13 @@ class Broker:
         self.effects: list[Effect] = []
         """What the answers led to."""
 
-    def says(self) -> None:
-        """Let the broker say what there is to say, and take note."""
+    def flush(self) -> None:
+        """Let the broker send its change, and record it."""
         for effect in self.router.handle(Woken(), now=1.0):
             if isinstance(effect, Send) and effect.link == UP:
                 assert isinstance(effect.message, Change)
-                self.said = effect.message
-                kept = {*self.routes, *self.said.routes}.difference(self.said.withdrawn)
+                self.sent = effect.message
+                kept = {*self.routes, *self.sent.routes}.difference(self.sent.withdrawn)
                 self.routes = tuple(sorted(kept, key=lambda each: each.text))
 
 
@@ -142,5 +146,5 @@ def broker(
         change = Change(1, 1, routes=routes, hints=hints)
         assert router.handle(Received(link, change), now=0.0) == ()
     made = Broker(router, Change(1, 1), ())
-    made.says()
+    made.flush()
     return made

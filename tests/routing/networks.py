@@ -28,7 +28,7 @@ from tests.routing.vocabulary import (
     SCHEMAS,
     STRATEGIES,
     THEMES,
-    Asked,
+    Expression,
     Theme,
     keeps,
     satisfied,
@@ -48,9 +48,9 @@ Link = frozenset[str]
 class Fault(AssertionError):  # noqa: N818 - a finding, not an error of ours
     """The network broke the law: ``kind`` says how, the text what happened."""
 
-    def __init__(self, kind: str, told: str) -> None:
+    def __init__(self, kind: str, text: str) -> None:
         self.kind = kind
-        super().__init__(f"{kind}: {told}")
+        super().__init__(f"{kind}: {text}")
 
 
 # Topologies.
@@ -105,11 +105,11 @@ class Subscribed:
 
     broker: str
     subscriber: str
-    asked: Asked
+    expression: Expression
 
 
 @dataclass(frozen=True)
-class Promised:
+class Advertised:
     """An advertisement as the oracle remembers it."""
 
     broker: str
@@ -127,43 +127,45 @@ class Play:
         self.links = spanning(self.known)
         self.network = Network(topology, strategy, engine=engine)
         self.subscriptions: dict[Any, Subscribed] = {}
-        self.promises: dict[Any, Promised] = {}
-        self.told = [f"network = Network({topology!r}, {str(strategy)!r}, engine={engine!r})"]
+        self.advertisements: dict[Any, Advertised] = {}
+        self.calls = [f"network = Network({topology!r}, {str(strategy)!r}, engine={engine!r})"]
 
     # What is done to the network. Numbers are taken modulo what there is.
 
-    def subscribe(self, broker: int, subscriber: str, asked: Asked) -> None:
+    def subscribe(self, broker: int, subscriber: str, expression: Expression) -> None:
         at = self._broker(broker)
-        self._tell(f"subscribe({at!r}, {subscriber!r}, {asked.text!r}, {asked.namespaces!r})")
-        made = self.network.subscribe(at, subscriber, asked.text, asked.namespaces)
+        self._log(
+            f"subscribe({at!r}, {subscriber!r}, {expression.text!r}, {expression.namespaces!r})"
+        )
+        made = self.network.subscribe(at, subscriber, expression.text, expression.namespaces)
         assert made not in self.subscriptions, f"subscription id {made} was given before"
-        self.subscriptions[made] = Subscribed(at, subscriber, asked)
+        self.subscriptions[made] = Subscribed(at, subscriber, expression)
 
     def unsubscribe(self, number: int) -> None:
         if self.subscriptions:
             taken = list(self.subscriptions)[number % len(self.subscriptions)]
-            self._tell(f"unsubscribe({taken!r})  # {self.subscriptions[taken].asked.text}")
+            self._log(f"unsubscribe({taken!r})  # {self.subscriptions[taken].expression.text}")
             self.network.unsubscribe(taken)
             del self.subscriptions[taken]
 
     def advertise(self, broker: int, publisher: str | None, schema: int) -> None:
         at, schema = self._broker(broker), schema % len(SCHEMAS)
-        self._tell(f"advertise({at!r}, SCHEMAS[{schema}], publisher={publisher!r})")
+        self._log(f"advertise({at!r}, SCHEMAS[{schema}], publisher={publisher!r})")
         made = self.network.advertise(at, SCHEMAS[schema], publisher=publisher)
-        assert made not in self.promises, f"advertisement id {made} was given before"
-        self.promises[made] = Promised(at, publisher, schema)
+        assert made not in self.advertisements, f"advertisement id {made} was given before"
+        self.advertisements[made] = Advertised(at, publisher, schema)
 
     def unadvertise(self, number: int) -> None:
-        if self.promises:
-            taken = list(self.promises)[number % len(self.promises)]
-            self._tell(f"unadvertise({taken!r})")
+        if self.advertisements:
+            taken = list(self.advertisements)[number % len(self.advertisements)]
+            self._log(f"unadvertise({taken!r})")
             self.network.unadvertise(taken)
-            del self.promises[taken]
+            del self.advertisements[taken]
 
     def remove_link(self, number: int) -> None:
         if self.known:
             one, other = sorted(map(sorted, self.known))[number % len(self.known)]
-            self._tell(f"remove_link({one!r}, {other!r})")
+            self._log(f"remove_link({one!r}, {other!r})")
             self.network.remove_link(one, other)
             del self.known[frozenset((one, other))]
             self.links = spanning(self.known)
@@ -178,19 +180,19 @@ class Play:
         ]
         if apart:
             other = apart[far % len(apart)]
-            self._tell(f"add_link({one!r}, {other!r}, latency_ms={latency!r})")
+            self._log(f"add_link({one!r}, {other!r}, latency_ms={latency!r})")
             self.network.add_link(one, other, latency_ms=latency)
             self.known[frozenset((one, other))] = latency
             self.links = spanning(self.known)
 
     def merge(self) -> None:
-        self._tell("merge()")
+        self._log("merge()")
         self.network.merge()
 
     def publish(self, broker: int, publisher: str | None, content: bytes) -> None:
         """Publish, and check what happened."""
         at = self._broker(broker)
-        self._tell(f"publish({at!r}, {content!r}, publisher={publisher!r})")
+        self._log(f"publish({at!r}, {content!r}, publisher={publisher!r})")
         before = self._published()
         outcome = self.network.publish(at, content, publisher=publisher)
         if self.strategy.unit == "document" and self._published() - before != Counter(
@@ -213,13 +215,13 @@ class Play:
         except Fault:
             raise
         except AssertionError as refused:
-            self.fault("broken promise", str(refused))
+            self.fault("broken advertisement", str(refused))
 
-    # What the oracle says.
+    # The oracle.
 
-    def fault(self, kind: str, told: str) -> None:
-        history = "\nnetwork.".join(self.told)
-        raise Fault(kind, f"{told}\n{history}")
+    def fault(self, kind: str, text: str) -> None:
+        history = "\nnetwork.".join(self.calls)
+        raise Fault(kind, f"{text}\n{history}")
 
     def side(self, broker: str, without: str | None = None) -> set[str]:
         """The brokers that can be reached from one, not going by another."""
@@ -241,7 +243,7 @@ class Play:
         expected = Counter(
             (each.subscriber, number)
             for number, each in self.subscriptions.items()
-            if not refused and each.broker in part and satisfied(each.asked, content)
+            if not refused and each.broker in part and satisfied(each.expression, content)
         )
         made = Counter((delivery.subscriber, delivery.subscription) for delivery in deliveries)
         if lost := expected - made:
@@ -267,7 +269,7 @@ class Play:
             if self.strategy.perfect and (routed or self.strategy.towards == "all"):
                 behind = self.side(there, without=here)
                 if not any(
-                    each.broker in behind and satisfied(each.asked, content)
+                    each.broker in behind and satisfied(each.expression, content)
                     for each in self.subscriptions.values()
                 ):
                     self.fault("needless", f"{here} to {there}")
@@ -278,11 +280,11 @@ class Play:
         return Counter({pair: kinds["publish"] for pair, kinds in counted.items()})
 
     def _keeps(self, at: str, publisher: str | None, content: bytes) -> bool | None:
-        """Whether a document keeps to what its publisher has promised; None without a promise."""
+        """Whether a document keeps to what its publisher has advertised; None if nothing."""
         schemas = [
-            promised.schema
-            for promised in self.promises.values()
-            if (promised.broker, promised.publisher) == (at, publisher)
+            advertised.schema
+            for advertised in self.advertisements.values()
+            if (advertised.broker, advertised.publisher) == (at, publisher)
         ]
         return any(keeps(schema, content) for schema in schemas) if schemas else None
 
@@ -329,12 +331,12 @@ class Play:
         for each in reversed(self.subscriptions.values()):
             if each.broker in part:
                 network.subscribe(
-                    each.broker, each.subscriber, each.asked.text, each.asked.namespaces
+                    each.broker, each.subscriber, each.expression.text, each.expression.namespaces
                 )
-        for promised in reversed(self.promises.values()):
-            if promised.broker in part:
-                schema = SCHEMAS[promised.schema]
-                network.advertise(promised.broker, schema, publisher=promised.publisher)
+        for advertised in reversed(self.advertisements.values()):
+            if advertised.broker in part:
+                schema = SCHEMAS[advertised.schema]
+                network.advertise(advertised.broker, schema, publisher=advertised.publisher)
         network.merge()
         return network
 
@@ -351,7 +353,7 @@ class Play:
             if self.strategy.hold_back == "prefixed" or self.strategy.merging != "none":
                 continue
             heard = self._local(here).union(
-                *(map(read, told) for link, told in view.routes.items() if link != there)
+                *(map(read, calls) for link, calls in view.routes.items() if link != there)
             )
             due = {each.text for each in self._due(heard, view.advertisements[there])}
             if said != due:
@@ -359,7 +361,9 @@ class Play:
 
     def _local(self, broker: str) -> frozenset[Pattern]:
         """What a broker's own clients need to be asked for."""
-        own = {each.asked.pattern for each in self.subscriptions.values() if each.broker == broker}
+        own = {
+            each.expression.pattern for each in self.subscriptions.values() if each.broker == broker
+        }
         if self.strategy.unit == "path":
             return frozenset(part for pattern in own for part in linear_parts(pattern))
         return frozenset(own)
@@ -369,22 +373,22 @@ class Play:
         if self.strategy.floods:
             return frozenset()
         due = roots(heard) if self.strategy.hold_back == "covered" else heard
-        promised = [Advertisement.parse(text) for text in came]
+        advertised = [Advertisement.parse(text) for text in came]
         match self.strategy.towards:
             case "all":
                 return due
             case "producers":
-                return due if promised else frozenset()
+                return due if advertised else frozenset()
             case _:
                 return frozenset(
-                    each for each in due if any(overlaps(one, each) for one in promised)
+                    each for each in due if any(overlaps(one, each) for one in advertised)
                 )
 
     def _broker(self, number: int) -> str:
         return self.brokers[number % len(self.brokers)]
 
-    def _tell(self, call: str) -> None:
-        self.told.append(call)
+    def _log(self, call: str) -> None:
+        self.calls.append(call)
 
 
 @cache
@@ -435,8 +439,8 @@ class Mood:
     def subscribe_to_many(self, play: Play) -> None:
         """One broker's clients ask for much of what there is."""
         broker = self.number()
-        for asked in self.rng.sample(self.spoken, min(6, len(self.spoken))):
-            play.subscribe(broker, "w", asked)
+        for expression in self.rng.sample(self.spoken, min(6, len(self.spoken))):
+            play.subscribe(broker, "w", expression)
 
     def unsubscribe(self, play: Play) -> None:
         play.unsubscribe(self.number())
@@ -452,20 +456,20 @@ class Mood:
         publisher, content = self.rng.choice(self.publishers), self.rng.choice(self.documents)
         play.publish(self.number(), publisher, content)
 
-    def publish_as_promised(self, play: Play) -> None:
-        """A document that keeps to what its publisher has promised, if there is one."""
-        if play.promises:
-            promised = self.rng.choice(list(play.promises.values()))
-            kept = [each for each in DOCUMENTS if keeps(promised.schema, each)]
-            broker = play.brokers.index(promised.broker)
-            play.publish(broker, promised.publisher, self.rng.choice(kept))
+    def publish_as_advertised(self, play: Play) -> None:
+        """A document that keeps to what its publisher has advertised, if there is one."""
+        if play.advertisements:
+            advertised = self.rng.choice(list(play.advertisements.values()))
+            kept = [each for each in DOCUMENTS if keeps(advertised.schema, each)]
+            broker = play.brokers.index(advertised.broker)
+            play.publish(broker, advertised.publisher, self.rng.choice(kept))
 
     def remove_link(self, play: Play) -> None:
         play.remove_link(self.number())
 
     def do_much_at_once(self, play: Play) -> None:
         """Several things between two messages."""
-        play.told.append("batch() of the next five")
+        play.calls.append("batch() of the next five")
         with play.network.batch():
             for move in self.rng.choices(self.QUIET, k=5):
                 move(self, play)
@@ -496,7 +500,7 @@ MOVES: dict[str, tuple[int, Callable[[Mood, Play], None]]] = {
     "advertise": (3, Mood.advertise),
     "unadvertise": (1, Mood.unadvertise),
     "publish": (4, Mood.publish),
-    "publish as promised": (4, Mood.publish_as_promised),
+    "publish as advertised": (4, Mood.publish_as_advertised),
     "remove link": (1, Mood.remove_link),
     "add link": (2, Mood.add_link),
     "merge": (1, Mood.merge),

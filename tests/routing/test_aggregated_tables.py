@@ -43,7 +43,7 @@ def test_chance_finds_no_fault_under(strategy: Strategy) -> None:
     """Deliveries as by flooding; in the end, tables as if all had come at once."""
     for seed in range(max(2, settings().max_examples // 14)):
         play = random_play(Random(f"{strategy}, {seed}"), strategies=[strategy])
-        assert len(play.told) > 1
+        assert len(play.calls) > 1
 
 
 def filled(strategy: Strategy | str) -> Network:

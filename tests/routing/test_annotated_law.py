@@ -25,7 +25,7 @@ from tests.routing.test_any_order import Wires
 from tests.routing.test_law import Life
 from tests.routing.vocabulary import (
     DOCUMENTS,
-    SPOKEN,
+    EXPRESSIONS,
     THEMES,
     WAYS,
     WILDCARDS,
@@ -163,7 +163,7 @@ def _kinds_sent(strategy: Strategy, engine: str) -> Counter[str]:
     """What was told with documents of one play, by kind."""
     sent: Counter[str] = Counter()
     play = Play(line(4), strategy, engine)
-    asked = [each for each in SPOKEN if each.text.startswith(("/a", "//a", "/m", "//b"))]
+    asked = [each for each in EXPRESSIONS if each.text.startswith(("/a", "//a", "/m", "//b"))]
     for number, each in enumerate(asked[:70]):
         play.subscribe(number, "x", each)
     play.merge()
@@ -268,7 +268,7 @@ class SteadyWires(BusyWires):
 
     def __init__(self, rng: Random, strategy: Strategy) -> None:
         super().__init__(rng, strategy)
-        self.words = rng.sample(SPOKEN[: rng.choice((9, 40, len(SPOKEN)))], 8)
+        self.words = rng.sample(EXPRESSIONS[: rng.choice((9, 40, len(EXPRESSIONS)))], 8)
         for _ in range(6):
             self._ask()
         self.settle()

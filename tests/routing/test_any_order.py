@@ -23,11 +23,11 @@ from hypothesis import settings
 from tests.routing.networks import random_topology
 from tests.routing.vocabulary import (
     DOCUMENTS,
+    EXPRESSIONS,
     SCHEMAS,
-    SPOKEN,
     STRATEGIES,
-    Asked,
-    promise,
+    Expression,
+    advertisement_of,
     satisfied,
 )
 from twigcast import Network
@@ -83,7 +83,7 @@ class Wires:
         self.seen: Counter[Pair] = Counter()
         """What the first of the two has noticed of that."""
         self.up: set[Pair] = set()
-        self.asked: dict[int, tuple[str, Asked]] = {}
+        self.asked: dict[int, tuple[str, Expression]] = {}
         self.promised: dict[int, tuple[str, int]] = {}
         self.questions: list[tuple[str, Decide]] = []
         self.delivered: Counter[tuple[str, int]] = Counter()
@@ -193,7 +193,7 @@ class Wires:
         match self.rng.choices(range(7), (6, 4, 2, 1, 3, 1, 1))[0]:
             case 0:
                 number, broker = self._number(), self.rng.choice(self.brokers)
-                asked = self.rng.choice(SPOKEN[: self.rng.choice((9, 40, len(SPOKEN)))])
+                asked = self.rng.choice(EXPRESSIONS[: self.rng.choice((9, 40, len(EXPRESSIONS)))])
                 self.asked[number] = (broker, asked)
                 self.tell(broker, Subscribe(SubscriptionId(number), "x", asked.pattern))
             case 1 if live := self._live():
@@ -204,7 +204,9 @@ class Wires:
                 number, broker = self._number(), self.rng.choice(self.brokers)
                 schema = self.rng.randrange(len(SCHEMAS))
                 self.promised[number] = (broker, schema)
-                self.tell(broker, Advertise(AdvertisementId(number), "press", promise(schema)))
+                self.tell(
+                    broker, Advertise(AdvertisementId(number), "press", advertisement_of(schema))
+                )
             case 3 if self.promised:
                 number = self.rng.choice(list(self.promised))
                 self.tell(self.promised.pop(number)[0], Unadvertise(AdvertisementId(number)))

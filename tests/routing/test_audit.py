@@ -138,7 +138,7 @@ def test_a_wildcard_that_stood_for_something_else_is_a_lie(engine: str) -> None:
     )
     place = made.place("/a/*/c")
     (wildcard,) = made.hints.by_place[place].wildcards
-    told = made.told(matched=((place, (Bound(wildcard, ("b",)),)),))
+    told = made.annotations(matched=((place, (Bound(wildcard, ("b",)),)),))
     (answer,) = made.answers(made.arrives(b"<a><x><c/></x></a>", told))
     assert answer.lie == "it says that /a/b/c matches; that is not so"
     assert answer.subscriptions == (2,)
@@ -149,7 +149,7 @@ def test_a_wildcard_that_stood_for_something_else_is_a_lie(engine: str) -> None:
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_a_row_that_occurs_and_is_denied_is_a_lie(engine: str) -> None:
     made = broker("lazy", "-d", own={1: "//a/b/c", 2: "//a/b/d"}, engine=engine, audit=1.0)
-    told = made.told(absent=bytes([1 << made.row("//a/b")]))
+    told = made.annotations(absent=bytes([1 << made.row("//a/b")]))
     (answer,) = made.answers(made.arrives(b"<a><b><c/></b></a>", told))
     assert answer.lie == "it says that //a/b/c does not match; that is not so"
     assert answer.subscriptions == (1,)
@@ -163,10 +163,10 @@ def test_a_position_that_is_too_early_is_a_lie(name: str) -> None:
     made = broker("lazy", "+d", own={1: "//a/b/c"}, east=("//a/b/d",), audit=1.0)
     content = f"<r><x/><y/><a><b><{name}/></b></a><z/></r>".encode()
     row = made.row("//a/b")
-    (answer,) = made.answers(made.arrives(content, made.told(last=((row, 1),))))
+    (answer,) = made.answers(made.arrives(content, made.annotations(last=((row, 1),))))
     assert answer.lie == f"it says that //a/b/{name} does not match; that is not so"
     assert (answer.links, answer.subscriptions) == (((), (1,)) if name == "c" else ((EAST,), ()))
-    (answer,) = made.answers(made.arrives(content, made.told(last=((row, 5),)), name="q"))
+    (answer,) = made.answers(made.arrives(content, made.annotations(last=((row, 5),)), name="q"))
     assert answer.lie is None
 
 
@@ -174,13 +174,13 @@ def test_a_position_that_is_too_early_is_a_lie(name: str) -> None:
 def test_an_auditor_tells_the_truth_about_rows(engine: str) -> None:
     """What it sends on is what it has found itself."""
     made = broker("lazy", "-d", east=("//a/b/c", "//a/b/d"), engine=engine, audit=1.0)
-    told = made.told(absent=bytes([1 << made.row("//a/b")]))
+    told = made.annotations(absent=bytes([1 << made.row("//a/b")]))
     (answer,) = made.answers(made.arrives(b"<a><b><c/></b></a>", told))
     assert answer.lie
     (sent,) = answer.annotations
     assert sent is not None
     far = broker("lazy", "-d", own={1: "//a/b/c", 2: "//a/b/d"}, engine=engine, audit=1.0)
-    (answer,) = far.answers(far.arrives(b"<a><b><c/></b></a>", far.told(absent=sent.absent)))
+    (answer,) = far.answers(far.arrives(b"<a><b><c/></b></a>", far.annotations(absent=sent.absent)))
     assert answer.lie is None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.routing.vocabulary import SPOKEN, STRATEGIES
+from tests.routing.vocabulary import EXPRESSIONS, STRATEGIES
 from twigcast.covering import Advertisement
 from twigcast.language import DocumentLimits, Pattern
 from twigcast.routing.broker.router import Router, RouterLimits
@@ -350,7 +350,7 @@ def test_no_row_of_drawn_events_ever_raises() -> None:
 
 def _drawn_event(rng: Random, router: Router, questions: list[Decide]) -> Event:
     link = rng.choice((WEST, EAST, FAR))
-    patterns = [rng.choice(SPOKEN).pattern for _ in range(4)]
+    patterns = [rng.choice(EXPRESSIONS).pattern for _ in range(4)]
     subscription = SubscriptionId(rng.randrange(6))
     promise = AdvertisementId(rng.randrange(4))
     promises = rng.sample((NEWS, STOCKS), rng.randrange(3))

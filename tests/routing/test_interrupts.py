@@ -79,7 +79,7 @@ def check_clients(play: Play) -> None:
     """No subscription is there that the oracle does not know of, and none is missing."""
     for broker in play.brokers:
         known = sorted(
-            (each.subscriber, each.asked.pattern.text)
+            (each.subscriber, each.expression.pattern.text)
             for each in play.subscriptions.values()
             if each.broker == broker
         )
@@ -95,7 +95,7 @@ def interrupted_play(rng: Random, strategy: Strategy, *, moves: int = 15) -> int
         if rng.random() < 0.5:
             at, kind = int(10 ** rng.uniform(0, 3.5)), rng.choice(INTERRUPTS)
             if interrupted(partial(move, mood, play), at, kind):
-                play.told[-1] += f"  # {kind.__name__} at call {at}"
+                play.calls[-1] += f"  # {kind.__name__} at call {at}"
                 books_follow(play)
                 count += 1
                 if rng.random() < 0.5:

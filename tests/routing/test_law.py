@@ -69,7 +69,7 @@ class Life(RuleBasedStateMachine):
     def advertise(self, broker: int, publisher: str | None, schema: int) -> None:
         self.play.advertise(broker, publisher, _of(self.theme.schemas, schema))
 
-    @precondition(lambda self: self.play.promises)
+    @precondition(lambda self: self.play.advertisements)
     @rule(number=NUMBERS)
     def unadvertise(self, number: int) -> None:
         self.play.unadvertise(number)
@@ -78,13 +78,13 @@ class Life(RuleBasedStateMachine):
     def publish(self, broker: int, publisher: str | None, content: int) -> None:
         self.play.publish(broker, publisher, _of(self.theme.documents, content))
 
-    @precondition(lambda self: self.play.promises)
+    @precondition(lambda self: self.play.advertisements)
     @rule(number=NUMBERS, content=CHOICES)
-    def publish_as_promised(self, number: int, content: int) -> None:
-        promised = _of(list(self.play.promises.values()), number)
-        kept = [each for each in DOCUMENTS if keeps(promised.schema, each)]
-        broker = self.play.brokers.index(promised.broker)
-        self.play.publish(broker, promised.publisher, _of(kept, content))
+    def publish_as_advertised(self, number: int, content: int) -> None:
+        advertised = _of(list(self.play.advertisements.values()), number)
+        kept = [each for each in DOCUMENTS if keeps(advertised.schema, each)]
+        broker = self.play.brokers.index(advertised.broker)
+        self.play.publish(broker, advertised.publisher, _of(kept, content))
 
     @precondition(lambda self: self.play.known)
     @rule(number=NUMBERS)
@@ -115,4 +115,4 @@ def test_chance_finds_no_fault_under(strategy: Strategy) -> None:
     """Plain chance mixes more evenly than Hypothesis does, and says which strategy it is."""
     for seed in range(max(2, settings().max_examples // 14)):
         play = random_play(Random(f"{strategy}, {seed}"), strategies=[strategy])
-        assert len(play.told) > 1
+        assert len(play.calls) > 1

@@ -54,7 +54,7 @@ class Bug:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         honest = Router.handle
-        self.unsaid: dict[tuple[str, str], set[Pattern | Advertisement]] = {}
+        self.unsent: dict[tuple[str, str], set[Pattern | Advertisement]] = {}
 
         def handle(router: Router, event: Event, *, now: float) -> Effects:
             effects = honest(router, self.event(router, event), now=now)
@@ -65,23 +65,23 @@ class Bug:
     def event(self, router: Router, event: Event) -> Event:
         """What the honest router hears."""
         if isinstance(event, Received) and isinstance(event.message, Change):
-            return Received(event.link, self.heard(router, event.link, event.message))
+            return Received(event.link, self.received(router, event.link, event.message))
         return event
 
     def effects(self, router: Router, _event: Event, effects: Effects) -> Effects:
         """What the network sees."""
         return tuple(
-            Send(effect.link, self.said(router, effect.link, effect.message))
+            Send(effect.link, self.sent_on(router, effect.link, effect.message))
             if isinstance(effect, Send) and isinstance(effect.message, Change)
             else effect
             for effect in effects
         )
 
-    def heard(self, _router: Router, _link: BrokerId, change: Change) -> Change:
+    def received(self, _router: Router, _link: BrokerId, change: Change) -> Change:
         """What the honest router hears of a change."""
         return change
 
-    def said(self, _router: Router, _link: BrokerId, change: Change) -> Change:
+    def sent_on(self, _router: Router, _link: BrokerId, change: Change) -> Change:
         """What its neighbour hears of a change."""
         return change
 
@@ -90,19 +90,19 @@ class Bug:
     ) -> Change:
         """A change without some of its routes, and later without their withdrawal."""
         if change.number == 1:
-            self.unsaid[pair] = set()
-        unsaid = self.unsaid.setdefault(pair, set())
-        unsaid |= {each for each in change.routes if dropped(each)}
-        routes = tuple(each for each in change.routes if each not in unsaid)
-        withdrawn = tuple(each for each in change.withdrawn if each not in unsaid)
-        unsaid -= set(change.withdrawn)
+            self.unsent[pair] = set()
+        unsent = self.unsent.setdefault(pair, set())
+        unsent |= {each for each in change.routes if dropped(each)}
+        routes = tuple(each for each in change.routes if each not in unsent)
+        withdrawn = tuple(each for each in change.withdrawn if each not in unsent)
+        unsent -= set(change.withdrawn)
         return replace(change, routes=routes, withdrawn=withdrawn)
 
 
 class DropsWhatWasCoveredForGood(Bug):
     """What was held back is not forwarded when its cover leaves, as in YAK's deletion."""
 
-    def said(self, router: Router, link: BrokerId, change: Change) -> Change:
+    def sent_on(self, router: Router, link: BrokerId, change: Change) -> Change:
         def freed(pattern: Pattern) -> bool:
             return any(covers(wider=wider, narrower=pattern) for wider in change.withdrawn)
 
@@ -112,10 +112,10 @@ class DropsWhatWasCoveredForGood(Bug):
 class ForgetsAWithdrawal(Bug):
     """A neighbour is not told that a pattern is no longer asked for, nor when it comes again."""
 
-    def said(self, router: Router, link: BrokerId, change: Change) -> Change:
+    def sent_on(self, router: Router, link: BrokerId, change: Change) -> Change:
         if change.number == 1:
-            self.unsaid[router.name, link] = set()
-        stale = self.unsaid.setdefault((router.name, link), set())
+            self.unsent[router.name, link] = set()
+        stale = self.unsent.setdefault((router.name, link), set())
         routes = tuple(each for each in change.routes if each not in stale)
         stale |= set(change.withdrawn)
         return replace(change, routes=routes, withdrawn=())
@@ -159,7 +159,7 @@ class KeepsTheRoutesOfALostLink(Bug):
 class HoldsBackTowardsTheWrongLink(Bug):
     """A neighbour is not told a pattern because one of its own covers it."""
 
-    def said(self, router: Router, link: BrokerId, change: Change) -> Change:
+    def sent_on(self, router: Router, link: BrokerId, change: Change) -> Change:
         theirs = [read(text) for text in router.tables().routes[link]]
 
         def theirs_covers(pattern: Pattern) -> bool:
@@ -171,11 +171,11 @@ class HoldsBackTowardsTheWrongLink(Bug):
 class PaysNoHeedToLateAdvertisements(Bug):
     """An advertisement that is not in the first change of a session is not noticed."""
 
-    def heard(self, router: Router, link: BrokerId, change: Change) -> Change:
+    def received(self, router: Router, link: BrokerId, change: Change) -> Change:
         if change.number == 1:
-            self.unsaid[router.name, link] = set()
+            self.unsent[router.name, link] = set()
             return change
-        late = self.unsaid.setdefault((router.name, link), set())
+        late = self.unsent.setdefault((router.name, link), set())
         late |= set(change.advertisements)
         known = tuple(each for each in change.unadvertised if each not in late)
         late -= set(change.unadvertised)
@@ -185,10 +185,10 @@ class PaysNoHeedToLateAdvertisements(Bug):
 class ForgetsToTakeAnAdvertisementBack(Bug):
     """Neighbours go on asking a publisher who has withdrawn, and are not told when it returns."""
 
-    def said(self, router: Router, link: BrokerId, change: Change) -> Change:
+    def sent_on(self, router: Router, link: BrokerId, change: Change) -> Change:
         if change.number == 1:
-            self.unsaid[router.name, link] = set()
-        stale = self.unsaid.setdefault((router.name, link), set())
+            self.unsent[router.name, link] = set()
+        stale = self.unsent.setdefault((router.name, link), set())
         new = tuple(each for each in change.advertisements if each not in stale)
         stale |= set(change.unadvertised)
         return replace(change, advertisements=new, unadvertised=())
@@ -378,4 +378,4 @@ def test_documents_give_the_liar_away(
 
 def test_without_a_bug_the_same_plays_find_nothing() -> None:
     for plays in range(1, 20):
-        assert random_play(Random(plays)).told
+        assert random_play(Random(plays)).calls

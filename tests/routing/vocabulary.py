@@ -93,7 +93,7 @@ def annotating(
 
 
 @dataclass(frozen=True)
-class Asked:
+class Expression:
     """An expression as a subscriber writes it, and as libxml2 reads it."""
 
     text: str
@@ -112,8 +112,8 @@ class Asked:
         return f"asked({self.text!r})"
 
 
-def _same(text: str) -> Asked:
-    return Asked(text, text)
+def _same(text: str) -> Expression:
+    return Expression(text, text)
 
 
 PLAIN = (
@@ -167,25 +167,25 @@ QUALIFIED = (
     _same("//p:*"),
     _same("/p:a/b"),
     _same("//q:b"),
-    Asked("//*:a", "//*[local-name()='a']"),
-    Asked("//{urn:p}a", "//p:a"),
-    Asked("//other:a", "//other:a", (("other", "urn:p"),)),
-    Asked("//p:a", "//p:a", (("p", "urn:q"),)),
-    Asked("//{urn:p}a[@p:x]", "//p:a[@p:x]"),
+    Expression("//*:a", "//*[local-name()='a']"),
+    Expression("//{urn:p}a", "//p:a"),
+    Expression("//other:a", "//other:a", (("other", "urn:p"),)),
+    Expression("//p:a", "//p:a", (("p", "urn:q"),)),
+    Expression("//{urn:p}a[@p:x]", "//p:a[@p:x]"),
 )
 """One name under two prefixes, and one prefix for two names."""
 
 
 @cache
-def _drawn(seed: int) -> Asked:
-    return Asked(
+def _drawn(seed: int) -> Expression:
+    return Expression(
         drawn_pattern(Random(seed), for_oracle=False), drawn_pattern(Random(seed), for_oracle=True)
     )
 
 
 DRAWN = tuple(map(_drawn, range(60)))
 
-SPOKEN: tuple[Asked, ...] = (
+EXPRESSIONS: tuple[Expression, ...] = (
     *map(_same, dict.fromkeys((*PLAIN, *ALIKE, *MERGEABLE, *VALUED, *CONNECTED, *RESIDUAL))),
     *QUALIFIED,
     *DRAWN,
@@ -221,7 +221,7 @@ SCHEMAS: tuple[Schema, ...] = tuple(
 
 
 @cache
-def promise(number: int) -> Advertisement:
+def advertisement_of(number: int) -> Advertisement:
     """What the schema of that number promises."""
     return Advertisement.of_schema(SCHEMAS[number])
 
@@ -260,12 +260,12 @@ DOCUMENTS: tuple[bytes, ...] = (
 class Theme(NamedTuple):
     """What a network may be about."""
 
-    spoken: tuple[Asked, ...]
+    spoken: tuple[Expression, ...]
     schemas: tuple[int, ...]
     documents: tuple[bytes, ...]
 
 
-def _theme(spoken: Iterable[Asked], *schemas: int) -> Theme:
+def _theme(spoken: Iterable[Expression], *schemas: int) -> Theme:
     """Documents are those that keep to one of the schemas, and a few that keep to none."""
     about = [each for each in DOCUMENTS if any(keeps(number, each) for number in schemas)]
     return Theme(tuple(spoken), schemas, (*about, *DOCUMENTS[-25::5]))
@@ -281,7 +281,7 @@ def _valid(number: int, content: bytes) -> bool:
 @cache
 def keeps(number: int, content: bytes) -> bool:
     """Whether a document keeps to the promise of a schema; what libxml2 finds valid does."""
-    kept = promise(number).includes(Document.parse(content))
+    kept = advertisement_of(number).includes(Document.parse(content))
     assert kept or not _valid(number, content), f"{content!r} is valid and breaks the promise"
     return kept
 
@@ -292,7 +292,7 @@ def _tree(content: bytes) -> etree._ElementTree:
 
 
 @cache
-def satisfied(asked: Asked, content: bytes) -> bool:
+def satisfied(asked: Expression, content: bytes) -> bool:
     """What libxml2 says, as in :func:`tests.oracle.oracle`, each pair once."""
     evaluate = etree.XPath(
         f"boolean(/self::node()[boolean({asked.oracle})])",
@@ -303,7 +303,7 @@ def satisfied(asked: Asked, content: bytes) -> bool:
 
 
 THEMES: dict[str, Theme] = {
-    "everything": Theme(SPOKEN, tuple(range(len(SCHEMAS))), DOCUMENTS),
+    "everything": Theme(EXPRESSIONS, tuple(range(len(SCHEMAS))), DOCUMENTS),
     "plain": _theme(map(_same, PLAIN), 0, 1, 2, 3, 4, 5),
     "alike": _theme(map(_same, ALIKE), 0, 2),
     "mergeable": _theme(map(_same, MERGEABLE), 7, 8),

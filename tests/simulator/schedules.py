@@ -1,4 +1,4 @@
-"""Small schedules, told by hand, for tests of the simulator."""
+"""Small schedules, written by hand, for tests of the simulator."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from twigcast.simulator.schedule import ClientEvent, LinkLost, LinkReturns, Time
 A = b"<a><b/></a>"
 
 
-def asks(broker: str, id: int, xpath: str, at: float = 0.0) -> ClientEvent:
+def subscribes(broker: str, id: int, xpath: str, at: float = 0.0) -> ClientEvent:
     """A client of a broker subscribes."""
     event = Subscribe(SubscriptionId(id), f"client {id}", Pattern.parse(xpath))
     return ClientEvent(at, BrokerId(broker), event)
 
 
-def leaves(broker: str, id: int, at: float) -> ClientEvent:
+def unsubscribes(broker: str, id: int, at: float) -> ClientEvent:
     """A client of a broker subscribes no longer."""
     return ClientEvent(at, BrokerId(broker), Unsubscribe(SubscriptionId(id)))
 
@@ -51,6 +51,6 @@ def schedule(
     then: Iterable[TimedEvent] = (),
     start: float | None = None,
 ) -> Schedule:
-    """A schedule with one scene before it."""
+    """A schedule with one phase before it."""
     network = Topology.of({"links": links}).tree()
     return Schedule(network, stage=(tuple(subscriptions),), then=tuple(then), start=start)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from twigcast.routing.strategy import Strategy, piggyback
 from twigcast.simulator import CostModel, Measured, Results, Simulation
 
@@ -20,7 +20,9 @@ def play(
     engine: str = "streaming",
 ) -> Results:
     """A document of four elements is published at a."""
-    clients = [asks(broker, place, text) for place, (broker, text) in enumerate(subscriptions)]
+    clients = [
+        subscribes(broker, place, text) for place, (broker, text) in enumerate(subscriptions)
+    ]
     told = schedule(LINKS, clients, [publishes("a", "d", content=FOUR)])
     results = Simulation(told, strategy, costs=costs, engine=engine).run()
     assert (results.missed, results.unexpected, results.repeated) == (0, 0, 0)
@@ -93,7 +95,7 @@ def test_each_answer_is_measured_by_itself() -> None:
 
 def test_a_stage_that_is_set_once_serves_several_protocols() -> None:
     then = (publishes("a", "d", content=FOUR),)
-    clients = [asks("b", 1, "//x"), asks("a", 2, "//missing")]
+    clients = [subscribes("b", 1, "//x"), subscribes("a", 2, "//missing")]
     whole = piggyback("lazy", "+sd-sd", on="identity")
     simulation = Simulation(
         schedule(LINKS, clients), whole, costs=SECONDS_PER_CHECK, engine="streaming"

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from lxml import etree
 
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from twigcast.routing.topology.model import Topology
 from twigcast.simulator import Schedule, Simulation, drawn_network
 
@@ -47,7 +47,7 @@ def test_the_middle_of_the_tree_is_at_the_left() -> None:
 
 
 def test_lines_show_documents_and_needless_ones() -> None:
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b")], [publishes("a", "d")])
     lines = [
         line for line in picture(told).iter(f"{SVG}path") if line.find(f"{SVG}title") is not None
     ]

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.oracle import oracle
-from tests.simulator.schedules import asks, publishes
+from tests.simulator.schedules import publishes, subscribes
 from twigcast import Network
 from twigcast.files.schemas import shipped_schema
 from twigcast.routing import Topology
@@ -235,7 +235,9 @@ def test_a_stream_gives_the_answers_of_a_batch(
 @pytest.mark.parametrize("strategy", ["flooding", "covering", "prefix(depth=2)"])
 def test_the_simulator_counts_the_same_documents(workload: Workload, strategy: str) -> None:
     """What Spark agrees with in the tests above, and the simulator are one."""
-    stage = tuple(asks(at, n, xpath) for n, (_, xpath, at) in enumerate(workload.subscriptions))
+    stage = tuple(
+        subscribes(at, n, xpath) for n, (_, xpath, at) in enumerate(workload.subscriptions)
+    )
     then = tuple(
         publishes(origin, name, 10.0 + number, content)
         for number, (name, content, origin) in enumerate(workload.documents)

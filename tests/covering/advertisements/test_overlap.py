@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.covering.path_oracles import PREFIXES, tiny_schemas, universal_documents
 from tests.language.schema_strategies import declarations
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.covering.advertisements.advertisement import Advertisement, overlaps
 from twigcast.covering.advertisements.overlap import REMEMBERED_SETS_MAX
 from twigcast.errors import SchemaError, UsageError
@@ -74,7 +74,7 @@ def test_branches_are_met_at_the_same_element(schema: Schema, branches: list[str
 @THOROUGH
 @given(declarations(), st.lists(subscriptions(), min_size=1, max_size=4), st.integers(0, 999))
 def test_a_pattern_that_a_document_of_the_schema_matches_overlaps(
-    declared: tuple[object, ...], expressions: list[Said], seed: int
+    declared: tuple[object, ...], expressions: list[ExpressionPair], seed: int
 ) -> None:
     schema = Schema(declared)  # type: ignore[arg-type]  # The strategy draws declarations.
     assume(schema.heights)
@@ -94,7 +94,7 @@ def test_a_pattern_that_a_document_of_the_schema_matches_overlaps(
     st.lists(subscriptions(), min_size=1, max_size=4),
 )
 def test_a_pattern_that_an_included_document_matches_overlaps(
-    samples: list[bytes], other: bytes, expressions: list[Said]
+    samples: list[bytes], other: bytes, expressions: list[ExpressionPair]
 ) -> None:
     advertisement = Advertisement.of_documents(map(Document.parse, samples))
     for content in (*samples, other):
@@ -137,7 +137,7 @@ def scoped_documents(draw: st.DrawFn, depth: int = 3, *, is_root: bool = True) -
 
 @given(scoped_documents(), st.lists(subscriptions(), min_size=1, max_size=4))
 def test_namespaces_that_documents_bind_are_all_allowed_for(
-    text: str, expressions: list[Said]
+    text: str, expressions: list[ExpressionPair]
 ) -> None:
     content = text.encode()
     assert SCOPED.departure(Document.parse(content)) is None

@@ -13,7 +13,7 @@ import twigcast
 from tests.covering.drawn import drawn_path, drawn_tree, paths, trees
 from tests.covering.oracle import truly_covers
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.covering import Tally, Verdict, covers, decide
 from twigcast.errors import PatternError, PatternLimitError
 from twigcast.language import Pattern, PatternLimits
@@ -98,7 +98,9 @@ def test_a_covering_without_a_homomorphism_is_found() -> None:
 
 
 @given(subscriptions())
-def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(expression: Said) -> None:
+def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(
+    expression: ExpressionPair,
+) -> None:
     pattern = Pattern.parse(expression.text, NAMESPACES)
     assert covers(wider=pattern, narrower=pattern)
     assert covers(wider=pattern.necessary, narrower=pattern)
@@ -106,7 +108,7 @@ def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(express
 
 @given(subscriptions(), subscriptions())
 def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
-    one: Said, other: Said
+    one: ExpressionPair, other: ExpressionPair
 ) -> None:
     first, second = (Pattern.parse(expression.text, NAMESPACES).text for expression in (one, other))
     limits = PatternLimits(*[1 << 20] * 7)
@@ -118,7 +120,9 @@ def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
 
 
 @given(subscriptions(), subscriptions(), documents())
-def test_covering_never_loses_a_match(wider: Said, narrower: Said, document: bytes) -> None:
+def test_covering_never_loses_a_match(
+    wider: ExpressionPair, narrower: ExpressionPair, document: bytes
+) -> None:
     first, second = (Pattern.parse(expression.text, NAMESPACES) for expression in (wider, narrower))
     if covers(wider=first, narrower=second) and oracle(narrower.oracle, document, NAMESPACES):
         assert oracle(wider.oracle, document, NAMESPACES)

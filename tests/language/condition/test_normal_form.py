@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.language.canonical import parsed, reads_back
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 
 SAME = [
     # Abbreviations and idle steps.
@@ -148,7 +148,9 @@ def test_two_meanings_are_two_patterns(one: str, other: str) -> None:
 
 
 @given(subscriptions(), subscriptions(), documents())
-def test_patterns_that_are_one_match_the_same(one: Said, other: Said, content: bytes) -> None:
+def test_patterns_that_are_one_match_the_same(
+    one: ExpressionPair, other: ExpressionPair, content: bytes
+) -> None:
     if parsed(one.text) is parsed(other.text):
         assert oracle(one.oracle, content, NAMESPACES) == oracle(other.oracle, content, NAMESPACES)
     joined = [parsed(f"true() and ({a}) and ({b})") for a, b in
@@ -158,14 +160,16 @@ def test_patterns_that_are_one_match_the_same(one: Said, other: Said, content: b
 
 
 @given(subscriptions())
-def test_parentheses_around_the_whole_change_nothing(expression: Said) -> None:
+def test_parentheses_around_the_whole_change_nothing(expression: ExpressionPair) -> None:
     pattern = parsed(expression.text)
     assert parsed(f"({expression.text})") is pattern
     assert parsed(f"(({expression.text}))") is pattern
 
 
 @given(st.lists(subscriptions(exact=True), min_size=2, max_size=5), st.randoms())
-def test_the_order_of_alternatives_does_not_matter(expression: list[Said], rng: object) -> None:
+def test_the_order_of_alternatives_does_not_matter(
+    expression: list[ExpressionPair], rng: object
+) -> None:
     texts = [f"boolean({one.text})" for one in expression]
     for operator in (" or ", " and "):
         pattern = parsed("true() = true() and (" + operator.join(texts) + ")")

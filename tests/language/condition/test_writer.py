@@ -13,7 +13,7 @@ from lxml import etree
 from tests.expressions import PREFIXES, expression
 from tests.language.canonical import parsed, reads_back
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, subscriptions
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
 from twigcast.language.pattern import CANONICAL_LIMITS
@@ -112,6 +112,6 @@ def test_a_necessary_pattern_reads_back_as_well(xpath: str) -> None:
 
 @THOROUGH
 @given(subscriptions())
-def test_canonical_text_parses_to_the_same_pattern(expression: Said) -> None:
+def test_canonical_text_parses_to_the_same_pattern(expression: ExpressionPair) -> None:
     pattern = Pattern.parse(expression.text, NAMESPACES)
     assert Pattern.parse(pattern.text) is pattern

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, subscriptions
 from twigcast.errors import PatternError
 from twigcast.language.pattern import (
     CANONICAL_LIMITS,
@@ -67,7 +67,7 @@ def test_plain_paths_are_taken(text: str) -> None:
 
 @THOROUGH
 @given(subscriptions())
-def test_on_the_whole_of_xpath_it_declines_or_agrees(expression: Said) -> None:
+def test_on_the_whole_of_xpath_it_declines_or_agrees(expression: ExpressionPair) -> None:
     found = fast_meaning(expression.text, PATTERN_LIMITS)
     assert found is None or found is full_meaning(expression.text, NAMESPACES, PATTERN_LIMITS)
 

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from tests.expressions import PREFIXES, expression
 from tests.language.canonical import parsed, reads_back
 from tests.oracle import oracle
-from tests.strategies import THOROUGH, Said, subscriptions
+from tests.strategies import THOROUGH, ExpressionPair, subscriptions
 from twigcast.errors import PatternError
 from twigcast.language import Pattern
 
 
 @given(subscriptions(exact=True))
-def test_the_exact_fragment_is_exact_but_for_names_with_prefixes(expression: Said) -> None:
+def test_the_exact_fragment_is_exact_but_for_names_with_prefixes(
+    expression: ExpressionPair,
+) -> None:
     assume(
         not any(operator in expression.text for operator in ("name()", "namespace-uri()", "self::"))
     )

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from tests.engines import NATIVE
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
 from twigcast.language.condition.model import (
@@ -100,7 +100,7 @@ def test_answers_are_the_oracles_however_little_is_remembered(
     engine = NativeEngine(remembered_bytes_max=remembered)
     ids = data.draw(st.lists(IDS, min_size=1, max_size=6, unique=True))
     pool = {one: data.draw(subscriptions()) for one in ids}
-    held: dict[int, Said] = {}
+    held: dict[int, ExpressionPair] = {}
     contents = data.draw(st.lists(documents(), min_size=1, max_size=2))
     for content in data.draw(st.lists(st.sampled_from(contents), min_size=1, max_size=4)):
         for one in data.draw(st.sets(st.sampled_from(ids))):
@@ -250,7 +250,7 @@ def test_what_is_too_costly_stays_undecided_beside_what_the_kernel_decides() -> 
 @BRIEF
 @given(st.lists(subscriptions(), min_size=2, max_size=6), documents(), documents(), st.data())
 def test_prepared_groups_answer_rightly_while_subscriptions_come_and_go(
-    said: list[Said], first: bytes, second: bytes, data: st.DataObject
+    said: list[ExpressionPair], first: bytes, second: bytes, data: st.DataObject
 ) -> None:
     matcher, other = Matcher(engine="native"), Matcher(engine="native")
     for number, one in enumerate(said):
@@ -290,7 +290,7 @@ def test_groups_may_name_ids_that_are_not_there_and_be_empty() -> None:
 
 @given(st.lists(subscriptions(), min_size=2, max_size=6), documents(), st.data())
 def test_a_stored_matcher_goes_on_where_the_first_was(
-    said: list[Said], content: bytes, data: st.DataObject
+    said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     ids = data.draw(st.lists(IDS, min_size=len(said), max_size=len(said), unique=True))
     some = data.draw(st.integers(0, len(said)))
@@ -386,7 +386,7 @@ def renumbered(condition: Condition) -> Condition:
 
 
 @given(st.lists(subscriptions(exact=True), min_size=1, max_size=4))
-def test_the_kernel_tells_the_very_patterns_that_it_was_given(said: list[Said]) -> None:
+def test_the_kernel_tells_the_very_patterns_that_it_was_given(said: list[ExpressionPair]) -> None:
     engine = NativeEngine()
     for number, one in enumerate(said):
         engine.add(number, Pattern.parse(one.text, NAMESPACES))

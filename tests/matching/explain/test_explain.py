@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.errors import DocumentError, PatternError
 from twigcast.language.pattern import Pattern
 from twigcast.matching import explain
@@ -25,7 +25,9 @@ ORDERS = b"""<orders>
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_the_verdict_is_the_oracles_and_every_miss_has_a_reason(said: Said, content: bytes) -> None:
+def test_the_verdict_is_the_oracles_and_every_miss_has_a_reason(
+    said: ExpressionPair, content: bytes
+) -> None:
     explanation = explain(said.text, content, NAMESPACES)
     assert explanation.matches == oracle(said.oracle, content, NAMESPACES)
     if not explanation.matches:

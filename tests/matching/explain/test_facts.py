@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 
 from tests.matching.explain.facts import check_facts
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language import Document
 from twigcast.matching import Explanation, explain
 
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_libxml2_finds_again_what_an_explanation_says(said: Said, content: bytes) -> None:
+def test_libxml2_finds_again_what_an_explanation_says(said: ExpressionPair, content: bytes) -> None:
     document = Document.parse(content)
     check_facts(explain(said.text, document, NAMESPACES), document, NAMESPACES)
 

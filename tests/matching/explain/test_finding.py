@@ -11,7 +11,7 @@ from lxml import etree
 
 from tests.engines import EVERY_ENGINE
 from tests.oracle import oracle_tree
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.errors import DocumentError
 from twigcast.language import Document, Pattern
 from twigcast.language.condition.writer import Libxml2Writer
@@ -166,7 +166,9 @@ def _shape(node: Any) -> tuple[int | None, str]:  # noqa: ANN401
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(subscriptions(), documents())
-def test_nodes_and_values_are_those_of_the_oracle(engine: str, said: Said, content: bytes) -> None:
+def test_nodes_and_values_are_those_of_the_oracle(
+    engine: str, said: ExpressionPair, content: bytes
+) -> None:
     matcher = Matcher({"it": (said.text, NAMESPACES)}, engine=engine)
     findings = matcher.find(content)
     decision = matcher.decide(content)
@@ -176,7 +178,7 @@ def test_nodes_and_values_are_those_of_the_oracle(engine: str, said: Said, conte
         _check_against_oracle(found, said, content)
 
 
-def _check_against_oracle(found: Finding, said: Said, content: bytes) -> None:
+def _check_against_oracle(found: Finding, said: ExpressionPair, content: bytes) -> None:
     if found.kind == "nodes" and said.oracle.startswith("/"):
         expected = _by_oracle(said.oracle, content)
         nodes = [node for node in found.nodes if node.path != "/"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.errors import PatternError, UsageError
 from twigcast.language import Pattern
 from twigcast.matching import Matcher, stored
@@ -33,7 +33,7 @@ _any_id = st.one_of(
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(st.dictionaries(_any_id, subscriptions(), min_size=1, max_size=6), documents(), st.data())
 def test_answers_are_those_of_positions_under_the_callers_ids(
-    engine: str, said: dict[int | str, Said], content: bytes, data: st.DataObject
+    engine: str, said: dict[int | str, ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     plain, named = Matcher(engine=engine), Matcher(engine=engine)
     ids = list(said)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import assume, given
 
 from tests.engines import NATIVE
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.language.condition.model import Kind, Label
 from twigcast.matching import Matcher
@@ -239,7 +239,9 @@ def test_a_document_that_nobody_holds_is_not_held_by_its_sizes() -> None:
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_no_document_costs_more_than_the_largest_of_its_scale(said: Said, content: bytes) -> None:
+def test_no_document_costs_more_than_the_largest_of_its_scale(
+    said: ExpressionPair, content: bytes
+) -> None:
     document = Document.parse(content)
     expression = expression_of(Pattern.parse(said.text, NAMESPACES))
     assume(scale(document) < math.inf)

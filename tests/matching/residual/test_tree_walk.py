@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language.document.parse import Document
 from twigcast.language.pattern import Pattern
 from twigcast.matching.residual.tree_walk import holds
@@ -13,7 +13,9 @@ from twigcast.matching.residual.tree_walk import holds
 
 @THOROUGH
 @given(subscriptions(exact=True), documents())
-def test_exact_patterns_can_be_decided_by_walking(expression: Said, content: bytes) -> None:
+def test_exact_patterns_can_be_decided_by_walking(
+    expression: ExpressionPair, content: bytes
+) -> None:
     pattern = Pattern.parse(expression.text, NAMESPACES)
     assume(pattern.exact)
     assert holds(pattern.condition, Document.parse(content)) == oracle(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml.etree import _Element
 
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.matching.residual.string_values import string_value
 from twigcast.matching.streaming import run as reading
@@ -39,7 +39,7 @@ def matches(engine: StreamingEngine, content: bytes) -> tuple[int, ...]:
     st.data(),
 )
 def test_answers_are_the_oracles_between_adds_and_removes_at_every_bound(
-    bound: int, said: list[Said], contents: list[bytes], data: st.DataObject
+    bound: int, said: list[ExpressionPair], contents: list[bytes], data: st.DataObject
 ) -> None:
     engine = StreamingEngine(remembered_max=bound)
     held: set[int] = set()
@@ -61,7 +61,9 @@ def test_answers_are_the_oracles_between_adds_and_removes_at_every_bound(
 
 @THOROUGH
 @given(st.lists(subscriptions(), min_size=1, max_size=8), st.data())
-def test_removing_leaves_what_was_never_there(said: list[Said], data: st.DataObject) -> None:
+def test_removing_leaves_what_was_never_there(
+    said: list[ExpressionPair], data: st.DataObject
+) -> None:
     patterns = [Pattern.parse(one.text, NAMESPACES) for one in said]
     kept = data.draw(st.sets(st.sampled_from(range(len(said)))))
     engine, fresh = StreamingEngine(), StreamingEngine()

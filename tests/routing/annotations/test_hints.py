@@ -14,7 +14,7 @@ from tests.covering.oracle import truly_covers
 from tests.matching.test_following import cut_off, tags
 from tests.oracle import oracle_tree
 from tests.routing.annotated import EAGER_TO_ASK, contents, matches, parsed, pattern_sets, table_of
-from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions, thickets
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, subscriptions, thickets
 from twigcast.covering import Bound
 from twigcast.errors import ProtocolError
 from twigcast.language import Pattern
@@ -42,7 +42,7 @@ def written(rows: frozenset[Row]) -> set[str]:
     return {row_pattern(row).text.removeprefix("//") for row in rows}
 
 
-def read(sent: Said) -> Pattern:
+def read(sent: ExpressionPair) -> Pattern:
     return Pattern.parse(sent.text, NAMESPACES)
 
 

@@ -21,11 +21,14 @@ from twigcast.routing.forwarding.advertisement_table import (
 
 EAST, NORTH, WEST = LINKS = (BrokerId("east"), BrokerId("north"), BrokerId("west"))
 _PATHS = ("/a", "/a/b", "/a(b)+", "/a/*", "/a/b/c", "/c", "/c/@x", "/*")
-PROMISES = [Advertisement.of_expressions([path]) for path in _PATHS]
-PROMISES += [Advertisement.of_expressions(["/a/b", "/c"]), Advertisement.of_expressions(["/*/b"])]
+ADVERTISEMENTS = [Advertisement.of_expressions([path]) for path in _PATHS]
+ADVERTISEMENTS += [
+    Advertisement.of_expressions(["/a/b", "/c"]),
+    Advertisement.of_expressions(["/*/b"]),
+]
 
 
-def promise(*expressions: str) -> Advertisement:
+def advertisement(*expressions: str) -> Advertisement:
     return Advertisement.of_expressions(expressions)
 
 
@@ -40,12 +43,12 @@ def table_with(*links: LinkId) -> AdvertisementTable:
     return table
 
 
-def uncovered(promises: Iterable[Advertisement]) -> list[str]:
+def uncovered(advertisements: Iterable[Advertisement]) -> list[str]:
     """By definition: classes that nothing outside covers, each by its least text.
 
     Reachability is worked out for all pairs at once, by squaring until nothing is added.
     """
-    by_text = {one.text: one for one in promises}
+    by_text = {one.text: one for one in advertisements}
     arrows = {
         (wide, narrow)
         for wide in by_text
@@ -67,15 +70,15 @@ def uncovered(promises: Iterable[Advertisement]) -> list[str]:
 
 _SOURCES = st.sampled_from([None, *LINKS])
 _STEPS = st.one_of(
-    st.tuples(st.just("put"), st.sampled_from(PROMISES), _SOURCES),
-    st.tuples(st.just("take"), st.sampled_from(PROMISES), _SOURCES),
+    st.tuples(st.just("put"), st.sampled_from(ADVERTISEMENTS), _SOURCES),
+    st.tuples(st.just("take"), st.sampled_from(ADVERTISEMENTS), _SOURCES),
     st.tuples(st.just("remove"), st.none(), st.sampled_from(LINKS)),
     st.tuples(st.just("add"), st.none(), st.sampled_from(LINKS)),
     st.tuples(st.just("changes"), st.none(), st.none()),
 )
 
 
-class Told:
+class ModelledTable:
     """A table with a model beside it, and what neighbours believe after all changes."""
 
     def __init__(self) -> None:
@@ -98,9 +101,9 @@ class Told:
             self.table.add_link(source)
             self.believed[source] = []
         elif verb == "changes":
-            self.tell()
+            self.flush()
 
-    def tell(self) -> None:
+    def flush(self) -> None:
         changes = self.table.changes()
         assert list(changes) == sorted(changes)
         for link, (added, removed) in changes.items():
@@ -120,83 +123,87 @@ class Told:
 def test_after_any_history_what_is_passed_on_is_as_defined(
     steps: list[tuple[str, Advertisement | None, LinkId | None]],
 ) -> None:
-    told = Told()
+    modelled = ModelledTable()
     for step in steps:
-        told.step(*step)
-    told.tell()
-    for link in told.believed:
-        assert told.believed[link] == uncovered(told.elsewhere(link))
-        assert texts(told.table.forwarded(link)) == told.believed[link]
+        modelled.step(*step)
+    modelled.flush()
+    for link in modelled.believed:
+        assert modelled.believed[link] == uncovered(modelled.elsewhere(link))
+        assert texts(modelled.table.forwarded(link)) == modelled.believed[link]
     for source in (None, *LINKS):
-        of_source = sorted(one.text for one, by in told.held if by == source)
-        assert texts(told.table.from_link(source)) == of_source
-    assert len(told.table) == len({one for one, _ in told.held})
-    assert not told.table.changes()
+        of_source = sorted(one.text for one, by in modelled.held if by == source)
+        assert texts(modelled.table.from_link(source)) == of_source
+    assert len(modelled.table) == len({one for one, _ in modelled.held})
+    assert not modelled.table.changes()
 
 
 @given(st.lists(_STEPS, max_size=30))
 def test_any_history_ends_like_a_fresh_table(
     steps: list[tuple[str, Advertisement | None, LinkId | None]],
 ) -> None:
-    told = Told()
+    modelled = ModelledTable()
     for step in steps:
-        told.step(*step)
-    fresh = table_with(*told.believed)
-    for one, source in sorted(told.held, key=lambda held: (held[0].text, held[1] or "")):
+        modelled.step(*step)
+    fresh = table_with(*modelled.believed)
+    for one, source in sorted(modelled.held, key=lambda held: (held[0].text, held[1] or "")):
         fresh.add(one, source)
-    for link in told.believed:
-        assert told.table.forwarded(link) == fresh.forwarded(link)
+    for link in modelled.believed:
+        assert modelled.table.forwarded(link) == fresh.forwarded(link)
 
 
 def test_a_covered_advertisement_is_held_back_until_its_cover_leaves() -> None:
     table = table_with(EAST)
-    table.add(promise("/a/b"), None)
-    assert table.changes() == {EAST: AdvertisementDifference(added=(promise("/a/b"),))}
-    table.add(promise("/a(b)+"), WEST)
+    table.add(advertisement("/a/b"), None)
+    assert table.changes() == {EAST: AdvertisementDifference(added=(advertisement("/a/b"),))}
+    table.add(advertisement("/a(b)+"), WEST)
     assert table.changes() == {
-        EAST: AdvertisementDifference(added=(promise("/a(b)+"),), removed=(promise("/a/b"),))
+        EAST: AdvertisementDifference(
+            added=(advertisement("/a(b)+"),), removed=(advertisement("/a/b"),)
+        )
     }
-    table.remove(promise("/a(b)+"), WEST)
+    table.remove(advertisement("/a(b)+"), WEST)
     assert table.changes() == {
-        EAST: AdvertisementDifference(added=(promise("/a/b"),), removed=(promise("/a(b)+"),))
+        EAST: AdvertisementDifference(
+            added=(advertisement("/a/b"),), removed=(advertisement("/a(b)+"),)
+        )
     }
 
 
 def test_nothing_goes_back_to_where_it_came_from() -> None:
     table = table_with(EAST, WEST)
-    table.add(promise("/a"), WEST)
+    table.add(advertisement("/a"), WEST)
     assert table.forwarded(WEST) == ()
-    assert table.forwarded(EAST) == (promise("/a"),)
+    assert table.forwarded(EAST) == (advertisement("/a"),)
 
 
 def test_what_two_sources_said_stays_until_both_have_taken_it_back() -> None:
     table = table_with(EAST)
-    table.add(promise("/a"), None)
-    table.add(promise("/a"), WEST)
-    table.remove(promise("/a"), None)
-    assert table.forwarded(EAST) == (promise("/a"),)
-    table.remove(promise("/a"), WEST)
+    table.add(advertisement("/a"), None)
+    table.add(advertisement("/a"), WEST)
+    table.remove(advertisement("/a"), None)
+    assert table.forwarded(EAST) == (advertisement("/a"),)
+    table.remove(advertisement("/a"), WEST)
     assert table.forwarded(EAST) == ()
-    assert promise("/a") not in table
+    assert advertisement("/a") not in table
 
 
 def test_a_lost_link_takes_its_advertisements_along_and_begins_anew() -> None:
     table = table_with(EAST, WEST)
-    table.add(promise("/a"), WEST)
-    table.add(promise("/c"), None)
+    table.add(advertisement("/a"), WEST)
+    table.add(advertisement("/c"), None)
     table.changes()
     table.remove_link(WEST)
-    assert table.changes() == {EAST: AdvertisementDifference(removed=(promise("/a"),))}
+    assert table.changes() == {EAST: AdvertisementDifference(removed=(advertisement("/a"),))}
     table.add_link(WEST)
-    assert table.changes() == {WEST: AdvertisementDifference(added=(promise("/c"),))}
+    assert table.changes() == {WEST: AdvertisementDifference(added=(advertisement("/c"),))}
 
 
 def test_to_take_back_what_was_never_said_changes_nothing() -> None:
     table = table_with(EAST)
-    table.add(promise("/a"), None)
+    table.add(advertisement("/a"), None)
     table.changes()
-    table.remove(promise("/a"), WEST)
-    table.remove(promise("/b"), None)
+    table.remove(advertisement("/a"), WEST)
+    table.remove(advertisement("/b"), None)
     assert table.changes() == {}
     assert len(table) == 1
 
@@ -205,7 +212,7 @@ def test_a_circle_is_one_class_and_its_least_text_stands_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # All have the same elements, so that each pair is asked about.
-    one, two, three, below = (promise(f"/a/@x{number}") for number in range(4))
+    one, two, three, below = (advertisement(f"/a/@x{number}") for number in range(4))
     arrows = {(one, two), (two, three), (three, one), (three, below)}
     monkeypatch.setattr(
         advertisement_table,
@@ -224,7 +231,9 @@ def test_a_circle_is_one_class_and_its_least_text_stands_for_it(
 def test_the_least_text_stands_for_a_class_even_if_more_cover_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    least, *others = sorted((promise(f"/a/@x{n}") for n in range(3)), key=lambda one: one.text)
+    least, *others = sorted(
+        (advertisement(f"/a/@x{n}") for n in range(3)), key=lambda one: one.text
+    )
     arrows = {(other, least) for other in others} | {(least, other) for other in others}
     monkeypatch.setattr(
         advertisement_table,
@@ -240,21 +249,21 @@ def test_the_least_text_stands_for_a_class_even_if_more_cover_it(
 def test_one_that_left_and_came_back_is_there_to_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advertisement_table, "FORMER_ADVERTISEMENTS_MAX", 1)
     table = table_with(EAST)
-    table.add(promise("/a"), None)
-    table.remove(promise("/a"), None)
-    table.add(promise("/a"), None)
-    assert (len(table), promise("/a") in table) == (1, True)
+    table.add(advertisement("/a"), None)
+    table.remove(advertisement("/a"), None)
+    table.add(advertisement("/a"), None)
+    assert (len(table), advertisement("/a") in table) == (1, True)
     for other in ("/b", "/c"):
-        table.add(promise(other), None)
-        table.remove(promise(other), None)
-    assert table.forwarded(EAST) == (promise("/a"),)
+        table.add(advertisement(other), None)
+        table.remove(advertisement(other), None)
+    assert table.forwarded(EAST) == (advertisement("/a"),)
 
 
 def test_those_that_left_are_remembered_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advertisement_table, "FORMER_ADVERTISEMENTS_MAX", 3)
     table = table_with(EAST)
     for number in range(10):
-        one = promise(f"/a{number}")
+        one = advertisement(f"/a{number}")
         table.add(one, None)
         table.remove(one, None)
     assert (len(table), table.remembered) == (0, 3)
@@ -273,7 +282,7 @@ def test_a_pair_is_compared_once_though_a_link_comes_and_goes(
     monkeypatch.setattr(advertisement_table, "advertisement_covers", covers)
     table = table_with(EAST, WEST)
     for _ in range(3):
-        for one in PROMISES:
+        for one in ADVERTISEMENTS:
             table.add(one, WEST)
         table.changes()
         table.remove_link(WEST)
@@ -316,9 +325,9 @@ def test_a_new_advertisement_is_compared_with_so_many_and_no_more(
     monkeypatch.setattr(advertisement_table, "COMPARED_EDGES_MAX", 10)
     table = table_with(EAST)
     for expression in ("/a/b/@x", "/a/b/@y", "/a/b/@z", "/a/b"):
-        table.add(promise(expression), NORTH)
+        table.add(advertisement(expression), NORTH)
     # Four edges a pair: the last is compared with two of the three that cover it.
     assert len(table.forwarded(EAST)) == 3
     monkeypatch.setattr(advertisement_table, "COMPARED_EDGES_MAX", 2)
-    table.add(promise("/a"), NORTH)
+    table.add(advertisement("/a"), NORTH)
     assert len(table.forwarded(EAST)) == 4

@@ -57,7 +57,7 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
         super().__init__()
         self.came: set[tuple[Pattern, LinkId | None]] = set()
         self.links: set[LinkId] = set()
-        self.told: dict[LinkId, set[Pattern]] = {}
+        self.sent: dict[LinkId, set[Pattern]] = {}
 
     @initialize(
         depth=st.one_of(st.none(), st.integers(1, 3)), links=st.sets(st.sampled_from(LINKS))
@@ -91,25 +91,25 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
         if link in self.links:
             self.routes.remove_link(link)
             self.links.discard(link)
-            del self.told[link]
+            del self.sent[link]
             self.came = {(pattern, source) for pattern, source in self.came if source != link}
         else:
             self.routes.add_link(link)
             self.links.add(link)
-            self.told[link] = set()
+            self.sent[link] = set()
 
     @rule()
-    def tell(self) -> None:
+    def flush(self) -> None:
         """The far brokers are told what has changed, and nothing that has not."""
         changes = self.routes.changes()
         assert list(changes) == sorted(changes)
         for link, (added, removed) in changes.items():
             assert added or removed
-            assert self.told[link].isdisjoint(added)
-            assert self.told[link].issuperset(removed)
-            self.told[link] = (self.told[link] | set(added)) - set(removed)
+            assert self.sent[link].isdisjoint(added)
+            assert self.sent[link].issuperset(removed)
+            self.sent[link] = (self.sent[link] | set(added)) - set(removed)
         for link in self.links:
-            assert self.told[link] == naive(self.came, link, self.depth)
+            assert self.sent[link] == naive(self.came, link, self.depth)
         assert self.routes.changes() == {}
 
     @invariant()
@@ -120,11 +120,11 @@ class PrefixRoutesMachine(RuleBasedStateMachine):
             assert set(forwarded) == naive(self.came, link, self.depth)
 
     def teardown(self) -> None:
-        self.tell()
+        self.flush()
         for pattern, source in sorted(self.came, key=lambda each: each[0].text):
             self.remove(pattern, source)
-        self.tell()
-        assert not any(self.told.values())
+        self.flush()
+        assert not any(self.sent.values())
 
 
 TestPrefixRoutes = PrefixRoutesMachine.TestCase

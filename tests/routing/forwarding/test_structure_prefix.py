@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from tests.oracle import oracle
 from tests.routing.forwarding.structure_oracle import is_structure_prefix
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
+from tests.strategies import (
+    NAMESPACES,
+    THOROUGH,
+    ExpressionPair,
+    documents,
+    subscriptions,
+    tangles,
+    thickets,
+)
 from twigcast.covering.paths.linear import linear_path
 from twigcast.language import Pattern
 from twigcast.language.condition.model import Kind
@@ -36,7 +44,7 @@ def begins(shorter: str, longer: str) -> bool:
     return is_structure_prefix(shorter=Pattern.parse(shorter), longer=Pattern.parse(longer))
 
 
-def check_some_prefix_matches(said: Said, document: bytes, depth: int | None) -> None:
+def check_some_prefix_matches(said: ExpressionPair, document: bytes, depth: int | None) -> None:
     if not oracle(said.oracle, document, NAMESPACES):
         event("the document does not match")
         return
@@ -49,7 +57,7 @@ def check_some_prefix_matches(said: Said, document: bytes, depth: int | None) ->
 @THOROUGH
 @given(subscriptions(), documents(), depths)
 def test_a_document_that_matches_has_the_structure(
-    said: Said, document: bytes, depth: int | None
+    said: ExpressionPair, document: bytes, depth: int | None
 ) -> None:
     check_some_prefix_matches(said, document, depth)
 
@@ -57,14 +65,14 @@ def test_a_document_that_matches_has_the_structure(
 @THOROUGH
 @given(tangles(), thickets(), depths)
 def test_a_document_that_matches_a_twig_has_its_structure(
-    said: Said, document: bytes, depth: int | None
+    said: ExpressionPair, document: bytes, depth: int | None
 ) -> None:
     check_some_prefix_matches(said, document, depth)
 
 
 @given(subscriptions(), depths)
 def test_a_structure_is_bare_paths_of_elements_and_its_own_structure(
-    said: Said, depth: int | None
+    said: ExpressionPair, depth: int | None
 ) -> None:
     prefixes = structure_prefixes(Pattern.parse(said.text, NAMESPACES), depth)
     assert list(prefixes) == sorted(set(prefixes), key=lambda prefix: prefix.text)
@@ -79,7 +87,7 @@ def test_a_structure_is_bare_paths_of_elements_and_its_own_structure(
 
 @given(subscriptions(), depths)
 def test_no_path_of_a_structure_begins_another_and_together_they_begin_the_pattern(
-    said: Said, depth: int | None
+    said: ExpressionPair, depth: int | None
 ) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     prefixes = structure_prefixes(pattern, depth)
@@ -92,7 +100,7 @@ def test_no_path_of_a_structure_begins_another_and_together_they_begin_the_patte
 
 @given(subscriptions(), depths, depths)
 def test_a_shallower_structure_can_be_taken_from_a_deeper_one(
-    said: Said, one: int | None, other: int | None
+    said: ExpressionPair, one: int | None, other: int | None
 ) -> None:
     shallow, deep = sorted((one, other), key=lambda depth: depth or 99)
     pattern = Pattern.parse(said.text, NAMESPACES)

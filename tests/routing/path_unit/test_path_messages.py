@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE
 from tests.oracle import oracle, oracle_tree
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions, tangles, thickets
+from tests.strategies import (
+    NAMESPACES,
+    THOROUGH,
+    ExpressionPair,
+    documents,
+    subscriptions,
+    tangles,
+    thickets,
+)
 from twigcast import DocumentError, Pattern, UsageError, covers
 from twigcast.language import Document, DocumentLimits
 from twigcast.matching import Matcher
@@ -225,12 +233,12 @@ def test_the_parts_of_a_pattern(pattern: str, parts: list[str]) -> None:
 
 @THOROUGH
 @given(_ANY_PATTERN, _ANY_DOCUMENT, st.data())
-@example(Said("//a[. = 'x']", "//a[. = 'x']"), b"<a><b>x</b><c/></a>", None)
-@example(Said("//a[not(b)]/c", ""), b"<a><b/><c/></a>", None)
-@example(Said("//a[contains(b, 'x')]", ""), b"<a><b>y</b><b>x</b></a>", None)
-@example(Said("//a[text() = 'x']/b", ""), b"<a><b/>x<c/></a>", None)
+@example(ExpressionPair("//a[. = 'x']", "//a[. = 'x']"), b"<a><b>x</b><c/></a>", None)
+@example(ExpressionPair("//a[not(b)]/c", ""), b"<a><b/><c/></a>", None)
+@example(ExpressionPair("//a[contains(b, 'x')]", ""), b"<a><b>y</b><b>x</b></a>", None)
+@example(ExpressionPair("//a[text() = 'x']/b", ""), b"<a><b/>x<c/></a>", None)
 def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
-    said: Said, content: bytes, data: st.DataObject | None
+    said: ExpressionPair, content: bytes, data: st.DataObject | None
 ) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     kept = matching(linear_parts(pattern), content)
@@ -243,7 +251,7 @@ def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
 
 @given(_ANY_PATTERN, _ANY_DOCUMENT)
 def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
-    said: Said, content: bytes
+    said: ExpressionPair, content: bytes
 ) -> None:
     paths = path_documents(content)
     for part in linear_parts(Pattern.parse(said.text, NAMESPACES)):
@@ -253,7 +261,7 @@ def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
 
 @given(tangles(), tangles(), _ANY_DOCUMENT)
 def test_paths_wanted_for_a_part_travel_for_one_that_covers_it(
-    one: Said, other: Said, content: bytes
+    one: ExpressionPair, other: ExpressionPair, content: bytes
 ) -> None:
     parts = [*linear_parts(Pattern.parse(one.text)), *linear_parts(Pattern.parse(other.text))]
     for wider in parts:
@@ -274,7 +282,7 @@ def decided(
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @given(st.lists(_ANY_PATTERN, min_size=1, max_size=3), _ANY_DOCUMENT, st.data())
 def test_each_link_gets_the_paths_that_match_its_routes(
-    engine: str, saids: list[Said], content: bytes, data: st.DataObject
+    engine: str, saids: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     kept = sorted(some_paths(data, content))
     matcher, links = Matcher(engine=engine), dict[str, list[int]]()

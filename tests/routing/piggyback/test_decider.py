@@ -151,7 +151,7 @@ def test_what_is_known_to_match_goes_on_unread_and_only_once(protocol: str, engi
 def test_patterns_that_are_decided_need_no_checks() -> None:
     """East is done, and so are //c and //z: //b alone is compared, with three elements."""
     made = five("lazy", "+s-s")
-    told = made.told(
+    told = made.annotations(
         matched=made.matched("//a", "//c").matched,
         unmatched=made.unmatched("//z", is_complete=False).unmatched,
     )
@@ -163,7 +163,7 @@ def test_patterns_that_are_decided_need_no_checks() -> None:
 def test_positions_end_the_checks_of_routes_and_of_subscriptions() -> None:
     """No //b/x and no //b/x/y ends behind the first end tag; by then two elements have begun."""
     made = broker("lazy", "+d", own={1: "//b/x/y"}, east=("//b/x/z",))
-    told = made.told(last=((made.row("//b/x"), 1),))
+    told = made.annotations(last=((made.row("//b/x"), 1),))
     (answer,) = made.answers(made.arrives(b"<r><a/><b/><b/><b/></r>", told))
     assert answer.checks == 2 + 2
     (answer,) = made.answers(made.arrives(b"<r><a/><b/><b/><b/></r>", name="q"))
@@ -296,7 +296,7 @@ BAD: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("audit", [0.0, 1.0], ids=["", "audited"])
 def test_what_cannot_be_meant_is_ignored_and_counted(fault: str, engine: str, audit: float) -> None:
     made = five("lazy", "+s-s", engine=engine, audit=audit)
-    (answer,) = made.answers(made.arrives(FIVE, made.told(**BAD[fault])))
+    (answer,) = made.answers(made.arrives(FIVE, made.annotations(**BAD[fault])))
     assert answer.ignored
     assert answer.lie is None
     assert (sent(made), delivered(made)) == ([EAST, WEST], [ONE])
@@ -318,7 +318,7 @@ def test_annotations_of_a_flooded_document_are_ignored_and_counted() -> None:
 @pytest.mark.parametrize("protocol", ["eager", "lazy", "adaptive"])
 def test_ignored_annotations_are_counted_once_however_many_answers_there_are(protocol: str) -> None:
     made = five(protocol, "+s")
-    made.answers(made.arrives(FIVE, made.told(number=9)))
+    made.answers(made.arrives(FIVE, made.annotations(number=9)))
     assert made.router.statistics().annotations_ignored == 1
 
 
@@ -328,12 +328,12 @@ def test_annotations_count_for_the_change_that_was_said_last_when_they_come(engi
     old = made.unmatched("//b")
     early = made.arrives(b"<r><a/></r>", old, name="early")
     made.router.handle(Subscribe(SubscriptionId(3), "s3", made.routes[0]), now=1.0)
-    made.says()  # Nothing new: //a was said before.
+    made.flush()  # Nothing new: //a was said before.
     same = made.arrives(b"<r><a/></r>", old, name="same")
     (new,) = (each for each in broker("lazy", "-s", own={1: "//new"}).routes)
     made.router.handle(Subscribe(SubscriptionId(4), "s4", new), now=1.0)
     unsaid = made.arrives(b"<r><a/></r>", old, name="unsaid")
-    made.says()
+    made.flush()
     late = made.arrives(b"<r><a/></r>", old, name="late")
     answers = [made.answers(each)[-1] for each in (early, same, unsaid, late)]
     assert [bool(each.ignored) for each in answers] == [False, False, False, True]
@@ -346,7 +346,7 @@ def test_annotations_of_a_link_that_was_lost_and_is_back_are_outdated() -> None:
     made.router.handle(LinkUp(UP), now=1.0)
     assert made.answers(made.arrives(FIVE, old))[-1].ignored
     made.routes = ()
-    made.says()
+    made.flush()
     assert made.answers(made.arrives(FIVE, old, name="q"))[-1].ignored
     assert not made.answers(made.arrives(FIVE, made.unmatched("//z"), name="r"))[-1].ignored
 

@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.routing.networks import line, random_topology, star, tree
-from tests.routing.vocabulary import STRATEGIES, THEMES, WILDCARDS, Theme, annotating, promise
+from tests.routing.vocabulary import (
+    STRATEGIES,
+    THEMES,
+    WILDCARDS,
+    Theme,
+    advertisement_of,
+    annotating,
+)
 from tests.strategies import NAMESPACES, subscriptions
 from twigcast import Network
 from twigcast.covering import Advertisement
@@ -95,7 +102,7 @@ def drawn(rng: Random, theme: Theme) -> tuple[dict[str, object], Own, Promises]:
         own.setdefault(rng.choice(brokers), []).append(rng.choice(theme.spoken).pattern)
     promises: dict[str, list[Advertisement]] = {}
     for _ in range(rng.randrange(5)):
-        schema = promise(rng.choice(theme.schemas))
+        schema = advertisement_of(rng.choice(theme.schemas))
         promises.setdefault(rng.choice(brokers), []).append(schema)
     return topology, own, promises
 
@@ -175,7 +182,7 @@ def test_a_broker_that_is_not_there_is_an_error() -> None:
     with pytest.raises(UsageError, match="no broker 'B9'"):
         spread(Topology.of(line(2)).tree(), covering(), {"B9": [p("/a")]})
     with pytest.raises(UsageError, match="no broker 'B9'"):
-        spread(Topology.of(line(2)).tree(), covering(), {}, {"B9": [promise(0)]})
+        spread(Topology.of(line(2)).tree(), covering(), {}, {"B9": [advertisement_of(0)]})
 
 
 def test_nobody_is_told_what_only_they_have_said() -> None:

@@ -113,7 +113,7 @@ def tables_of(
 def brokers_of(play: Play) -> dict[BrokerId, StandingBroker]:
     own: dict[str, dict[int, Pattern]] = {}
     for number, each in play.subscriptions.items():
-        own.setdefault(each.broker, {})[number] = each.asked.pattern
+        own.setdefault(each.broker, {})[number] = each.expression.pattern
     tables = tables_of(play.network, own)
     return {
         broker: standing_broker(play.strategy, each, engine=play.engine)
@@ -147,7 +147,9 @@ def compare(play: Play, documents: list[bytes], rng: Random) -> int:
     brokers, annotated = brokers_of(play), 0
     for content in documents:
         origin = rng.choice(play.brokers)
-        publishers = [each.publisher for each in play.promises.values() if each.broker == origin]
+        publishers = [
+            each.publisher for each in play.advertisements.values() if each.broker == origin
+        ]
         publisher = rng.choice([None, *publishers])
         outcome = play.network.publish(origin, content, publisher=publisher)
         if outcome.refused is not None:

@@ -15,7 +15,7 @@ from tests.routing.annotated import (
     contents,
     findings_of,
     pattern_sets,
-    said_for,
+    sent_for,
     table_of,
 )
 from tests.routing.wire_values import (
@@ -74,7 +74,7 @@ def parts_of(change: Change, limits: WireLimits) -> list[list[object]]:
 def test_what_brokers_tell_each_other_is_read_as_it_was_written(
     patterns: list[Pattern], content: bytes, kinds: Kinds, data: st.DataObject
 ) -> None:
-    table = table_of(data.draw(said_for(patterns)), patterns, kinds)
+    table = table_of(data.draw(sent_for(patterns)), patterns, kinds)
     change = Change(3, 7, table.sent, hints=table.hints)
     assert decode(encode(change)) == change
     found = findings_of(table.sent, table.hints, content)

@@ -8,7 +8,15 @@ from itertools import count
 import pytest
 
 from tests.poisoned import POISONED
-from tests.simulator.schedules import A, asks, leaves, lost, publishes, returns, schedule
+from tests.simulator.schedules import (
+    A,
+    lost,
+    publishes,
+    returns,
+    schedule,
+    subscribes,
+    unsubscribes,
+)
 from twigcast.covering import Advertisement
 from twigcast.errors import InternalError, UsageError
 from twigcast.language import Document, Pattern
@@ -47,7 +55,7 @@ def arrival_bytes(name: str, content: bytes = A) -> int:
 
 
 def test_a_document_takes_the_time_of_two_brokers_and_a_link() -> None:
-    told = schedule(NORTH_SOUTH, [asks("south", 1, "//b")], [publishes("north", "d")])
+    told = schedule(NORTH_SOUTH, [subscribes("south", 1, "//b")], [publishes("north", "d")])
     (delivery,) = Simulation(told, "covering", costs=COSTS).run().deliveries
     deciding = COSTS.per_document + len(A) * COSTS.per_byte
     brokers = 2 * (COSTS.per_event + deciding) + COSTS.per_table_route  # north alone has a route
@@ -58,7 +66,7 @@ def test_a_document_takes_the_time_of_two_brokers_and_a_link() -> None:
 
 def test_a_document_behind_another_waits_until_the_link_is_free() -> None:
     both = [publishes("north", "d"), publishes("north", "e")]
-    told = schedule(NORTH_SOUTH, [asks("south", 1, "//b")], both)
+    told = schedule(NORTH_SOUTH, [subscribes("south", 1, "//b")], both)
     first, second = Simulation(told, "flooding", costs=FREE).run().deliveries
     occupied = arrival_bytes("d") / 1000
     assert first.seconds == pytest.approx(occupied + 0.020)
@@ -67,7 +75,7 @@ def test_a_document_behind_another_waits_until_the_link_is_free() -> None:
 
 def test_the_directions_of_a_link_do_not_disturb_each_other() -> None:
     there_and_back = [publishes("north", "d"), publishes("south", "e")]
-    clients = [asks("south", 1, "//b"), asks("north", 2, "//b")]
+    clients = [subscribes("south", 1, "//b"), subscribes("north", 2, "//b")]
     results = Simulation(
         schedule(NORTH_SOUTH, clients, there_and_back), "flooding", costs=FREE
     ).run()
@@ -77,7 +85,7 @@ def test_the_directions_of_a_link_do_not_disturb_each_other() -> None:
 
 def test_a_broker_does_one_thing_after_the_other() -> None:
     told = schedule(
-        [["a", "b"]], [asks("a", 1, "//b")], [publishes("a", f"d{n}") for n in range(3)]
+        [["a", "b"]], [subscribes("a", 1, "//b")], [publishes("a", f"d{n}") for n in range(3)]
     )
     costs = CostModel(0, 0, 0, per_document=1.0, per_byte=0, per_table_route=0)
     results = Simulation(told, "covering", costs=costs).run()
@@ -88,7 +96,9 @@ def test_a_broker_does_one_thing_after_the_other() -> None:
 
 def test_a_burst_of_subscriptions_costs_one_message() -> None:
     texts = [f"/a{number}" for number in range(5)]
-    told = schedule([["a", "b"]], [asks("a", number, text) for number, text in enumerate(texts)])
+    told = schedule(
+        [["a", "b"]], [subscribes("a", number, text) for number, text in enumerate(texts)]
+    )
     simulation = Simulation(told, "covering", costs=COSTS)
     results = simulation.run()
     assert simulation.router("b").tables().routes[BrokerId("a")] == tuple(texts)
@@ -102,7 +112,7 @@ def test_usage_is_the_latency_of_what_was_crossed() -> None:
         {"between": ["a", "b"], "latency_ms": 10},
         {"between": ["b", "c"], "latency_ms": 1},
     ]
-    clients = [asks("c", 1, "//b"), asks("c", 2, "//zzz")]
+    clients = [subscribes("c", 1, "//b"), subscribes("c", 2, "//zzz")]
     told = schedule(links, clients, [publishes("a", "d"), publishes("b", "e")])
     results = Simulation(told, "covering", costs=FREE).run()
     assert results.usage.per_subscription_ms == (2 * 11) / 2
@@ -117,16 +127,16 @@ def test_usage_counts_the_patterns_that_are_withdrawn_again() -> None:
         {"between": ["a", "b"], "latency_ms": 10},
         {"between": ["b", "c"], "latency_ms": 1},
     ]
-    clients = [asks("c", 1, "//b"), asks("c", 2, "//zzz")]
+    clients = [subscribes("c", 1, "//b"), subscribes("c", 2, "//zzz")]
     results = Simulation(
-        schedule(links, clients, [leaves("c", 2, 1.0)]), "covering", costs=FREE
+        schedule(links, clients, [unsubscribes("c", 2, 1.0)]), "covering", costs=FREE
     ).run()
     assert (results.total("subscribe"), results.total("unsubscribe")) == (4, 2)
     assert results.usage.per_subscription_ms == (2 * 11 + 11) / 2
 
 
 def test_what_leads_to_no_match_is_needless() -> None:
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b")], [publishes("a", "d")])
     flooded = Simulation(told, "flooding", costs=FREE).run()
     assert {link for link, each in flooded.documents.items() if each.needless} == {("b", "c")}
     assert (flooded.crossings, flooded.needless, flooded.flooded) == (2, 1, 0)
@@ -151,12 +161,12 @@ def test_publishers_without_a_standing_advertisement_are_known_beforehand() -> N
 
 
 def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> None:
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b")], [publishes("a", "d")])
     results = Simulation(told, "advertised", costs=FREE).run()
     assert (results.crossings, results.needless, results.flooded) == (2, 0, 1)
     promise = Advertisement.of_expressions(["/a/b"])
     event = Advertise(AdvertisementId(1), "publisher", promise)
-    promised = [ClientEvent(0.0, BrokerId("a"), event), asks("b", 1, "//b")]
+    promised = [ClientEvent(0.0, BrokerId("a"), event), subscribes("b", 1, "//b")]
     told = schedule([["a", "b"], ["b", "c"]], promised, [publishes("a", "d")])
     results = Simulation(told, "advertised", costs=FREE).run()
     assert (results.crossings, results.needless, results.flooded) == (1, 0, 0)
@@ -166,7 +176,9 @@ def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> No
 def test_with_a_link_goes_what_is_on_its_way() -> None:
     links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
     then: list[TimedEvent] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
-    results = Simulation(schedule(links, [asks("b", 1, "//b")], then), "covering", costs=FREE).run()
+    results = Simulation(
+        schedule(links, [subscribes("b", 1, "//b")], then), "covering", costs=FREE
+    ).run()
     assert (results.lost, results.delivered, results.missed) == (1, 0, 1)
 
 
@@ -174,12 +186,14 @@ def test_after_a_link_returns_documents_cross_it_again() -> None:
     then: list[TimedEvent] = [
         lost("a", "b", 1),
         publishes("a", "during", 2),
-        asks("b", 2, "/a", 3),
-        leaves("b", 1, 3),
+        subscribes("b", 2, "/a", 3),
+        unsubscribes("b", 1, 3),
         returns("a", "b", 4),
         publishes("a", "after", 5),
     ]
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b"), asks("a", 1, "//b")], then)
+    told = schedule(
+        [["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b"), subscribes("a", 1, "//b")], then
+    )
     for strategy in ("flooding", "identity", "prefix", "covering", "advertised", "best"):
         simulation = Simulation(told, strategy, costs=FREE)
         results = simulation.run()
@@ -201,14 +215,18 @@ def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
         returns("a", "b", 0.4),
         publishes("a", "e", 3.0),
     ]
-    results = Simulation(schedule([["a", "b"]], [asks("b", 1, "//b")], then), costs=costs).run()
+    results = Simulation(
+        schedule([["a", "b"]], [subscribes("b", 1, "//b")], then), costs=costs
+    ).run()
     assert results.refusals == ()
     assert (results.lost, [each.publication for each in results.deliveries]) == (1, ["e"])
 
 
 def test_a_link_that_is_up_does_not_come_up_again() -> None:
     then: list[TimedEvent] = [returns("a", "b", 1), publishes("a", "d", 2)]
-    results = Simulation(schedule([["a", "b"]], [asks("b", 1, "//b")], then), costs=FREE).run()
+    results = Simulation(
+        schedule([["a", "b"]], [subscribes("b", 1, "//b")], then), costs=FREE
+    ).run()
     assert (results.delivered, results.refusals) == (1, ())
 
 
@@ -216,9 +234,11 @@ def test_refusals_and_dead_letters_are_noted_by_name() -> None:
     then: list[TimedEvent] = [
         publishes("a", "broken", content=b"<a>"),
         ClientEvent(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
-        asks("a", 1, "//b", 2.0),
+        subscribes("a", 1, "//b", 2.0),
     ]
-    results = Simulation(schedule([["a", "b"]], [asks("a", 1, "//b")], then), costs=FREE).run()
+    results = Simulation(
+        schedule([["a", "b"]], [subscribes("a", 1, "//b")], then), costs=FREE
+    ).run()
     told = [(each.broker, each.event) for each in results.refusals]
     assert told == [("a", "Publish"), ("a", "Publish"), ("a", "Subscribe")]
     times = [each.at - results.set_up_seconds for each in results.refusals]
@@ -229,7 +249,7 @@ def test_refusals_and_dead_letters_are_noted_by_name() -> None:
 def test_measured_time_comes_from_the_clock_that_was_handed_in() -> None:
     ticks = count()
     costs = Measured(clock=lambda: float(next(ticks)))
-    told = schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"]], [subscribes("a", 1, "//b")], [publishes("a", "d")])
     (delivery,) = Simulation(told, "covering", costs=costs).run().deliveries
     assert delivery.seconds == 2.0  # a second to take it in, and one to decide it
 
@@ -237,7 +257,7 @@ def test_measured_time_comes_from_the_clock_that_was_handed_in() -> None:
 def test_merging_happens_in_simulated_time() -> None:
     promise = Advertisement.of_expressions(["/a/b/c", "/a/d/c"])
     event = Advertise(AdvertisementId(1), "publisher", promise)
-    clients = [asks("b", 1, "/a/b/c"), asks("b", 2, "/a/d/c")]
+    clients = [subscribes("b", 1, "/a/b/c"), subscribes("b", 2, "/a/d/c")]
     told = schedule([["a", "b"]], [ClientEvent(0.0, BrokerId("a"), event), *clients])
     simulation = Simulation(told, "advertised(merging=perfect, merge_every=5)", costs=FREE)
     results = simulation.run()
@@ -258,7 +278,7 @@ def test_a_run_that_reaches_a_bound_is_stopped_and_says_so(
     limits: SimulationLimits, reason: str
 ) -> None:
     then = [publishes("a", f"d{number}", 1.0) for number in range(6)]
-    told = schedule([["a", "b"]], [asks("b", 1, "//b")], then)
+    told = schedule([["a", "b"]], [subscribes("b", 1, "//b")], then)
     results = Simulation(told, costs=COSTS, limits=limits).run()
     assert results.stopped == reason
     assert results.delivered < 6
@@ -266,10 +286,10 @@ def test_a_run_that_reaches_a_bound_is_stopped_and_says_so(
 
 def test_a_schedule_may_begin_before_the_stage_is_set() -> None:
     links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
-    told = schedule(links, [asks("b", 1, "//b")], [publishes("a", "d")], start=0.5)
+    told = schedule(links, [subscribes("b", 1, "//b")], [publishes("a", "d")], start=0.5)
     early = Simulation(told, "covering", costs=FREE).run()
     assert (early.delivered, early.missed) == (0, 1)
-    told = schedule(links, [asks("b", 1, "//b")], [publishes("a", "d")], start=5.0)
+    told = schedule(links, [subscribes("b", 1, "//b")], [publishes("a", "d")], start=5.0)
     late = Simulation(told, "covering", costs=FREE).run()
     assert (late.delivered, late.missed, late.simulated_seconds) == (1, 0, 6.0)
 
@@ -286,7 +306,7 @@ def test_a_document_that_fails_at_a_broker_is_logged_and_the_others_arrive(
 
     monkeypatch.setattr(RouteTable, "locals_for", locals_for)
     both = [publishes("north", "d", content=b"<poison/>"), publishes("north", "e")]
-    told = schedule(NORTH_SOUTH, [asks("south", 1, "//b")], both)
+    told = schedule(NORTH_SOUTH, [subscribes("south", 1, "//b")], both)
     results = Simulation(told, "flooding", costs=FREE).run()
     assert [each[0] for each in results.deliveries] == ["e"]
     assert {record.levelname for record in caplog.records} == {"ERROR"}
@@ -294,7 +314,7 @@ def test_a_document_that_fails_at_a_broker_is_logged_and_the_others_arrive(
 
 
 def test_only_our_own_errors_leave_a_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = schedule(NORTH_SOUTH, [asks("south", 1, "//b")], [publishes("north", "d")])
+    told = schedule(NORTH_SOUTH, [subscribes("south", 1, "//b")], [publishes("north", "d")])
     simulation = Simulation(told, "flooding", costs=FREE)
 
     def fails(*_: object, **__: object) -> None:
@@ -328,7 +348,7 @@ class _Trap:
 
 
 def _played(then: list[TimedEvent]) -> Results:
-    first = [asks("south", 1, "//b"), asks("south", 2, "//c", at=1.0)]
+    first = [subscribes("south", 1, "//b"), subscribes("south", 2, "//c", at=1.0)]
     told = schedule([["north", "hub"], ["hub", "south"]], first, then, start=10.0)
     return Simulation(told, "covering", costs=FREE).run()
 
@@ -340,7 +360,7 @@ def test_a_link_is_begun_anew_when_a_change_has_failed(
 ) -> None:
     trap = _Trap(monkeypatch, place, at={call})
     documents = [publishes("north", "d1", content=b"<c/>"), publishes("north", "d2")]
-    played = _played([asks("south", 3, "//d"), *documents])
+    played = _played([subscribes("south", 3, "//d"), *documents])
     assert trap.calls >= call
     assert [(each.publication, each.subscription) for each in played.deliveries] == [
         ("d1", 2),
@@ -380,7 +400,7 @@ def test_poisoned_documents_are_refused_alone_and_the_others_delivered() -> None
 
 
 def test_a_simulation_that_was_interrupted_does_not_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = schedule(NORTH_SOUTH, [asks("south", 1, "//b")], [publishes("north", "d")])
+    told = schedule(NORTH_SOUTH, [subscribes("south", 1, "//b")], [publishes("north", "d")])
     simulation = Simulation(told, "covering", costs=COSTS)
 
     def interrupted(*_: object) -> None:

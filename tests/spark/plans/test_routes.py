@@ -12,7 +12,7 @@ import pytest
 
 from tests.routing.networks import line
 from tests.routing.networks import tree as branching
-from tests.routing.vocabulary import THEMES, promise
+from tests.routing.vocabulary import THEMES, advertisement_of
 from twigcast.errors import UsageError
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
@@ -54,7 +54,10 @@ def asked(brokers: tuple[str, ...], count: int) -> list[tuple[str, Pattern]]:
 
 
 def promised(brokers: tuple[str, ...]) -> dict[str, list[Advertisement]]:
-    return {brokers[0]: [promise(0), promise(7)], brokers[-1]: [promise(8)]}
+    return {
+        brokers[0]: [advertisement_of(0), advertisement_of(7)],
+        brokers[-1]: [advertisement_of(8)],
+    }
 
 
 def table(own: list[tuple[str, Pattern]]) -> pa.Table:

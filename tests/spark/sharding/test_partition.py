@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast import Matcher, Pattern
 from twigcast.covering import covers
 from twigcast.covering.merging.spine import steps_of
@@ -180,7 +180,9 @@ def test_more_room_lets_no_more_documents_in() -> None:
 
 
 @given(said, budgets)
-def test_a_summary_is_exact_and_covers_each_pattern(asked: list[Said], budget: int) -> None:
+def test_a_summary_is_exact_and_covers_each_pattern(
+    asked: list[ExpressionPair], budget: int
+) -> None:
     patterns = [Pattern.parse(one.text, NAMESPACES) for one in asked]
     found = summary(patterns, budget)
     assert all(one.exact for one in found)
@@ -194,7 +196,7 @@ def test_a_summary_is_exact_and_covers_each_pattern(asked: list[Said], budget: i
 @THOROUGH
 @given(said, budgets, documents())
 def test_a_document_that_matches_a_pattern_matches_its_summary(
-    asked: list[Said], budget: int, document: bytes
+    asked: list[ExpressionPair], budget: int, document: bytes
 ) -> None:
     if any(oracle(one.oracle, document, NAMESPACES) for one in asked):
         patterns = [Pattern.parse(one.text, NAMESPACES) for one in asked]

@@ -14,7 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.routing.networks import line, random_topology, star
-from tests.routing.vocabulary import STRATEGIES, THEMES, Asked, Theme, annotating, promise
+from tests.routing.vocabulary import (
+    STRATEGIES,
+    THEMES,
+    Expression,
+    Theme,
+    advertisement_of,
+    annotating,
+)
 from twigcast import Network
 from twigcast.covering import Advertisement
 from twigcast.errors import UsageError
@@ -47,7 +54,7 @@ MORE: tuple[Strategy, ...] = (
 )
 
 
-def _asked(theme: Theme, rng: Random, brokers: Sequence[str]) -> list[tuple[str, Asked]]:
+def _asked(theme: Theme, rng: Random, brokers: Sequence[str]) -> list[tuple[str, Expression]]:
     return [(rng.choice(brokers), rng.choice(theme.spoken)) for _ in range(rng.randint(0, 14))]
 
 
@@ -64,7 +71,7 @@ def _routes(network: Network) -> pa.Table:
 def _ways(
     topology: dict[str, Any],
     strategy: Strategy,
-    asked: Sequence[tuple[str, Asked]],
+    asked: Sequence[tuple[str, Expression]],
     advertisements: Promises,
     routes: pa.Table,
 ) -> tuple[Matcher, CrossingModel]:
@@ -100,7 +107,7 @@ def check(topology: dict[str, Any], strategy: Strategy, theme: Theme, rng: Rando
     advertisements: dict[str, list[Advertisement]] = {}
     for _ in range(rng.randint(0, 3)):
         advertisements.setdefault(rng.choice(network.brokers), []).append(
-            promise(rng.choice(theme.schemas))
+            advertisement_of(rng.choice(theme.schemas))
         )
     for broker, all_ in advertisements.items():
         for each in all_:
@@ -191,7 +198,7 @@ def test_undecided_subscriptions_are_brought_the_document() -> None:
 
 def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
     topology = {"brokers": ["Ä", "b", "c"], "links": [["Ä", "b"], ["c", "b"]]}
-    advertisements = {"b": [promise(0), promise(1)]}
+    advertisements = {"b": [advertisement_of(0), advertisement_of(1)]}
     routes = arrow_of([("Ä", "b", "/a"), ("b", "c", "/a"), ("b", "c", "/b")], TABLES["routes"])
     _, crossing_model = _ways(
         topology, prefix(depth=1), [("c", _plain("/a/b"))], advertisements, routes
@@ -206,7 +213,7 @@ def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
         [0, 2, 3],
         crossing_model.route_links.tolist(),
     )
-    assert dict(again.advertisements) == {1: (promise(0), promise(1))}
+    assert dict(again.advertisements) == {1: (advertisement_of(0), advertisement_of(1))}
     assert load_crossing_model(str(file.path)) is again
     file.path.write_bytes(content[:-1] + b"~")
     load_crossing_model.cache_clear()
@@ -235,8 +242,8 @@ def test_a_topology_in_two_parts_has_no_ways() -> None:
         design_of({"brokers": ["a", "b", "c"], "links": [["a", "b"]]})
 
 
-def _plain(text: str) -> Asked:
-    return Asked(text, text)
+def _plain(text: str) -> Expression:
+    return Expression(text, text)
 
 
 def _no_routes() -> pa.Table:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.routing.networks import random_topology
-from tests.routing.vocabulary import STRATEGIES, THEMES, Theme, promise
+from tests.routing.vocabulary import STRATEGIES, THEMES, Theme, advertisement_of
 from twigcast import Network
 from twigcast.covering import Advertisement
 from twigcast.files import Subscription, SubscriptionFile
@@ -175,8 +175,8 @@ def _network_stage(
         network.subscribe(at, "x", one.text, one.namespaces)
     advertisements: dict[str, list[Advertisement]] = {}
     for _ in range(rng.randint(0, 3)):
-        said = promise(rng.choice(theme.schemas))
-        advertisements.setdefault(rng.choice(network.brokers), []).append(said)
+        advertisement = advertisement_of(rng.choice(theme.schemas))
+        advertisements.setdefault(rng.choice(network.brokers), []).append(advertisement)
     for broker, all_ in advertisements.items():
         for each in all_:
             network.advertise(broker, each)

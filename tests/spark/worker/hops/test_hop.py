@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.routing.networks import line, star, tree
-from tests.routing.vocabulary import STRATEGIES, THEMES, WILDCARDS, annotating, promise
+from tests.routing.vocabulary import STRATEGIES, THEMES, WILDCARDS, advertisement_of, annotating
 from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
 from twigcast.language import Pattern
@@ -106,7 +106,7 @@ class Stage:
         self.labels = labels_of(SubscriptionFile(tuple(subscriptions)), self.tree)
         self.places = [self.tree.number(broker) or 0 for broker in brokers]
         advertised = {
-            broker: (promise(number),) for broker, number in (advertisements or {}).items()
+            broker: (advertisement_of(number),) for broker, number in (advertisements or {}).items()
         }
         own: dict[str, list[Pattern]] = {}
         for broker, pattern in asked:
