@@ -1,4 +1,4 @@
-"""A bar is what a figure is meant to keep to. A missed bar is told; only a wrong answer fails.
+"""Bars: bounds that figures are meant to keep. A missed bar is reported; only wrong answers fail.
 
     Bar(says="first sight costs at most 4 times as much as a document seen before",
         engine="native", figure="first_sight_us", over=("native", "warm_us"), at_most=4)
@@ -21,7 +21,7 @@ Runs = Mapping[str, Sequence[Mapping[str, float]]]
 class Bar:
     """One bound: ``at_most`` or ``at_least``.
 
-    A value above ``possible_max`` cannot be, and tells that the machine was disturbed.
+    A value above ``possible_max`` cannot be, and shows that the machine was disturbed.
     """
 
     says: str
@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came out for a bar; the value is None if nothing was measured."""
+    """The verdict on a bar; the value is None if nothing was measured."""
 
     bar: Bar
     value: float | None
@@ -73,8 +73,8 @@ class Verdict:
         return f"{word}: {self.bar.says}; it was {shown(self.value)}"
 
 
-def judged(bars: Sequence[Bar], runs: Runs) -> list[Verdict]:
-    """What came out for each bar."""
+def bar_verdicts(bars: Sequence[Bar], runs: Runs) -> list[Verdict]:
+    """The verdict on each bar."""
     return [Verdict(bar, _value(bar, runs)) for bar in bars]
 
 

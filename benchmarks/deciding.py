@@ -55,7 +55,7 @@ def measured(definition: Definition, engine: str) -> Measurement:
     """Measure one engine."""
     workload = load(definition)
     if engine == NAIVE:
-        return asked_one_by_one(workload, definition.documents_for(engine))
+        return decided_one_by_one(workload, definition.documents_for(engine))
     asked = _clients_patterns(definition) if engine.endswith(WITH_SUBSCRIPTIONS) else ()
     return decided(workload, asked, engine, sample=definition.sample)
 
@@ -79,12 +79,12 @@ def decided(workload: Workload, clients: Sequence[str], engine: str, *, sample: 
     )
     answers = [_links_and_clients(_decide(router, document)) for document in documents]
     wanted = [_wanted(matcher.match(document), routes) for document in documents]
-    asked: dict[str, Callable[[bytes], object]] = {
+    calls: dict[str, Callable[[bytes], object]] = {
         "match_us": matcher.match,
         "links_us": lambda document: matcher.match_links(document, groups),
         "decide_us": lambda document: _decide(router, document),
     }
-    passes = [{name: _asked(ask, documents) for name, ask in asked.items()} for _ in range(PASSES)]
+    passes = [{name: _timed(ask, documents) for name, ask in calls.items()} for _ in range(PASSES)]
     links = [found for found, _ in answers]
     return Measurement(
         engine=engine,
@@ -96,7 +96,7 @@ def decided(workload: Workload, clients: Sequence[str], engine: str, *, sample: 
         },
         digests={"links": digest(links), "links, sample": digest(links[:sample])},
         figures={
-            **{name: median(one[name] for one in passes) for name in asked},
+            **{name: median(one[name] for one in passes) for name in calls},
             "of_match": median(one["match_us"] / one["decide_us"] for one in passes),
             "of_links": median(one["links_us"] / one["decide_us"] for one in passes),
             "load_s": load_s,
@@ -105,8 +105,8 @@ def decided(workload: Workload, clients: Sequence[str], engine: str, *, sample: 
     )
 
 
-def asked_one_by_one(workload: Workload, sample: int) -> Measurement:
-    """The naive way: every route is asked about."""
+def decided_one_by_one(workload: Workload, sample: int) -> Measurement:
+    """The naive way: every route is evaluated."""
     documents = workload.documents[:sample]
     match = ENGINES[NAIVE](workload.expressions)
     found, took = timed(lambda: listed(match(Documents(documents))), time.process_time)
@@ -120,7 +120,7 @@ def asked_one_by_one(workload: Workload, sample: int) -> Measurement:
 
 
 def loaded_router(routes: Sequence[str], clients: Sequence[str], engine: str) -> Router:
-    """A router whose neighbours and clients have asked for all that."""
+    """A router with all that as routes and subscriptions."""
     router = Router(HERE, "best", engine=engine)
     patterns = [Pattern.parse(text) for text in routes]
     for number in range(LINKS):
@@ -129,8 +129,8 @@ def loaded_router(routes: Sequence[str], clients: Sequence[str], engine: str) ->
         router.handle(LinkUp(link), now=0.0)
         router.handle(Received(link, Change(1, 1, table)), now=0.0)
     for number, text in enumerate(clients):
-        asked = Subscribe(SubscriptionId(number), "somebody", Pattern.parse(text))
-        router.handle(asked, now=0.0)
+        subscribe = Subscribe(SubscriptionId(number), "somebody", Pattern.parse(text))
+        router.handle(subscribe, now=0.0)
     router.handle(Woken(), now=0.0)
     return router
 
@@ -152,7 +152,7 @@ def _wanted(ids: Sequence[int], routes: int) -> tuple[list[int], list[int]]:
     return links, [one - routes for one in ids if one >= routes]
 
 
-def _asked(ask: Callable[[bytes], object], documents: Sequence[bytes]) -> float:
+def _timed(ask: Callable[[bytes], object], documents: Sequence[bytes]) -> float:
     """Microseconds per document."""
     _, took = timed(lambda: [ask(document) for document in documents], time.process_time)
     return 1e6 * took / len(documents)

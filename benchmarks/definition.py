@@ -1,4 +1,4 @@
-"""What a definition is made of: one measurement, with everything that must come out of it."""
+"""Definitions: one measurement each, with everything that must come out of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured: engines, workload, sizes, the number of matches that must come out, the bars.
+"""The definitions of matching: engines, workload, sizes, numbers of matches, bars.
 
 The expected numbers are part of a definition, not computed by the run. Those of the ``nitf`` sets
 at 1,000 and 10,000 were found by libxml2 long before this project (a run also compares every

@@ -1,4 +1,4 @@
-"""What is measured of dissemination on Spark: one broker, many brokers, many hops.
+"""The definitions of dissemination on Spark: one broker, many brokers, many hops.
 
 The expected numbers were found with all engines in agreement; they reproduce on every machine.
 """

@@ -39,21 +39,21 @@ def linked(workload: Workload, engine: str) -> Measurement:
         sorted(found) != sorted({one % LINKS for one in matching})
         for found, matching in zip(links, ids, strict=True)
     )
-    asked: dict[str, Callable[[bytes], object]] = {
+    calls: dict[str, Callable[[bytes], object]] = {
         "parse_us": etree.fromstring,
         "match_us": matcher.match,
         "links_us": lambda document: matcher.match_links(document, groups),
     }
-    passes = [{name: _asked(ask, documents) for name, ask in asked.items()} for _ in range(PASSES)]
+    passes = [{name: _timed(ask, documents) for name, ask in calls.items()} for _ in range(PASSES)]
     return Measurement(
         engine=engine,
         counts={"links": sum(map(len, links)), "differences": wrong},
         digests={"links": digest(links)},
-        figures={name: median(one[name] for one in passes) for name in asked},
+        figures={name: median(one[name] for one in passes) for name in calls},
     )
 
 
-def _asked(ask: Callable[[bytes], object], documents: Sequence[bytes]) -> float:
+def _timed(ask: Callable[[bytes], object], documents: Sequence[bytes]) -> float:
     """Microseconds per document."""
     _, took = timed(lambda: [ask(document) for document in documents], time.process_time)
     return 1e6 * took / len(documents)

@@ -1,4 +1,4 @@
-"""Where and with what a record was made: without it a number means nothing."""
+"""The machine and versions of a record: without them a number means nothing."""
 
 from __future__ import annotations
 

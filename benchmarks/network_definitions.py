@@ -1,4 +1,4 @@
-"""What is measured of routers and networks: ``deciding``, ``subscribing``, ``simulation``.
+"""The definitions of routers and networks: ``deciding``, ``subscribing``, ``simulation``.
 
 The expected numbers are counts that reproduce on every machine: links decided, patterns forwarded,
 messages sent, documents delivered.

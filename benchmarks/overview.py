@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.bars import Bar, judged, shown
+from benchmarks.bars import Bar, bar_verdicts, shown
 from benchmarks.workloads import ROOT
 
 README = ROOT / "README.md"
@@ -69,15 +69,18 @@ def figures(folder: Path) -> str:
             f"{SIZES[size]:,} {kind}",
             *(_warm(records, kind, size, engine) for engine in ENGINES),
             _parse(records, kind, size),
-            *(shown(1_000 * told["milliseconds"][kind][size]) for told in elsewhere.values()),
+            *(
+                shown(1_000 * measured["milliseconds"][kind][size])
+                for measured in elsewhere.values()
+            ),
         ]
         for kind in KINDS
         for size in README_SIZES
     ]
-    return f"{_table(head, rows)}\n{_made(records)}\n"
+    return f"{_table(head, rows)}\n{_provenance(records)}\n"
 
 
-def _made(records: Mapping[str, Record]) -> str:
+def _provenance(records: Mapping[str, Record]) -> str:
     """How the table's records were made: turns, commits (also changed ones), machine, samples."""
     shown_here = [
         record
@@ -85,7 +88,7 @@ def _made(records: Mapping[str, Record]) -> str:
         if name in {f"nitf-{kind}-{size}" for kind in KINDS for size in README_SIZES}
     ]
     turns = min(map(_turns, shown_here), default=0)
-    told = {
+    origins = {
         f"{record['date']}, commit {_short(record['commit'])}, "
         f"{record['machine']['processor']}, {record['machine']['cores']} cores"
         for record in shown_here
@@ -97,8 +100,8 @@ def _made(records: Mapping[str, Record]) -> str:
     }
     samples = ", ".join(sorted(few, key=few.__getitem__))
     return (
-        f"Medians of {turns} turns or more: {'; '.join(sorted(told))}. `streaming` and lxml one by "
-        f"one got a sample of the documents: {samples}."
+        f"Medians of {turns} turns or more: {'; '.join(sorted(origins))}. `streaming` and lxml one "
+        f"by one got a sample of the documents: {samples}."
     )
 
 
@@ -145,26 +148,26 @@ def _growth(records: Mapping[str, Record]) -> str:
         for size in present
     ]
     head = ["paths", *ENGINES.values(), PARSE]
-    said = (
+    caption = (
         "CPU microseconds per document of 6 KB, seen before, against the number of subscriptions:"
     )
-    return f"{said}\n\n{_table(head, rows)}" if rows else ""
+    return f"{caption}\n\n{_table(head, rows)}" if rows else ""
 
 
 def _bars(records: Mapping[str, Record]) -> str:
     lines = []
     for name, record in records.items():
-        bars = [Bar(**_bar(told)) for told in record["definition"].get("bars", ())]
+        bars = [Bar(**_bar(stored)) for stored in record["definition"].get("bars", ())]
         lines += [
             f"- `{name}`, {record['date']}, turns: {_turns(record)}: {verdict.text}"
-            for verdict in judged(bars, _runs(record))
+            for verdict in bar_verdicts(bars, _runs(record))
         ]
     return "\n".join(lines)
 
 
-def _bar(told: Mapping[str, Any]) -> dict[str, Any]:
-    over = told["over"]
-    return {**told, "over": over and (over[0], over[1])}
+def _bar(stored: Mapping[str, Any]) -> dict[str, Any]:
+    over = stored["over"]
+    return {**stored, "over": over and (over[0], over[1])}
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -49,7 +49,7 @@ def raced(definition: Definition, engine: str, workload: Workload) -> Measuremen
     ready_s = time.perf_counter() - begun
     compiled = held_bytes()
     match(seen)
-    _, first_sight_s = timed(lambda: _taken(match, unseen.batches(BATCH)), time.process_time)
+    _, first_sight_s = timed(lambda: _consume(match, unseen.batches(BATCH)), time.process_time)
     parse_s, match_s = _passes(match, everything.batches(BATCH))
     after = held_bytes()
     answers = listed(match(everything))
@@ -64,10 +64,10 @@ def raced(definition: Definition, engine: str, workload: Workload) -> Measuremen
         "bytes_per_subscription": max(0, compiled - before) / len(workload.expressions),
         "learned_mib": max(0, after - compiled) / 2**20,
         "peak_mib": peak_bytes() / 2**20,
-        **_told(match),
+        **_cache_figures(match),
     }
     if definition.mapped and engine == "native":
-        figures |= _kept(match, workload.expressions)
+        figures |= _written(match, workload.expressions)
     return Measurement(
         engine=engine,
         counts={part: sum(map(len, rows)) for part, rows in parts(answers, definition)},
@@ -85,8 +85,8 @@ def parts(
     yield "sample", answers[: definition.sample]
 
 
-def _taken(match: Match, batches: Sequence[Documents]) -> None:
-    """Ask for batch after batch, as a consumer does who is done with one before the next."""
+def _consume(match: Match, batches: Sequence[Documents]) -> None:
+    """Take batch after batch, as a consumer does who is done with one before the next."""
     for batch in batches:
         match(batch)
 
@@ -98,13 +98,13 @@ def _passes(match: Match, batches: Sequence[Documents]) -> tuple[float, float]:
     matching: list[float] = []
     begun = time.perf_counter()
     while not matching or (len(matching) < PASSES and time.perf_counter() - begun < SECONDS_MAX):
-        parsing.append(timed(lambda: _taken(parse, batches), time.process_time)[1])
-        matching.append(timed(lambda: _taken(match, batches), time.process_time)[1])
+        parsing.append(timed(lambda: _consume(parse, batches), time.process_time)[1])
+        matching.append(timed(lambda: _consume(match, batches), time.process_time)[1])
     return median(parsing), median(matching)
 
 
-def _told(match: Match) -> dict[str, float]:
-    """What our engine ``native`` says about its memory of documents."""
+def _cache_figures(match: Match) -> dict[str, float]:
+    """The figures of the cache of our engine ``native``."""
     details = match.matcher.statistics().details if isinstance(match, Twigcast) else None
     budget = getattr(details, "remembered_bytes_max", None)
     if details is None or not budget:
@@ -112,7 +112,7 @@ def _told(match: Match) -> dict[str, float]:
     return {"cache_of_budget": getattr(details, "remembered_bytes", 0) / budget}
 
 
-def _kept(match: Match, expressions: Sequence[str]) -> dict[str, float]:
+def _written(match: Match, expressions: Sequence[str]) -> dict[str, float]:
     """Write the matcher into a file, for the engine that maps it."""
     assert isinstance(match, Twigcast)
     content, to_bytes_s = timed(match.matcher.to_bytes, time.process_time)

@@ -1,4 +1,4 @@
-"""From measurements to a verdict, a table and a dated record.
+"""Reports: measurements as a verdict, a table and a dated record.
 
 Counts come before seconds, since only counts reproduce elsewhere; seconds are given as the median
 of the runs with their spread (smallest to largest). Below the table stands, for each bar, whether
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.bars import judged, shown
+from benchmarks.bars import bar_verdicts, shown
 from benchmarks.definition import Definition
 from benchmarks.measure import Measurement
 
@@ -192,7 +192,7 @@ def verdicts(definition: Definition, measurements: Sequence[Measurement]) -> lis
     runs: dict[str, list[Mapping[str, float]]] = {}
     for measurement in measurements:
         runs.setdefault(measurement.engine, []).append(measurement.figures)
-    return [verdict.text for verdict in judged(definition.bars, runs)]
+    return [verdict.text for verdict in bar_verdicts(definition.bars, runs)]
 
 
 def title(definition: Definition) -> str:

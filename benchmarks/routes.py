@@ -1,4 +1,4 @@
-"""The kind ``routes``: what all brokers of a tree ask of each other, from expressions to a table.
+"""The kind ``routes``: the routes of all brokers of a tree, from expressions to a table.
 
 The brokers are a binary tree, b2 and b3 below b1, b4 and b5 below b2, and so on; subscription
 number n is made at broker n modulo their number, so that every broker has some of all kinds. The
@@ -38,7 +38,7 @@ from twigcast.routing.topology.model import Tree
 
 SPARK, SWEEPS, ROUTERS = "spark", "two sweeps", "routers"
 
-Said = dict[tuple[str, str], Sequence[str]]
+RoutesByLink = dict[tuple[str, str], Sequence[str]]
 """Patterns by (broker, neighbour)."""
 
 
@@ -79,19 +79,19 @@ def on_spark(tree: Tree, texts: Sequence[str], *, sample: int) -> Measurement:
     found = compute_routes(session, tree, covering(), own(tree, texts), spark_min=0)
     real_s, cost = time.perf_counter() - begun, used() - before
     session.stop()
-    said = _said(tree, found)
-    distinct, covered = _counted(tree, texts, said)
+    routes_by_link = _by_link(tree, found)
+    distinct, covered = _counted(tree, texts, routes_by_link)
     counts = {"routes": found.num_rows, "distinct": distinct, "covered": covered}
     return Measurement(
         engine=SPARK,
         counts={**counts, "routes, sample": first.num_rows},
-        digests={"sample": _digest(_said(tree, first)), "all": _digest(said)},
+        digests={"sample": _digest(_by_link(tree, first)), "all": _digest(routes_by_link)},
         figures={
             "subscriptions": len(texts),
             "subscriptions_per_s": len(texts) / cost.all_s,
             "distinct": distinct,
             "covered": covered,
-            "routes_most": max(map(len, said.values())),
+            "routes_most": max(map(len, routes_by_link.values())),
             "cpu_s": cost.all_s,
             "java_share": cost.java_s / cost.all_s,
             "real_s": real_s,
@@ -101,22 +101,22 @@ def on_spark(tree: Tree, texts: Sequence[str], *, sample: int) -> Measurement:
 
 def in_process(tree: Tree, texts: Sequence[str], engine: str, *, sample: int) -> Measurement:
     """The same without Spark."""
-    ways = {SWEEPS: _by_sweeps, ROUTERS: _by_routers}
-    first = ways[engine](tree, texts[:sample])
+    methods = {SWEEPS: _by_sweeps, ROUTERS: _by_routers}
+    first = methods[engine](tree, texts[:sample])
     begun, started = time.perf_counter(), time.process_time()
-    said = ways[engine](tree, texts)
+    routes_by_link = methods[engine](tree, texts)
     cpu_s, real_s = time.process_time() - started, time.perf_counter() - begun
     return Measurement(
         engine=engine,
         counts={
-            "routes": sum(map(len, said.values())),
+            "routes": sum(map(len, routes_by_link.values())),
             "routes, sample": sum(map(len, first.values())),
         },
-        digests={"sample": _digest(first), "all": _digest(said)},
+        digests={"sample": _digest(first), "all": _digest(routes_by_link)},
         figures={
             "subscriptions": len(texts),
             "subscriptions_per_s": len(texts) / cpu_s,
-            "routes_most": max(map(len, said.values())),
+            "routes_most": max(map(len, routes_by_link.values())),
             "cpu_s": cpu_s,
             "real_s": real_s,
             "peak_mib": peak_bytes() / 2**20,
@@ -125,7 +125,7 @@ def in_process(tree: Tree, texts: Sequence[str], engine: str, *, sample: int) ->
 
 
 def own(tree: Tree, texts: Sequence[str]) -> pa.Table:
-    """Who asks for what, as a table."""
+    """The patterns of each broker, as a table."""
     brokers = [tree.brokers[number % len(tree.brokers)] for number in range(len(texts))]
     columns = {"broker": brokers, "pattern": texts}
     return pa.table(
@@ -133,7 +133,7 @@ def own(tree: Tree, texts: Sequence[str]) -> pa.Table:
     )
 
 
-def _by_sweeps(tree: Tree, texts: Sequence[str]) -> Said:
+def _by_sweeps(tree: Tree, texts: Sequence[str]) -> RoutesByLink:
     count = len(tree.brokers)
     patterns = {
         broker: list(map(Pattern.parse, texts[place::count]))
@@ -142,7 +142,7 @@ def _by_sweeps(tree: Tree, texts: Sequence[str]) -> Said:
     return _texts(spread(tree, covering(), patterns).forwarded.items())
 
 
-def _by_routers(tree: Tree, texts: Sequence[str]) -> Said:
+def _by_routers(tree: Tree, texts: Sequence[str]) -> RoutesByLink:
     network = Network(tree, covering())
     for number, text in enumerate(texts):
         network.subscribe(tree.brokers[number % len(tree.brokers)], "somebody", text)
@@ -153,21 +153,21 @@ def _by_routers(tree: Tree, texts: Sequence[str]) -> Said:
     }
 
 
-def _texts(said: Iterable[tuple[tuple[str, str], Iterable[Pattern]]]) -> Said:
-    return {link: [pattern.text for pattern in patterns] for link, patterns in said}
+def _texts(routes_by_link: Iterable[tuple[tuple[str, str], Iterable[Pattern]]]) -> RoutesByLink:
+    return {link: [pattern.text for pattern in patterns] for link, patterns in routes_by_link}
 
 
-def _said(tree: Tree, routes: pa.Table) -> Said:
-    said: dict[tuple[str, str], list[str]] = {
+def _by_link(tree: Tree, routes: pa.Table) -> RoutesByLink:
+    routes_by_link: dict[tuple[str, str], list[str]] = {
         (broker, link): [] for broker in tree.brokers for link in tree.neighbours(broker)
     }
     columns = (routes.column(name).to_pylist() for name in ("broker", "neighbour", "pattern"))
     for broker, neighbour, text in zip(*columns, strict=True):
-        said[broker, neighbour].append(text)
-    return dict(said)
+        routes_by_link[broker, neighbour].append(text)
+    return dict(routes_by_link)
 
 
-def _counted(tree: Tree, texts: Sequence[str], said: Said) -> tuple[int, int]:
+def _counted(tree: Tree, texts: Sequence[str], routes_by_link: RoutesByLink) -> tuple[int, int]:
     """How many different patterns there are, and how many of them the first broker can leave out.
 
     All that it knows stands for all there is.
@@ -176,13 +176,13 @@ def _counted(tree: Tree, texts: Sequence[str], said: Said) -> tuple[int, int]:
     top = tree.brokers[0]
     known = [*texts[:: len(tree.brokers)]]
     for link in tree.neighbours(top):
-        known += said[top, link]
+        known += routes_by_link[top, link]
     minimal = minimal_sets(dict.fromkeys(map(Pattern.parse, known), 1))
     return len(different), len(different) - len(minimal)
 
 
-def _digest(said: Said) -> str:
+def _digest(routes_by_link: RoutesByLink) -> str:
     found = sha256()
-    for link, patterns in sorted(said.items()):
+    for link, patterns in sorted(routes_by_link.items()):
         found.update(repr((*link, *patterns)).encode())
     return found.hexdigest()[:16]

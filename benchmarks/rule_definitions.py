@@ -1,4 +1,4 @@
-"""What is measured of rules that people wrote.
+"""The definitions of rules that people wrote.
 
 The numbers of matches are libxml2's, found before this project looked at the rules; every run also
 compares each single answer.

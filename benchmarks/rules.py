@@ -99,7 +99,7 @@ def ruled(engine: str, known: RuleSet) -> Measurement:
     ask, figures = _one_by_one(known.rules) if engine == NAIVE else _twigcast(engine, known.rules)
     compiled = held_bytes()
     turns = count()
-    rows, first_s = _asked(ask, known, next(turns))
+    rows, first_s = _timed(ask, known, next(turns))
     differences = _differences(rows, known)
     parsing: list[float] = []
     matching: list[float] = []
@@ -107,7 +107,7 @@ def ruled(engine: str, known: RuleSet) -> Measurement:
     while not matching or (len(matching) < PASSES and time.perf_counter() - begun < SECONDS_MAX):
         turn = next(turns)
         parsing.append(_parsed(known, turn))
-        rows, match_s = _asked(ask, known, turn)
+        rows, match_s = _timed(ask, known, turn)
         matching.append(match_s)
         differences += _differences(rows, known)
     number = len(known.documents)
@@ -197,7 +197,7 @@ def _varied(known: RuleSet, turn: int) -> list[bytes]:
     return [varied(content, turn) for content in known.documents]
 
 
-def _asked(ask: Ask, known: RuleSet, turn: int) -> tuple[Sequence[Row], float]:
+def _timed(ask: Ask, known: RuleSet, turn: int) -> tuple[Sequence[Row], float]:
     documents = _varied(known, turn)
     return timed(lambda: ask(documents), time.process_time)
 

@@ -1,4 +1,4 @@
-"""What is measured of shards: how many of 16 a document reaches.
+"""The definitions of shards: how many of 16 a document reaches.
 
 The expected numbers are counts that reproduce on every machine: what one matcher finds, and how
 often documents visit shards.

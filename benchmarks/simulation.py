@@ -67,7 +67,7 @@ def measured(definition: Definition, engine: str) -> Measurement:
     row = ROWS.get(engine)
     chosen = strategy(engine) if row is None else row.strategy
     scenario = scenario_of(definition)
-    schedule = story_of(definition, scenario)
+    schedule = schedule_of(definition, scenario)
     results = simulate(scenario, chosen, schedule=schedule)
     seconds = time.perf_counter() - begun
     cpu_s = time.process_time() - begun_cpu
@@ -119,7 +119,7 @@ def scenario_of(definition: Definition) -> Scenario:
     return Scenario.of(given, name=definition.name, folder=Path() if source == "news" else NITF)
 
 
-def story_of(definition: Definition, scenario: Scenario) -> Schedule:
+def schedule_of(definition: Definition, scenario: Scenario) -> Schedule:
     """Each subscriber draws patterns of its own, or chooses from those that there are in all."""
     schedule = generate_schedule(scenario).schedule
     if not definition.distinct:
@@ -129,18 +129,18 @@ def story_of(definition: Definition, scenario: Scenario) -> Schedule:
     source, _, shape = definition.workload.partition("/")
     texts = drawn(source, shape, seed=definition.seed, count=definition.distinct)
     patterns = [Pattern.parse(text) for text in texts]
-    asked: list[ClientEvent] = []
+    subscriptions: list[ClientEvent] = []
     for place, leaf in enumerate(leaves):
         if definition.distinct == definition.subscriptions:
             mine = patterns[place :: len(leaves)]
         else:
             die = Random(f"{definition.seed} {leaf}")
             mine = die.sample(patterns, definition.subscriptions // len(leaves))
-        asked += (
+        subscriptions += (
             ClientEvent(0.0, BrokerId(leaf), Subscribe(SubscriptionId(number), leaf, pattern))
             for number, pattern in enumerate(mine)
         )
-    return replace(schedule, stage=(schedule.stage[0], tuple(asked)))
+    return replace(schedule, stage=(schedule.stage[0], tuple(subscriptions)))
 
 
 def received(schedule: Schedule, results: Results, chosen: Strategy) -> int:

@@ -1,4 +1,4 @@
-"""What is measured of the pipeline on Spark beside matching: DataFrames, routes, programs.
+"""The definitions of the pipeline on Spark beside matching: DataFrames, routes, programs.
 
 The expected numbers are counts that reproduce on every machine.
 """

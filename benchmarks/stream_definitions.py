@@ -1,4 +1,4 @@
-"""What is measured of streams: small batches, with few and with many subscriptions."""
+"""The definitions of streams: small batches, with few and with many subscriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of the hardest expressions known: how slow one can be, and how that grows."""
+"""The definitions of the hardest expressions known: how slow one can be, and how that grows."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ CHECKED: Final = 6
 def measured(definition: Definition, case: str) -> Measurement:
     """Measure one case."""
     del definition
-    return judged(case, CASES[case])
+    return measured_case(case, CASES[case])
 
 
-def judged(name: str, case: Case) -> Measurement:
+def measured_case(name: str, case: Case) -> Measurement:
     """The same on a case that is no part of the list."""
     matcher = Matcher(engine="native", keep_texts=False)
     for number, expression in enumerate(case.expressions):

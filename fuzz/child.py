@@ -36,17 +36,17 @@ STACK_SIGNAL: Final = signal.SIGUSR1
 """Makes the child write to stderr where each of its threads is."""
 
 _DETAILS_MAX: Final = 4_000
-"""Characters of a fault that are worth telling."""
+"""Characters of a fault that are worth reporting."""
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 
-Tell = Callable[..., None]
+Report = Callable[..., None]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line asks for; always 0, since faults are told, not returned."""
+    """Run what the command line names; always 0, since faults are reported, not returned."""
     options = _options().parse_args(arguments)
-    tell = _teller()
+    report = _reporter()
     faulthandler.enable()
     faulthandler.register(STACK_SIGNAL, all_threads=True)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
@@ -57,10 +57,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.write is not None:
         write_case(options.write, generated(target, options.seed, options.first))
     elif options.shrink is not None:
-        _shrink(target, options.shrink, end, tell)
+        _shrink(target, options.shrink, end, report)
     else:
         files = [(str(path), partial(read_case, target, path)) for path in options.files]
-        _run(target, files or _numbered(target, options, end), tell)
+        _run(target, files or _numbered(target, options, end), report)
     return 0
 
 
@@ -77,15 +77,15 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
-def _teller() -> Tell:
+def _reporter() -> Report:
     """A function that writes a line to the original stdout; from here on, stdout is stderr."""
     lines = os.fdopen(os.dup(1), "w", encoding="ascii", buffering=1)
     os.dup2(2, 1)
 
-    def tell(**what: object) -> None:
+    def report(**what: object) -> None:
         lines.write(json.dumps(what) + "\n")
 
-    return tell
+    return report
 
 
 def _numbered(
@@ -97,18 +97,18 @@ def _numbered(
         number += 1
 
 
-def _run(target: Target, cases: Iterable[tuple[str, Callable[[], Any]]], tell: Tell) -> None:
+def _run(target: Target, cases: Iterable[tuple[str, Callable[[], Any]]], report: Report) -> None:
     ended: Counter[str] = Counter()
     for name, make in cases:
-        tell(begins=name)
+        report(begins=name)
         fault = failure(target, make)
         if isinstance(fault, str):
             ended[fault] += 1
         else:
             ended["fault"] += 1
-            tell(fault=name, **fault)
-        tell(ended=ended)
-    tell(over=True)
+            report(fault=name, **fault)
+        report(ended=ended)
+    report(over=True)
 
 
 def failure(target: Target, make: Callable[[], Any]) -> dict[str, str] | str:
@@ -138,22 +138,22 @@ def _details(error: Exception) -> str:
     return text if len(text) <= _DETAILS_MAX else f"…{text[-_DETAILS_MAX:]}"
 
 
-def _shrink(target: Target, path: Path, end: float, tell: Tell) -> None:
+def _shrink(target: Target, path: Path, end: float, report: Report) -> None:
     """Replace the case in a file by a smaller one that fails in the same way."""
     case = read_case(target, path)
     first = failure(target, lambda: case)
     if isinstance(first, str):
-        tell(over=True)
+        report(over=True)
         return
 
     def still_fails(smaller: Any) -> bool:  # noqa: ANN401  # of the target's kind
-        tell(begins="smaller")
+        report(begins="smaller")
         found = failure(target, lambda: smaller)
         return not isinstance(found, str) and found["signature"] == first["signature"]
 
     small = shrunk(case, target.kind, still_fails, is_over=lambda: time.monotonic() > end)
     write_case(path, small)
-    tell(over=True)
+    report(over=True)
 
 
 if __name__ == "__main__":

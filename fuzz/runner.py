@@ -20,7 +20,7 @@ from threading import Event, Lock
 from typing import Final
 
 from fuzz.target import ACCEPTED, REFUSED, UNDECIDED, Target
-from fuzz.watched import CASE_SECONDS_MAX, Found, Slice, end_all, watched
+from fuzz.watched import CASE_SECONDS_MAX, Finding, Slice, end_all, watched
 
 __all__ = ["Plan", "run", "run_case"]
 
@@ -152,12 +152,12 @@ class _Run:
                 tally.faults[found.signature] += 1
         for found in new:
             if turn.number == 0 or not found.case:
-                self._tell(turn.name, found, _command(turn.name, found.case), None)
+                self._print_fault(turn.name, found, _command(turn.name, found.case), None)
             else:
                 self._file(turn.name, found, first)
 
-    def _file(self, name: str, found: Found, first: int) -> None:
-        """Repeat a fault, write its case into the corpus as small as it gets, and tell."""
+    def _file(self, name: str, found: Finding, first: int) -> None:
+        """Repeat a fault, write its case into the corpus as small as it gets, and print it."""
         digest = sha256(f"{name} {found.signature}".encode()).hexdigest()[:8]
         path = self._plan.corpus / name / f"{digest}.json"
         seed = self._plan.seed
@@ -171,7 +171,7 @@ class _Run:
         # What fails only behind other cases is repeated with all that came before it.
         numbers = found.case if alone else f"{first}-{found.case}"
         command = _command(name, numbers, seed=seed)
-        self._tell(name, found, command, path if path.exists() else None)
+        self._print_fault(name, found, command, path if path.exists() else None)
 
     def _fails(self, name: str, path: Path, signature: str) -> bool:
         seen = self._child(name, "--files", str(path))
@@ -183,7 +183,7 @@ class _Run:
             case_seconds_max=self._plan.case_seconds_max,
         )
 
-    def _tell(self, name: str, found: Found, command: str, path: Path | None) -> None:
+    def _print_fault(self, name: str, found: Finding, command: str, path: Path | None) -> None:
         details = found.details.rstrip().splitlines()[-_DETAIL_LINES:]
         lines = [
             "",

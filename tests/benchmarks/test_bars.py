@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.bars import Bar, judged
+from benchmarks.bars import Bar, bar_verdicts
 
 RUNS = {
     "fast": [{"warm_us": 1.0}, {"warm_us": 30.0}, {"warm_us": 3.0}],
@@ -13,7 +13,7 @@ RUNS = {
 
 
 def told(**bar: object) -> str:
-    (verdict,) = judged([Bar(says="this", figure="warm_us", **bar)], RUNS)  # type: ignore[arg-type]
+    (verdict,) = bar_verdicts([Bar(says="this", figure="warm_us", **bar)], RUNS)  # type: ignore[arg-type]
     return verdict.text
 
 
@@ -28,7 +28,7 @@ def test_a_ratio_is_taken_turn_by_turn() -> None:
 
 
 def test_what_was_not_measured_is_not_met() -> None:
-    (verdict,) = judged([Bar(says="this", engine="no", figure="warm_us", at_most=1)], RUNS)
+    (verdict,) = bar_verdicts([Bar(says="this", engine="no", figure="warm_us", at_most=1)], RUNS)
     assert not verdict.met
     assert verdict.text == "not measured: this"
 

@@ -48,7 +48,7 @@ def test_a_router_delivers_to_clients_what_the_bare_matcher_finds() -> None:
 
 def test_a_router_and_lxml_one_by_one_send_to_the_same_links() -> None:
     ours = deciding.decided(WORKLOAD, (), ENGINE, sample=2)
-    naive = deciding.asked_one_by_one(WORKLOAD, 2)
+    naive = deciding.decided_one_by_one(WORKLOAD, 2)
     assert naive.digests["links, sample"] == ours.digests["links, sample"]
 
 
@@ -90,7 +90,7 @@ def test_messages_are_what_brokers_receive_from_each_other_and_from_clients() ->
 @pytest.mark.parametrize(("distinct", "most"), [(40, 40), (12, 12)])
 def test_subscriptions_are_dealt_or_chosen_from_so_many(distinct: int, most: int) -> None:
     definition = replace(SMALL, distinct=distinct)
-    story = simulation.story_of(definition, simulation.scenario_of(definition))
+    story = simulation.schedule_of(definition, simulation.scenario_of(definition))
     asked = [happening.event for happening in story.stage[1]]  # type: ignore[union-attr]
     assert len(asked) == 40
     assert len({event.pattern for event in asked}) <= most  # type: ignore[union-attr]

@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from benchmarks.hard_cases import CASES, Case, flat
-from benchmarks.worst_cases import CHECKED, judged
+from benchmarks.worst_cases import CHECKED, measured_case
 from tests.engines import NATIVE
 
 pytestmark = NATIVE
@@ -15,7 +15,7 @@ QUADRATIC = Case(("//a[count(preceding::*) = count(following::*) + 0.5]",), flat
 
 
 def test_steps_tell_how_a_case_grows() -> None:
-    run = judged("counts", QUADRATIC)
+    run = measured_case("counts", QUADRATIC)
     assert run.counts == {"differences": 0, "counts": 0}
     assert run.figures["undecided"] == 0
     assert run.figures["size_3_steps"] > run.figures["size_2_steps"] > 0
@@ -23,7 +23,7 @@ def test_steps_tell_how_a_case_grows() -> None:
 
 
 def test_what_matches_is_counted() -> None:
-    assert judged("all", Case(("//a", "//a[2 * b = 8]"), flat, (5,))).counts["all"] == 2
+    assert measured_case("all", Case(("//a", "//a[2 * b = 8]"), flat, (5,))).counts["all"] == 2
 
 
 def test_another_answer_than_that_of_libxml2_is_a_difference(
@@ -31,13 +31,13 @@ def test_another_answer_than_that_of_libxml2_is_a_difference(
 ) -> None:
     right = etree.fromstring
     monkeypatch.setattr(etree, "fromstring", lambda _: right(b"<r><a/></r>"))
-    assert judged("none", Case(("//a/b",), flat, ())).counts == {"differences": 1, "none": 0}
+    assert measured_case("none", Case(("//a/b",), flat, ())).counts == {"differences": 1, "none": 0}
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_case_is_one_that_libxml2_can_be_asked_about(name: str) -> None:
     case = CASES[name]
     small = Case(case.expressions, case.make, (CHECKED,))
-    run = judged(name, small)
+    run = measured_case(name, small)
     assert run.counts["differences"] == 0
     assert run.figures["undecided"] == 0
