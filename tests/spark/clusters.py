@@ -42,7 +42,7 @@ START_SECONDS_MAX = 400
 """Spark's parts and Kafka's take 2 to 5 seconds to start, a driver with executors 10; a machine
 that is busy with ten other things gets more."""
 
-DRIVER_SECONDS_MAX = 200
+DRIVER_SECONDS_MAX = 400
 
 KAFKA = Module("org.apache.kafka", "kafka_2.13", "3.9.1")
 
