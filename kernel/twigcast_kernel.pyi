@@ -15,8 +15,10 @@ __all__ = [
     "Links",
     "Slab",
     "__version__",
+    "find_markup",
     "number",
     "outline",
+    "records_alike",
 ]
 
 __version__: str
@@ -258,3 +260,18 @@ def outline(content: bytes) -> list[tuple[Any, ...]] | str:
 
 def number(text: str) -> float:
     """The number that a string-value stands for, as the kernel reads it."""
+
+def find_markup(text: bytes, start: int, end: int, local: bytes | None) -> int:
+    """Where the first ``<`` stands that counts inside a record of a dump; -1 if none does.
+
+    Tags of the local name ``local`` count, or all where there is none, and ``<!`` and ``<?``.
+    """
+
+def records_alike(
+    text: bytes, start: int, end: int, tag: bytes, local: bytes | None
+) -> tuple[Slab, int]:
+    """Records of a dump that follow each other: where each begins and ends, how far they reach.
+
+    They begin like one whose start tag is ``tag``, perhaps without its end. ``start`` is outside of
+    all records; the first thing that is not plain, or not whole at ``end``, ends the row.
+    """

@@ -9,6 +9,7 @@ mod batch;
 mod buffers;
 mod conditions;
 mod cover;
+mod dump;
 mod events;
 mod expressions;
 mod index;
@@ -56,5 +57,7 @@ fn twigcast_kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<index::Links>()?;
     module.add_class::<slab::Slab>()?;
     module.add_function(wrap_pyfunction!(outline, module)?)?;
-    module.add_function(wrap_pyfunction!(number, module)?)
+    module.add_function(wrap_pyfunction!(number, module)?)?;
+    module.add_function(wrap_pyfunction!(dump::find_markup, module)?)?;
+    module.add_function(wrap_pyfunction!(dump::records_alike, module)?)
 }
