@@ -56,12 +56,15 @@ def scanned(
     return found
 
 
-def context_at(dump: Dump, place: int) -> DumpContext | None:
-    """The context at a place, by one who reads all that is in front of it; None inside a tag."""
+def context_at(dump: Dump, place: int, *, behind: int = 2) -> DumpContext | None:
+    """The context at a place, by one who reads all that is in front of it; None inside a tag.
+
+    The scanner is also shown so many bytes behind it.
+    """
     scanner = RecordScanner(
         dump.prolog, dump.writer, offset=0, end=place, bytes_max=0, follows=True
     )
-    list(scanner.feed(dump.text[: place + 2]))
+    list(scanner.feed(dump.text[: place + behind]))
     return scanner.context if scanner.done else None
 
 
@@ -174,6 +177,23 @@ def elements(draw: st.DrawFn, names: tuple[str, ...], depth: int) -> str:
         inside = st.one_of(inside, elements(names, depth - 1))
     content = "".join(draw(st.lists(inside, max_size=5)))
     return f"<{name}{attributes}>{content}</{name}{draw(st.sampled_from(['', '', ' ']))}>"
+
+
+@st.composite
+def regular_dumps(draw: st.DrawFn) -> str:
+    """A well-formed dump with many records alike, and something else among them."""
+    kinds = draw(st.lists(elements(("rec", "p:rec"), 1), min_size=1, max_size=2))
+    between = st.one_of(st.just("\n"), st.sampled_from(_TRAPS), elements(("x", "rec"), 1))
+    records = draw(st.lists(st.sampled_from(kinds), min_size=3, max_size=12))
+    rare = draw(st.dictionaries(st.integers(0, len(records)), between, max_size=2))
+    content = "".join(rare.get(number, "") + one for number, one in enumerate(records))
+    around = draw(
+        st.sampled_from(
+            ("x", "x xml:lang='de'", "x xmlns:p='urn:other'", "x xml:base='http://h.example/a/b'")
+        )
+    )
+    doctype = "<!DOCTYPE r [<!ENTITY co 'Company'><!ENTITY ns \"urn:e\">]>"
+    return f"{doctype}<r xmlns:p='urn:p'><{around}>{content}</x>{content}</r>"
 
 
 @st.composite

@@ -12,7 +12,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.records import Dump, context_at, dumps, is_read, opened, parsed
-from twigcast.language.records import composition
 from twigcast.language.records.composition import context_behind, range_effects
 from twigcast.language.records.context import DumpContext
 from twigcast.language.records.lexer import Lexical
@@ -37,7 +36,7 @@ def behind(dump: Dump, start: int, end: int) -> DumpContext | None:
     context = context_at(dump, start)
     assert context is not None
     effects = range_effects(
-        dump.text[start : end + 2], end - start, dump.writer.local, offset=start
+        [dump.text[start:end]], dump.writer.local, behind=dump.text[end : end + 2], offset=start
     )
     return context_behind(context, effects, dump.writer)
 
@@ -55,15 +54,14 @@ def test_the_effect_of_a_range_leads_to_the_context_behind_it(
 
 
 @given(dumps(), st.sampled_from(SELECTORS), st.integers(1, 60))
-def test_the_size_of_blocks_changes_nothing(text: str, record: str, size: int) -> None:
+def test_the_size_of_pieces_changes_nothing(text: str, record: str, size: int) -> None:
     assume(is_read(text.encode()))
     dump = opened(text.encode(), record)
     start = dump.text.find(b"<", len(dump.text) // 3)
     data = dump.text[max(0, start) :]
-    whole = range_effects(data, len(data), dump.writer.local)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(composition, "BLOCK_BYTES", size)
-        in_blocks = range_effects(data, len(data), dump.writer.local)
+    whole = range_effects([data], dump.writer.local)
+    pieces = (data[start : start + size] for start in range(0, len(data), size))
+    in_blocks = range_effects(pieces, dump.writer.local)
     for state in Lexical:
         if whole[state].is_known or in_blocks[state].is_known:
             assert whole[state] == in_blocks[state]
@@ -76,7 +74,12 @@ def test_composing_effects_is_associative(text: str, record: str, cuts: list[int
     found = {dump.text.find(b"<", cut) for cut in cuts} - {-1}
     places = [0, *sorted(found), len(dump.text)]
     parts = [
-        range_effects(dump.text[start : end + 2], end - start, dump.writer.local, offset=start)
+        range_effects(
+            [dump.text[start:end]],
+            dump.writer.local,
+            behind=dump.text[end : end + 2],
+            offset=start,
+        )
         for start, end in pairwise(places)
     ]
     for state in Lexical:

@@ -39,6 +39,10 @@ from twigcast.language.records.writer import RecordWriter
 WINDOW_BYTES: Final = 1 << 16
 """How far a cut looks for a ``<``. Behind so much text no tag or comment can still be beginning."""
 
+FIRST_PIECE_BYTES: Final = 1 << 17
+"""Of a range, read for each state that it may begin in. As soon as these meet, they share what
+follows, so that it is read in larger pieces."""
+
 _HIGH_BYTES = {"utf-16-le": 1, "utf-16-be": 0}
 _LOW_SURROGATE = range(0xDC, 0xE0)
 
@@ -111,11 +115,16 @@ def effects_of(cuts: Cuts, number: int, selector: RecordSelector) -> bytes:
         with open_regular(cuts.path) as file:
             prolog = _prolog_of(file)
             start, end = cuts.starts[number], cuts.end(number)
-            text, size = _text_of(file, start, end, prolog)
+            behind = _pieces(file, end, end + 2 * TERMINATOR_BYTES_MAX, prolog)
+            effects = range_effects(
+                _pieces(file, start, end, prolog),
+                RecordWriter(prolog, selector).local,
+                behind=b"".join(behind),
+                offset=start,
+                wide=prolog.wide,
+            )
     except (OSError, DocumentError):
         return b""
-    local = RecordWriter(prolog, selector).local
-    effects = range_effects(text, size, local, offset=start, wide=prolog.wide)
     return msgspec.msgpack.encode(list(effects.values()))
 
 
@@ -214,15 +223,15 @@ def _cut_behind(file: BinaryIO, wanted: int, prolog: Prolog) -> int:
     return wanted + end
 
 
-def _text_of(file: BinaryIO, start: int, end: int, prolog: Prolog) -> tuple[bytes, int]:
-    """A range as it is searched, with a little of what follows it, and its size."""
+def _pieces(file: BinaryIO, start: int, end: int, prolog: Prolog) -> Iterator[bytes]:
+    """A range as it is searched, in pieces."""
+    transcoder = None if prolog.wide is None else Transcoder(prolog.wide)
     file.seek(start)
-    behind = 2 * TERMINATOR_BYTES_MAX
-    if prolog.wide is None:
-        return file.read(end - start + behind), end - start
-    transcoder = Transcoder(prolog.wide)
-    text = transcoder.read(file.read(end - start))
-    return text + transcoder.read(file.read(behind)), len(text)
+    size = FIRST_PIECE_BYTES
+    while start < end and (piece := file.read(min(end - start, size))):
+        start += len(piece)
+        yield piece if transcoder is None else transcoder.read(piece)
+        size = READ_BYTES_MAX
 
 
 def _composed(context: DumpContext, packed: bytes, writer: RecordWriter) -> DumpContext | None:

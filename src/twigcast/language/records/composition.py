@@ -33,8 +33,7 @@ that range alone is read by a scanner that knows its context.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from twigcast.language.records.context import (
@@ -50,15 +49,12 @@ from twigcast.language.records.lexer import (
     START_TAG,
     TERMINATORS,
     Lexical,
-    Markup,
     local_part,
     opened_by,
 )
+from twigcast.language.records.markup import Markup, Search
 from twigcast.language.records.prolog import source_bytes
 from twigcast.language.records.writer import RecordWriter
-
-BLOCK_BYTES: Final = 1 << 17
-"""What is read at a time. As soon as two lexical states meet, they share what follows."""
 
 SEARCHED_BYTES: Final = 1 << 20
 """How far the end of a comment, CDATA section or processing instruction is looked for that may have
@@ -84,7 +80,8 @@ class Effect(NamedTuple):
 
     lexical: Lexical = Lexical.CONTENT
     since: int = -1
-    """The state at the end, and where it began; -1 if that is in front of the part."""
+    """The state at the end, and where it began; -1 if that is in front of the part, or if there is
+    nothing to tell."""
     ends: int = 0
     """Elements that may be records, begun in front of the part and ended in it."""
     ended: bytes = b""
@@ -102,7 +99,9 @@ class Effect(NamedTuple):
 
     def then(self, other: Effect) -> Effect:
         """The effect of this part and the one behind it."""
-        since = self.since if other.since < 0 else other.since
+        since = other.since
+        if since < 0 and other.lexical is not Lexical.CONTENT:
+            since = self.since
         if other.ends < self.level:
             return self._replace(
                 lexical=other.lexical,
@@ -171,37 +170,53 @@ class _Outside:
 
 
 def range_effects(
-    text: bytes, size: int, local: bytes | None, *, offset: int = 0, wide: str | None = None
+    pieces: Iterable[bytes],
+    local: bytes | None,
+    *,
+    behind: bytes = b"",
+    offset: int = 0,
+    wide: str | None = None,
 ) -> dict[Lexical, Effect]:
     """The effects of a range, by the lexical state at its beginning.
 
-    The range is the first ``size`` bytes of ``text``. It begins and ends at a ``<``, or where there
-    was none for a while. What follows in ``text`` shows terminators that the end cuts in two.
-    ``offset`` is the place of the range in the dump, which is read as UTF-8 where it is ``wide``.
+    The range comes in pieces. It begins and ends at a ``<``, or where there was none for a while.
+    What is ``behind`` it shows terminators that the end cuts in two. ``offset`` is the place of the
+    range in the dump, which is read as UTF-8 where it is ``wide``.
     """
     effects = {state: Effect(state) for state in Lexical}
     markup = Markup(local)
-    start = 0
-    while start < size:
-        end = text.find(b"<", start + BLOCK_BYTES, size)
-        end = size if end < 0 else end
+    searched = 0
+    for block, following in _blocks(pieces, behind):
         known: dict[tuple[Lexical, int], Effect] = {}
         for state, effect in effects.items():
-            if start >= SEARCHED_BYTES and effect.lexical and effect.since < 0:
+            if searched >= SEARCHED_BYTES and effect.lexical and effect.since < 0:
                 effects[state] = effect._replace(is_known=False)
                 continue
             key = effect.lexical, effect.level
             if key not in known:
-                block = _Block(text, end, effect.lexical, markup, level=effect.level)
-                known[key] = block.read(start)
+                found = _Block(
+                    block + following, len(block), effect.lexical, markup, level=effect.level
+                ).read()
+                if found.since >= 0:
+                    since = offset + source_bytes(block, wide, 0, found.since)
+                    found = found._replace(since=since)
+                known[key] = found
             effects[state] = effect.then(known[key])
-        start = end
-    return {
-        state: effect._replace(since=offset + source_bytes(text, wide, 0, effect.since))
-        if effect.since >= 0
-        else effect
-        for state, effect in effects.items()
-    }
+        searched += len(block)
+        offset += source_bytes(block, wide)
+    return effects
+
+
+def _blocks(pieces: Iterable[bytes], behind: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """A range in blocks that begin and end where it may, with what follows the last of them."""
+    parts: list[bytes] = []
+    for piece in pieces:
+        end = piece.rfind(b"<")
+        if end >= 0 and (block := b"".join([*parts, piece[:end]])):
+            yield block, b""
+            parts = []
+        parts.append(piece[max(0, end) :])
+    yield b"".join(parts), behind
 
 
 def context_behind(
@@ -250,21 +265,22 @@ class _Block:
         self._end = end
         self._local = markup.local
         self._markup = markup
-        self._pattern: re.Pattern[bytes] | None = None
+        self._search: Search | None = None
         self._around = level
         self._lexical = lexical
         self._since = -1
         self._ends = self._level = 0
         self._ended = self._opened = b""
         self._outside = _Outside()
+        self._last: tuple[Place, bytes] | None = None
 
-    def read(self, start: int) -> Effect:
-        position: int | None = start
+    def read(self) -> Effect:
+        position: int | None = 0
         while position is not None:
             position = self._step(position)
         return Effect(
             self._lexical,
-            self._since,
+            -1 if self._lexical is Lexical.CONTENT else self._since,
             self._ends,
             self._ended,
             tuple(self._outside.closes),
@@ -286,10 +302,9 @@ class _Block:
             self._lexical = Lexical.CONTENT
             return place + len(terminator)
         if self._level or self._ends < self._around:
-            if self._pattern is None:
-                self._pattern = self._markup.pattern(text, position, end)
-            found = self._pattern.search(text, position, end)
-            place = found.start() if found else -1
+            if self._search is None:
+                self._search = self._markup.search(text, position, end)
+            place = self._search(position)
         else:
             place = text.find(b"<", position, end)
         if place < 0:
@@ -309,7 +324,17 @@ class _Block:
         if tag is None:
             self._outside.is_known = False
             return place + 1
-        return tag.end()
+        return tag.end() if self._level or self._last is None else self._count_alike(tag.end())
+
+    def _count_alike(self, position: int) -> int:
+        """Count the elements behind one that has ended, as long as they are like it."""
+        assert self._last is not None
+        place, tag = self._last
+        self._last = None
+        places, reached = self._markup.alike(self._text, position, self._end, tag)
+        if places:
+            self._outside.count(place, len(places) // 2)
+        return reached
 
     def _open(self, name: bytes, attributes: bytes, empty: bytes) -> None:
         if self._local is not None and local_part(name) != self._local:
@@ -324,6 +349,7 @@ class _Block:
             )
             self._outside.count(place)
             self._opened = name
+            self._last = place, b"<" + name + attributes
         self._level += not empty
 
     def _close(self, name: bytes) -> None:

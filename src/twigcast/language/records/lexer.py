@@ -67,28 +67,6 @@ _CUT_OFF_BYTES_MAX = 1 << 16
 """Of a name that goes on in the next piece. No document may have one of a thousand characters."""
 
 
-class Markup:
-    """Where to look inside a record: tags of its local name, and what changes the state.
-
-    The alternatives of the pattern begin with what they are, not with what they have in common,
-    which makes the search three times as fast. Where there is no prefix in front of that name, and
-    that is found out faster still, it need not try any.
-    """
-
-    def __init__(self, local: bytes | None) -> None:
-        self.local = local
-        name, end = re.escape(local or b""), rb"(?=[ \t\r\n/>])"
-        plain = rb"/%(name)s%(end)s|%(name)s%(end)s|!|\?" % {b"name": name, b"end": end}
-        prefixed = rb"/?+[^ \t\r\n<>/!?:]++:" + name + end
-        self._plain = re.compile(rb"<(?:%s)" % plain if local else b"<")
-        self._prefixed = re.compile(rb"<(?:%s|%s)" % (plain, prefixed) if local else b"<")
-
-    def pattern(self, text: bytes, start: int, end: int) -> re.Pattern[bytes]:
-        """What to search for in a part of a text."""
-        has_prefix = self.local is None or text.find(b":" + self.local, start, end) >= 0
-        return self._prefixed if has_prefix else self._plain
-
-
 def local_part(name: bytes) -> bytes:
     """A name without its prefix."""
     return name.rpartition(b":")[2]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from twigcast.errors import DocumentLimitError
@@ -76,7 +77,7 @@ class Prolog(NamedTuple):
         """
         if self.doctype and (b"<!ATTLIST" in self.doctype or _ENTITY.search(content)):
             return self.declaration + self.doctype
-        return b"" if _PLAIN.fullmatch(self.declaration) else self.declaration
+        return b"" if _is_plain(self.declaration) else self.declaration
 
     @property
     def has_markup_entities(self) -> bool:
@@ -158,6 +159,12 @@ def _codec(declaration: bytes) -> str:
     except LookupError:
         return "latin-1"  # Of a family in which ASCII means ASCII: the prolog has been read.
     return "utf-8" if codec.startswith(("utf", "ascii")) else codec
+
+
+@lru_cache(maxsize=8)
+def _is_plain(declaration: bytes) -> bool:
+    """Whether a declaration says nothing; every record asks, and nearly all ask the same."""
+    return _PLAIN.fullmatch(declaration) is not None
 
 
 class Transcoder:

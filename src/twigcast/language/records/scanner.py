@@ -23,7 +23,7 @@ these are. Of a record that began before, it says nothing, whatever is in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from twigcast.display import printable, shortened
@@ -44,14 +44,14 @@ from twigcast.language.records.lexer import (
     TERMINATOR_BYTES_MAX,
     TERMINATORS,
     Lexical,
-    Markup,
     cut_off,
     cut_off_reference,
     may_open,
     opened_by,
 )
+from twigcast.language.records.markup import Markup, Search
 from twigcast.language.records.prolog import Prolog, source_bytes
-from twigcast.language.records.writer import RecordWriter, start_tag
+from twigcast.language.records.writer import RecordVerdict, RecordWriter, start_tag
 
 TAG_BYTES_MAX: Final = 16 << 20
 """Of one tag. libxml2 reads no attribute of more than ten million bytes."""
@@ -112,7 +112,7 @@ class RecordScanner:
     ) -> None:
         self._writer = writer
         self._markup = Markup(writer.local)
-        self._pattern = self._markup.pattern(b"", 0, 0)
+        self._search: Search = self._markup.search(b"", 0, 0)
         self._wide = prolog.wide
         self._has_entities = prolog.has_markup_entities
         self._end = end
@@ -131,6 +131,7 @@ class RecordScanner:
         self._mark = 0
         self._mark_offset = prolog.start if offset is None else offset
         self._opened: _Opened | None = None
+        self._last: tuple[bytes, bytes, RecordVerdict] | None = None
         self.done = False
         self.damaged = False
 
@@ -150,13 +151,14 @@ class RecordScanner:
     def feed(self, piece: bytes, *, final: bool = False) -> Iterator[Found]:
         """The records that end in the next piece; ``final`` says that nothing follows it."""
         buffer = self._buffer + piece
-        self._pattern = self._markup.pattern(buffer, 0, len(buffer))
+        self._search = self._markup.search(buffer, 0, len(buffer))
         position = 0
         try:
             while not self.done:
                 reached, record = self._step(buffer, position, final=final)
                 if record is not None:
                     yield record
+                    reached = yield from self._alike(buffer, reached)
                 if reached == position:
                     break
                 position = reached
@@ -196,9 +198,9 @@ class RecordScanner:
         if self._lexical is not Lexical.CONTENT:
             return self._leave(buffer, position), None
         if self._level:
-            found = self._pattern.search(buffer, position)
-            place = found.start() if found else cut_off(buffer, position)
-            if found is None:
+            place = self._search(position)
+            if place < 0:
+                place = cut_off(buffer, position)
                 if self._is_behind(buffer, place):
                     self.done = True
                 return place, None
@@ -281,6 +283,7 @@ class RecordScanner:
         self._level = 1
         offset = self._offset(buffer, tag.start())
         self._opened = _Opened(offset, start_tag(name, attributes, verdict), tag.end(2))
+        self._last = name, attributes, verdict
         return self._finish(buffer, tag.end()) if empty else None
 
     def _push(self, frame: Frame, place: int) -> None:
@@ -315,14 +318,43 @@ class RecordScanner:
         if opened is None:
             return None
         opened.take(buffer, reached, self._bytes_max)
-        content: bytes | None = b"".join(opened.parts)
-        if opened.size <= self._bytes_max:
-            assert content is not None
+        return self._written(opened.offset, b"".join(opened.parts), opened.size)
+
+    def _written(self, offset: int, content: bytes, size: int) -> CutRecord:
+        """The record of a document, which may be too large; then its content does not count."""
+        if size <= self._bytes_max:
             content = self._writer.head(content) + content
-            opened.size = len(content)
-        if opened.size > self._bytes_max:
-            content = None
-        return CutRecord(self._number, opened.offset, content, opened.size)
+            size = len(content)
+        return CutRecord(self._number, offset, content if size <= self._bytes_max else None, size)
+
+    def _alike(self, buffer: bytes, position: int) -> Generator[CutRecord, None, int]:
+        """The records behind one that has ended, as long as they are like it, and their end."""
+        if not self._frames or self._has_entities or self._last is None:
+            return position
+        name, attributes, verdict = self._last
+        if verdict.base is not None:  # The base of each may change in its own way.
+            return position
+        tag = b"<" + name
+        beginning = start_tag(name, b"", verdict)
+        places, reached = self._markup.alike(buffer, position, len(buffer), tag + attributes)
+        for start, end in zip(places[::2], places[1::2], strict=True):
+            offset = self._offset(buffer, start)
+            if self._is_cut_off(buffer, offset, end):
+                return position
+            self._number += 1
+            size = len(beginning) + end - start - len(tag)
+            fits = size <= self._bytes_max
+            content = beginning + buffer[start + len(tag) : end] if fits else b""
+            yield self._written(offset, content, size)
+            position = end
+        # What goes on behind the range is read step by step: the context at its end counts.
+        return position if self._is_behind(buffer, reached) else reached
+
+    def _is_cut_off(self, buffer: bytes, offset: int, end: int) -> bool:
+        """Whether a record is not of the range, or goes on behind it where only that counts."""
+        if self._end is None:
+            return False
+        return offset >= self._end or (self._follows and self._offset(buffer, end) > self._end)
 
     def _check_blank(self, buffer: bytes, position: int, end: int) -> None:
         """Nothing but blanks may stand outside of all elements."""

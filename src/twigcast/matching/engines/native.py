@@ -12,8 +12,8 @@ no more memory than the kernel's arrays. Three things are done here:
   decides (:mod:`~twigcast.matching.residual.libxml2`);
 - conditions and numbers are translated.
 
-This module alone imports the kernel; :data:`AVAILABLE` shows whether there is one. Where it is, the
-other engines have one beside them, which finds what is undecided (:func:`beside`).
+In this room, this module alone imports the kernel; :data:`AVAILABLE` shows whether there is one.
+Where it is, the other engines have one beside them, which finds what is undecided (:func:`beside`).
 """
 
 from __future__ import annotations

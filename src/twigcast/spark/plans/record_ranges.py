@@ -34,7 +34,7 @@ RANGE_BYTES_MIN: Final = 1 << 20
 """Less is read by one task in a few milliseconds."""
 
 RANGE_BYTES_MAX: Final = 32 << 20
-"""A worker holds a range in memory while it looks for its effects."""
+"""A worker that finds no tag in a range holds all of it in memory."""
 
 _TASKS_PER_CORE: Final = 4
 
@@ -51,7 +51,7 @@ def with_ranges(
         if entry.kind is EntryKind.FILE
         and (found := cut_dump(entry.path, range_bytes=range_bytes)) is not None
     }
-    effects = _effects(spark, list(cuts.values()), selector)
+    effects = _effects(spark, list(cuts.values()), selector, tasks_max=_TASKS_PER_CORE * cores)
     shared: list[Entry] = []
     for number, entry in enumerate(entries):
         ranges: list[RecordRange] = []
@@ -64,22 +64,25 @@ def with_ranges(
 
 
 def _effects(
-    spark: SparkSession, cuts: Sequence[Cuts], selector: RecordSelector
+    spark: SparkSession, cuts: Sequence[Cuts], selector: RecordSelector, *, tasks_max: int
 ) -> Iterator[list[bytes]]:
-    """The effects of all ranges of each dump, found by workers."""
+    """The effects of all ranges of each dump, found by workers.
+
+    A range takes less time than a task costs Spark, so a task has several.
+    """
     places = [(dump, number) for dump in cuts for number in range(len(dump.starts))]
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for task in batch.column("id").to_pylist():
-                dump, number = places[int(task or 0)]
+            for place in batch.column("id").to_pylist():
+                dump, number = places[int(place or 0)]
                 effects = effects_of(dump, number, selector)
-                yield pa.RecordBatch.from_pydict({"id": [task], "effects": [effects]})
+                yield pa.RecordBatch.from_pydict({"id": [place], "effects": [effects]})
 
     found: dict[int, bytes] = {}
     if places:
-        tasks = spark.range(0, len(places), 1, len(places))
-        rows = tasks.mapInArrow(work, "id long, effects binary").collect()
+        ranges = spark.range(0, len(places), 1, min(len(places), tasks_max))
+        rows = ranges.mapInArrow(work, "id long, effects binary").collect()
         found = {row["id"]: bytes(row["effects"]) for row in rows}
     first = 0
     for dump in cuts:
