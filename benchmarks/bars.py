@@ -69,8 +69,8 @@ class Verdict:
                 f"disturbed: {self.bar.says}; it was {shown(self.value)}, which cannot be: "
                 "measure again on a quiet machine"
             )
-        word = "met" if self.met else "missed"
-        return f"{word}: {self.bar.says}; it was {shown(self.value)}"
+        outcome = "met" if self.met else "missed"
+        return f"{outcome}: {self.bar.says}; it was {shown(self.value)}"
 
 
 def bar_verdicts(bars: Sequence[Bar], runs: Runs) -> list[Verdict]:

@@ -111,10 +111,10 @@ def searched(
     for name, search in (("covering", index.covering), ("covered", index.covered)):
         answers, passes = _passes(search, mine)
         figures |= _figures(name, passes, definition.sample)
-        told = name + BY_HOMOMORPHISM if engine == TREE else name
-        parts = {f"{told}, sample": answers[: definition.sample]}
+        label = name + BY_HOMOMORPHISM if engine == TREE else name
+        parts = {f"{label}, sample": answers[: definition.sample]}
         if len(mine) == definition.documents:
-            parts[told] = answers
+            parts[label] = answers
         counts |= {part: sum(map(len, rows)) for part, rows in parts.items()}
         digests |= {part: digest(rows) for part, rows in parts.items()}
     figures["peak_mib"] = peak_bytes() / 2**20

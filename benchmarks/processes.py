@@ -57,10 +57,10 @@ def peak_of_workers() -> int:
 
 def _peak_bytes(pid: int) -> int:
     try:
-        told = (PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
+        status = (PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
     except OSError:  # It has ended meanwhile.
         return 0
-    lines = (line.split() for line in told.splitlines() if line.startswith("VmHWM:"))
+    lines = (line.split() for line in status.splitlines() if line.startswith("VmHWM:"))
     return next((int(fields[1]) * 1024 for fields in lines), 0)
 
 
@@ -74,11 +74,11 @@ def _descendants(processes: dict[int, _Process]) -> list[int]:
 def _alive() -> Iterator[tuple[int, _Process]]:
     for folder in PROC.glob("[0-9]*"):
         try:
-            told = (folder / "stat").read_text(encoding="utf-8", errors="replace")
+            status = (folder / "stat").read_text(encoding="utf-8", errors="replace")
         except OSError:  # It has ended meanwhile.
             continue
         # The name stands in parentheses and may contain anything, spaces and parentheses too.
-        name = told[told.index("(") + 1 : told.rindex(")")]
-        fields = told[told.rindex(")") + 2 :].split()
+        name = status[status.index("(") + 1 : status.rindex(")")]
+        fields = status[status.rindex(")") + 2 :].split()
         utime, stime, cutime, cstime = (int(ticks) / TICKS_PER_S for ticks in fields[11:15])
         yield int(folder.name), _Process(int(fields[1]), name, utime + stime, cutime + cstime)

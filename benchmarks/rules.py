@@ -82,10 +82,10 @@ def measured(definition: Definition, engine: str) -> Measurement:
 def rules_of(genre: str) -> RuleSet:
     """The shared rules and documents of a genre."""
     folder, corpus = RULES / genre, RULES.parents[1] / "data"
-    told = _lines((folder / "rules.jsonl").read_text(encoding="utf-8"))
+    lines = _lines((folder / "rules.jsonl").read_text(encoding="utf-8"))
     known = _lines((folder / "expected.jsonl").read_text(encoding="utf-8"))
     return RuleSet(
-        [Rule(one["id"], one["xpath"], one["namespaces"]) for one in told],
+        [Rule(one["id"], one["xpath"], one["namespaces"]) for one in lines],
         [(corpus / one["document"]).read_bytes() for one in known],
         [one["matches"] for one in known],
     )

@@ -28,9 +28,9 @@ def main() -> None:
     file = read_subscriptions(given.subscriptions)
     compile_subscriptions(file, matcher.add)
     documents = readable(given.documents)
-    heard = {position for document in documents for position in matcher.match(document)}
+    matched = {position for document in documents for position in matcher.match(document)}
     for position, subscription in enumerate(file.subscriptions):
-        if position in matcher and position not in heard:
+        if position in matcher and position not in matched:
             print(f"{subscription.id}: {closest(subscription, documents)}\n")
 
 

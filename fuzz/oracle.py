@@ -44,13 +44,15 @@ def tree_of(content: bytes) -> _ElementTree | None:
 
 def question(xpath: str, namespaces: Mapping[str, str] | None = None) -> Question:
     """``boolean(xpath)`` at the document node, ready to be asked. A path has its ``//`` already."""
-    asked = f"boolean(/self::node()[boolean({xpath})])"
-    return cast("Question", etree.XPath(asked, namespaces=dict(namespaces or {}), regexp=False))
+    expression = f"boolean(/self::node()[boolean({xpath})])"
+    return cast(
+        "Question", etree.XPath(expression, namespaces=dict(namespaces or {}), regexp=False)
+    )
 
 
-def holds(asked: Question, tree: _ElementTree) -> bool:
+def holds(question: Question, tree: _ElementTree) -> bool:
     """What libxml2 says."""
-    return bool(asked(tree))
+    return bool(question(tree))
 
 
 def _read(content: bytes, **options: Any) -> tuple[_ElementTree | None, list[_Error]]:  # noqa: ANN401

@@ -376,7 +376,7 @@ NEEDED: dict[str, Callable[[], dict[str, Any]]] = {
     "Network.statistics": lambda: {"broker": "n"},
     "Router.__init__": lambda: {"name": "here"},
     "Router.handle": lambda: {"event": LinkUp(BrokerId("east")), "now": 0.0},
-    "Router.turn_to": lambda: {"strategy": piggyback("eager")},
+    "Router.switch_to": lambda: {"strategy": piggyback("eager")},
     "Router.decide": lambda: {"effect": question()},
     "Topology.of": lambda: {"given": {"links": [["n", "s"]]}},
     "Topology.neighbours": lambda: {"broker": "n"},

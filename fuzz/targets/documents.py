@@ -127,8 +127,8 @@ def _check_truth(content: bytes, given: Answer) -> None:
         if not refusal.startswith("DocumentLimitError") and "is not read here" not in refusal:
             raise Fault("refused", f"libxml2 takes {content!r}; we: {refusal}")
         return
-    for number, asked in enumerate(_questions()):
-        if number not in undecided and holds(asked, tree) != (number in matches):
+    for number, expression in enumerate(_questions()):
+        if number not in undecided and holds(expression, tree) != (number in matches):
             raise Fault("wrong answer", f"{EXPRESSIONS[number]} on {content!r}")
 
 

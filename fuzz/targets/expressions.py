@@ -76,19 +76,19 @@ def _expression(rng: Random) -> Expression:
     draw = rng.random()
     if draw < 0.2 and real_expressions():
         text, namespaces = rng.choice(real_expressions())
-        said = ExpressionPair(text, text)
+        pair = ExpressionPair(text, text)
     else:
-        said, namespaces = rng.choice(_drawers())(rng), NAMESPACES
+        pair, namespaces = rng.choice(_drawers())(rng), NAMESPACES
     if rng.random() < 0.4:
-        text = said.oracle
+        text = pair.oracle
         if rng.randrange(4) == 0:
             text = spliced(rng, text.encode(), rng.choice(_drawers())(rng).oracle.encode()).decode(
                 errors="ignore"
             )
         damaged = mutated(rng, text.encode(), XPATH_PIECES).decode(errors="ignore")
         # Behind an operator no path gets '//' in front, so both read the same text.
-        said = ExpressionPair(f"true() and ({damaged})", f"true() and ({damaged})")
-    return Expression(said.text, said.oracle, dict(namespaces))
+        pair = ExpressionPair(f"true() and ({damaged})", f"true() and ({damaged})")
+    return Expression(pair.text, pair.oracle, dict(namespaces))
 
 
 def check(case: Case) -> str:

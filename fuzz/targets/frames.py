@@ -132,16 +132,16 @@ def _prepared(strategy: Strategy) -> Router:
         BrokerId("here"), strategy, document_limits=DocumentLimits(bytes_max=_DOCUMENT_BYTES)
     )
     wide, narrow, other = (Pattern.parse(text) for text in ("/a", "/a/b", "/c"))
-    promise = Advertisement.of_expressions(["/a/b"])
+    advertisement = Advertisement.of_expressions(["/a/b"])
     events: list[Event] = [
         LinkUp(WEST),
         LinkUp(EAST),
-        Received(WEST, Change(5, 1, routes=(wide,), advertisements=(promise,))),
+        Received(WEST, Change(5, 1, routes=(wide,), advertisements=(advertisement,))),
         Received(EAST, Change(2, 1)),
         Received(EAST, Change(2, 2, routes=(narrow, other))),
         Subscribe(SubscriptionId(1), "ann", narrow),
         Subscribe(SubscriptionId(2), "bob", other),
-        Advertise(AdvertisementId(1), "press", promise),
+        Advertise(AdvertisementId(1), "press", advertisement),
         Woken(),
     ]
     for event in events:

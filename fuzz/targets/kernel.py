@@ -79,8 +79,8 @@ def _run_led(case: Case) -> None:
 def _run(command: list[str], program: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
-        said = (done.stderr + done.stdout)[-_DETAILS_MAX:]
-        raise Fault(f"{program} fails", f"{' '.join(command)}\n{said}")
+        output = (done.stderr + done.stdout)[-_DETAILS_MAX:]
+        raise Fault(f"{program} fails", f"{' '.join(command)}\n{output}")
 
 
 @cache

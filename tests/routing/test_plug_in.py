@@ -36,4 +36,4 @@ def test_a_router_knows_its_plug_in_by_one_name_alone() -> None:
 
 def test_there_is_nothing_to_turn_from_without_annotations() -> None:
     with pytest.raises(UsageError, match="there is nothing to turn from"):
-        Router("b", "covering", engine="lxml").turn_to(piggyback("eager"))
+        Router("b", "covering", engine="lxml").switch_to(piggyback("eager"))

@@ -93,16 +93,16 @@ def end_in_order() -> None:
             signal.signal(number, _end)
 
 
-def asked_to_end() -> int | None:
+def exit_code_of_signal() -> int | None:
     """The exit code of a program that was interrupted, whatever failed because of that; or None."""
-    return _asked[0] if _asked else None
+    return _exit_codes[0] if _exit_codes else None
 
 
-_asked: list[int] = []
+_exit_codes: list[int] = []
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    _asked.append(SIGNALLED + number)
+    _exit_codes.append(SIGNALLED + number)
     raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 

@@ -39,7 +39,7 @@ from twigcast.cli import demo
 from twigcast.cli.generate import patterns_documents as generate
 from twigcast.cli.generate import topology as generate_topology
 from twigcast.cli.help import Verb, VerbGroup
-from twigcast.cli.interrupts import INTERRUPTED, asked_to_end, end_in_order, interrupt_again
+from twigcast.cli.interrupts import INTERRUPTED, end_in_order, exit_code_of_signal, interrupt_again
 from twigcast.cli.match import command as match
 from twigcast.cli.output import REFUSED, USAGE, complain, write_note
 from twigcast.cli.run import command as run
@@ -197,7 +197,7 @@ def run_program() -> None:
         _run_verb()
     except KeyboardInterrupt:
         # Verbs end in order by themselves. This came before typer had built them, or behind them.
-        raise SystemExit(asked_to_end() or INTERRUPTED) from None
+        raise SystemExit(exit_code_of_signal() or INTERRUPTED) from None
 
 
 def _run_verb() -> None:
@@ -211,7 +211,7 @@ def _run_verb() -> None:
                 complain(f"what the shell gives for completion cannot be read: {error.cause}")
                 raise SystemExit(USAGE) from None
             _complain_of_ours(error)
-        raise SystemExit(asked_to_end() or REFUSED) from None
+        raise SystemExit(exit_code_of_signal() or REFUSED) from None
 
 
 def _run_app() -> None:
@@ -223,7 +223,7 @@ def _run_app() -> None:
             complain(str(error))
         raise SystemExit(REFUSED) from None
     except SystemExit as ending:
-        if (code := asked_to_end()) is not None:
+        if (code := exit_code_of_signal()) is not None:
             raise SystemExit(code) from None
         if _flushed() or ending.code:
             raise
@@ -256,7 +256,7 @@ def _interrupts_first() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        code = asked_to_end()
+        code = exit_code_of_signal()
         if code is None:
             raise
         raise Exit(code) from error

@@ -26,7 +26,7 @@ class PlugIn:
         self.strategy = strategy
         self.routes = routes
 
-    def turn_to(self, strategy: Strategy) -> None:
+    def switch_to(self, strategy: Strategy) -> None:
         """Work by another strategy from now on; UsageError if that is not possible."""
         raise UsageError(f"there is nothing to turn from: {self.strategy} has no annotations")
 

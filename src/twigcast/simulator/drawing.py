@@ -62,7 +62,9 @@ def drawn_network(network: Tree, results: Results, *, title: str) -> str:
     heading = _MARGIN + max(len(title) * 1.4, len(_summary(results))) * _LETTER
     width = round(max(right + _MARGIN, heading + _MARGIN, _WIDTH_MIN))
     height = round(max(place.y for place in places.values()) + _ROWS[0] + _FOOT)
-    most = max((_both_ways(results, *link.between).crossings for link in network.links), default=0)
+    most = max(
+        (_both_directions(results, *link.between).crossings for link in network.links), default=0
+    )
     largest = max((tables.routes for tables in results.tables.values()), default=0)
     size = f'width="{width}" height="{height}"'
     parts = [
@@ -123,8 +125,8 @@ def _summary(results: Results) -> str:
 def _links(network: Tree, results: Results, places: dict[str, Point], most: int) -> Iterator[str]:
     for link in network.links:
         near, far = sorted(link.between, key=lambda broker: places[broker].x)
-        there, back = _one_way(results, near, far), _one_way(results, far, near)
-        both = _both_ways(results, near, far)
+        there, back = _one_direction(results, near, far), _one_direction(results, far, near)
+        both = _both_directions(results, near, far)
         title = "; ".join(
             f"{one} → {other}: {way.crossings:,} documents, {way.needless:,} needless"
             for one, other, way in ((near, far, there), (far, near, back))
@@ -195,11 +197,11 @@ def _legend(y: float, most: int, largest: int) -> Iterator[str]:
 # Figures as shapes.
 
 
-def _one_way(results: Results, one: str, other: str) -> LinkDocuments:
+def _one_direction(results: Results, one: str, other: str) -> LinkDocuments:
     return results.documents[one, other]
 
 
-def _both_ways(results: Results, one: str, other: str) -> LinkDocuments:
+def _both_directions(results: Results, one: str, other: str) -> LinkDocuments:
     there, back = results.documents[one, other], results.documents[other, one]
     return LinkDocuments(
         there.crossings + back.crossings,

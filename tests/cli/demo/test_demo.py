@@ -19,7 +19,7 @@ from twigcast.cli.demo.delivery_counts import read_tally
 from twigcast.cli.demo.feed import DemoFeed, write_feed
 from twigcast.cli.demo.near_miss import find_near_miss
 from twigcast.cli.demo.regions import DESKS, NEWSROOM, REGIONS, country
-from twigcast.cli.demo.steps import called_again, shell_word
+from twigcast.cli.demo.steps import program_name, shell_quoted
 from twigcast.cli.demo.strategy_traffic import COMPARED, LinkLoad, carried_by_link, measure
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Subscription, SubscriptionFile, read_documents, read_subscriptions
@@ -167,7 +167,7 @@ def test_the_comparison_insists_on_equal_answers(monkeypatch: pytest.MonkeyPatch
 
 def test_shell_words_read_back_as_they_were() -> None:
     texts = ["//a[. = 'b']", "feed.zip!a.xml", 'it\'s "both"', "$HOME", "plain", "a`b'", "\\'"]
-    assert [shlex.split(shell_word(text)) for text in texts] == [[text] for text in texts]
+    assert [shlex.split(shell_quoted(text)) for text in texts] == [[text] for text in texts]
 
 
 def test_a_missing_java_is_said_before_anything_is_made(
@@ -190,10 +190,10 @@ def test_the_program_is_named_as_it_can_be_called_again(
 ) -> None:
     monkeypatch.setattr("sys.argv", [".venv/bin/twigcast", "demo"])
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert called_again() == ".venv/bin/twigcast"
+    assert program_name() == ".venv/bin/twigcast"
     known = tmp_path / "twigcast"
     known.touch(mode=0o755)
-    assert called_again() == "twigcast"
+    assert program_name() == "twigcast"
 
 
 @pytest.fixture

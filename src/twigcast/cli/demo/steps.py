@@ -144,7 +144,7 @@ def _sample(feed: DemoFeed) -> list[Document]:
     ][:_SAMPLE]
 
 
-def called_again() -> str:
+def program_name() -> str:
     """How this program can be called again from here: by its name where the shell knows it."""
     if shutil.which("twigcast"):
         return "twigcast"
@@ -154,27 +154,27 @@ def called_again() -> str:
 
 def _commands(feed: DemoFeed, miss: NearMiss | None) -> Iterator[str]:
     """What to try next, ready to be typed."""
-    program = called_again()
+    program = program_name()
     subscriptions, documents, topology = (
-        shell_word(str(path)) for path in (feed.subscriptions, feed.documents, feed.topology)
+        shell_quoted(str(path)) for path in (feed.subscriptions, feed.documents, feed.topology)
     )
-    again = shell_word(str(feed.documents.parent / "again"))
+    again = shell_quoted(str(feed.documents.parent / "again"))
     yield (
         f"{program} run --topology {topology} --strategy prefix --subscriptions {subscriptions} "
         f"--publications {documents} --out {again}"
     )
     yield f"{program} match {subscriptions} {documents} | head"
     if miss is not None:
-        xpath = shell_word(miss.subscription.xpath)
-        yield f"{program} explain {xpath} {shell_word(miss.document)}"
+        xpath = shell_quoted(miss.subscription.xpath)
+        yield f"{program} explain {xpath} {shell_quoted(miss.document)}"
     yield f"{program} check {subscriptions} | head"
     yield f"{program} --help"
 
 
-def shell_word(text: str) -> str:
+def shell_quoted(text: str) -> str:
     """A text as one word of a shell, in the quotes that read best.
 
-    >>> print(shell_word("//a[. = 'b']"), shell_word("feed.zip!a.xml"), shell_word("feed.zip"))
+    >>> print(shell_quoted("//a[. = 'b']"), shell_word("feed.zip!a.xml"), shell_word("feed.zip"))
     "//a[. = 'b']" 'feed.zip!a.xml' feed.zip
     """
     if "'" in text and not set(text) & set('"$`\\!'):

@@ -69,7 +69,7 @@ class Twig(NamedTuple):
         return len(self.labels)
 
 
-def made(
+def twig_from_arrays(
     labels: Sequence[Label | None],
     parents: Sequence[int],
     reaches: Sequence[int],
@@ -127,7 +127,7 @@ def twig_of(condition: Condition, *, opaque: bool = False) -> Twig | None:
         if not opaque and not isinstance(part, ValueTest):
             return None
         tests[node] += (part,)
-    return made(labels, parents, reaches, tests)
+    return twig_from_arrays(labels, parents, reaches, tests)
 
 
 def condensed(twig: Twig) -> Twig:
@@ -221,7 +221,7 @@ def stretched(twig: Twig, chains: Mapping[int, ElementChain]) -> Twig:
         parents.append(parent)
         reaches.append(int(chain.is_open) if chain else twig.reaches[node])
         tests.append(twig.tests[node])
-    return made(labels, parents, reaches, tests)
+    return twig_from_arrays(labels, parents, reaches, tests)
 
 
 def _without(
@@ -239,7 +239,7 @@ def _without(
         else:
             places.append(len(kept))
             kept.append(node)
-    return made(
+    return twig_from_arrays(
         [twig.labels[node] for node in kept],
         [places[twig.parents[node]] if node else _OUTSIDE for node in kept],
         [reaches[node] for node in kept],

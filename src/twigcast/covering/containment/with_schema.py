@@ -33,7 +33,7 @@ from typing import Final, NamedTuple
 
 from twigcast.covering.containment.canonical_models import Steps
 from twigcast.covering.containment.homomorphism import Follows, TargetTwig, target_twig
-from twigcast.covering.containment.twig import Twig, made
+from twigcast.covering.containment.twig import Twig, twig_from_arrays
 from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
 from twigcast.language.condition.model import ANY_ELEMENT, TEXT, Condition, Kind, Label
 
@@ -161,7 +161,7 @@ def single_paths_of(twig: Twig) -> list[Twig]:
             nodes.append(twig.parents[nodes[-1]])
         nodes.reverse()
         found.append(
-            made(
+            twig_from_arrays(
                 [twig.labels[node] for node in nodes],
                 range(-1, len(nodes) - 1),
                 [twig.reaches[node] for node in nodes],

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from twigcast.covering.containment.covers import COVER_BUDGET, CompiledPattern, follows
 from twigcast.covering.containment.homomorphism import TargetTwig, target_twig
-from twigcast.covering.containment.twig import CHILD, made
+from twigcast.covering.containment.twig import CHILD, twig_from_arrays
 from twigcast.language.condition.model import (
     AnyOf,
     Condition,
@@ -121,7 +121,7 @@ def _follow(stronger: tuple[Condition, ...], weaker: tuple[Condition, ...]) -> b
 
 def _lone_node(tests: tuple[Condition, ...]) -> TargetTwig:
     """A node of which only the tests that it passes are known."""
-    return target_twig(made([None], [-1], [CHILD], [tests]))
+    return target_twig(twig_from_arrays([None], [-1], [CHILD], [tests]))
 
 
 def _depends_on_more(test: Condition) -> bool:

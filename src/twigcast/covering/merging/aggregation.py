@@ -153,7 +153,7 @@ def aggregate(
     work.run()
     aggregates = tuple(
         Aggregate(whole, tuple(parts), tuple(_simple(whole, parts)))
-        for whole, parts in work.found()
+        for whole, parts in work.result()
     )
     return Aggregation(
         aggregates,
@@ -219,7 +219,7 @@ class _Aggregator:
                 return
             stage()
 
-    def found(self) -> list[tuple[Pattern, list[Pattern]]]:
+    def result(self) -> list[tuple[Pattern, list[Pattern]]]:
         """The current patterns, with those they represent, in the order of texts."""
         wholes: dict[Pattern, list[int]] = {
             self._originals[one]: [one] for one in self._without_spine

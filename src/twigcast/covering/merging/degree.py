@@ -119,7 +119,7 @@ def measured_degree(
 ) -> Degree:
     """The same, with a measure whose caches serve several calls."""
     found = list(parts)
-    steps = [plain_steps(_known_spine(pattern)) for pattern in (merger, *found)]
+    steps = [plain_steps(_required_spine(pattern)) for pattern in (merger, *found)]
     degree = measure.degree(steps[0], steps[1:])
     if all(linear_path(pattern.condition) for pattern in (merger, *found)):
         return degree
@@ -127,7 +127,7 @@ def measured_degree(
     return degree._replace(perfect=covers(wider=union, narrower=merger, schema=paths))
 
 
-def _known_spine(pattern: Pattern) -> Spine:
+def _required_spine(pattern: Pattern) -> Spine:
     spine = spine_of(pattern)
     if spine is None:
         raise UsageError(f"only patterns that begin with one path are merged, not {pattern.text}")

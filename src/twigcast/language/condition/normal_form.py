@@ -72,7 +72,7 @@ def all_of(parts: Iterable[Condition]) -> Condition:
         return flat[0]
     kinds = set(map(type, flat))
     kept = without_redundant(_one_name(flat) if SelfIs in kinds else flat, conjunction=True)
-    if FALSE in kept or (Not in kinds and _has_both_ways(kept)):
+    if FALSE in kept or (Not in kinds and _has_complement(kept)):
         return FALSE
     return _joined(AllOf, kept)
 
@@ -85,7 +85,7 @@ def any_of(parts: Iterable[Condition]) -> Condition:
     if len(flat) == 1:
         return flat[0]
     kept = without_redundant(flat, conjunction=False)
-    if TRUE in kept or _has_both_ways(kept):
+    if TRUE in kept or _has_complement(kept):
         return TRUE
     return _joined(AnyOf, kept)
 
@@ -206,7 +206,7 @@ def _on_leaf(condition: Condition, kind: Kind) -> Condition:
             return condition
 
 
-def _has_both_ways(parts: list[Condition]) -> bool:
+def _has_complement(parts: list[Condition]) -> bool:
     """Whether the parts include a part and its negation."""
     negated = [part.part for part in parts if isinstance(part, Not)]
     return bool(negated) and not set(negated).isdisjoint(parts)

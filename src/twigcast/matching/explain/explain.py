@@ -84,8 +84,8 @@ class Explanation:
         verdict = {True: "match", False: "no match", None: "undecided"}[self.matches]
         lines = [f"{verdict}: {self.xpath}", *self.reasons[:1]]
         if self.place is not None:
-            word = "first" if self.matches else "closest"
-            lines.append(f"{word}: {self.place}" + (f" (line {self.line})" if self.line else ""))
+            label = "first" if self.matches else "closest"
+            lines.append(f"{label}: {self.place}" + (f" (line {self.line})" if self.line else ""))
         lines += self.reasons[1:]
         lines += (f"hint: {hint}" for hint in self.hints)
         return "\n".join(map(one_line, lines))

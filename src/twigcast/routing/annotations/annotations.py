@@ -199,14 +199,14 @@ def _matched(
     plain = [hint for hint in requested if not hint.wildcards]
     benefits: dict[_Matched, float] = {}
     for hint in (*bound[: limits.bindings_max], *plain):
-        bounds = _asked_for(hint, findings)
+        bounds = _requested(hint, findings)
         if bounds or not is_sent:
             matched = (hint.place, bounds)
             benefits[matched] = hint.parts / len(msgpack.encode(bounds)) if bounds else inf
     return sorted(benefits, key=lambda matched: (-benefits[matched], matched))
 
 
-def _asked_for(hint: SimpleHint, findings: LinkFindings) -> tuple[Bound, ...]:
+def _requested(hint: SimpleHint, findings: LinkFindings) -> tuple[Bound, ...]:
     """The bindings that a hint requests, as far as they are known."""
     if not hint.wildcards:
         return ()

@@ -93,7 +93,7 @@ class BrokerDocuments:
         self._plug_in = plug_in
         self._open = OpenDocuments()
 
-    def turn_to(self, strategy: Strategy, decider: DocumentDecider) -> None:
+    def switch_to(self, strategy: Strategy, decider: DocumentDecider) -> None:
         """From now on forward documents in another way."""
         self._strategy, self._decider = strategy, decider
 

@@ -173,7 +173,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
     def _answered(self, event: Event, now: float) -> tuple[Effect, ...]:
         try:
             with door_of(type(event).__name__):
-                return self._taken_in(event, now)
+                return self._accepted(event, now)
         except InternalError as error:
             self._failures.add(error)
             try:
@@ -184,7 +184,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
             # A link that is lost is lost, whatever fails about it.
             return () if isinstance(event, LinkDown) else self._refuse(event, str(error))
 
-    def _taken_in(self, event: Event, now: float) -> tuple[Effect, ...]:
+    def _accepted(self, event: Event, now: float) -> tuple[Effect, ...]:
         if self._needs_restart and not is_about_a_document(event):
             self._rebuild(now)
             self._needs_restart = False
@@ -276,15 +276,15 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
                 assert_never(event)
 
     @door("changing the strategy")
-    def turn_to(self, strategy: Strategy) -> None:
+    def switch_to(self, strategy: Strategy) -> None:
         """Forward documents by another protocol from now on; what neighbours were sent stays.
 
         There may be fewer kinds of annotations than before, not more; UsageError if there are none.
         """
-        self._plug_in.turn_to(strategy)
+        self._plug_in.switch_to(strategy)
         self.strategy = strategy
         decider = DocumentDecider(strategy, self._document_limits, self._plug_in)
-        self._documents.turn_to(strategy, decider)
+        self._documents.switch_to(strategy, decider)
 
     def wake_at(self) -> float | None:
         """When the router next wants to be :class:`Woken`; None if it has nothing to do."""
@@ -316,7 +316,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
         self._routes.discard_link(link)
 
     def _link_down(self, event: LinkDown, now: float) -> tuple[Effect, ...]:
-        self._known(event.link)
+        self._check_link(event.link)
         routes = tuple(self._routes.routes(event.link))
         self._forget_link(event.link)
         self._plug_in.remove_link(event.link, routes)
@@ -380,7 +380,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
     # Changes from a neighbour.
 
     def _received(self, link: LinkId, message: Message, now: float) -> tuple[Effect, ...]:
-        self._known(link)
+        self._check_link(link)
         match message:
             case Change():
                 return self._change(link, message, now)
@@ -520,7 +520,7 @@ class Router(Uncopied, instead="make another, and hand it what this one was hand
                 "may be half changed; go on with another, made by anew()"
             )
 
-    def _known(self, link: LinkId) -> None:
+    def _check_link(self, link: LinkId) -> None:
         if link not in self._links:
             raise Refused(f"broker {self.name!r} has no link {link!r} that is up")
 

@@ -121,12 +121,12 @@ def _structures(condition: Condition) -> tuple[LinearPath, ...]:
         case AnyOf(parts):
             return tuple(path for part in parts for path in _structures(part))
         case AllOf((_, *_) as parts):
-            return max(map(_structures, parts), key=_how_telling)
+            return max(map(_structures, parts), key=_selectivity)
         case _:
             return (_longest_path(condition),)
 
 
-def _how_telling(choices: tuple[LinearPath, ...]) -> tuple[int, int, list[_Rank]]:
+def _selectivity(choices: tuple[LinearPath, ...]) -> tuple[int, int, list[_Rank]]:
     ranks = sorted(map(_rank, choices))
     return ranks[0][0], -len(ranks), ranks
 

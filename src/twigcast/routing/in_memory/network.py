@@ -313,7 +313,7 @@ class Network(Copied):
         link = self.topology.link(one, other)
         if link is None:
             raise UsageError(f"no link between {one!r} and {other!r}, so nothing to remove")
-        self._turn_to(tuple(each for each in self.topology.links if each != link))
+        self._switch_links(tuple(each for each in self.topology.links if each != link))
 
     @door("adding a link")
     def add_link(self, one: str, other: str, *, latency_ms: float = 1.0) -> None:
@@ -324,9 +324,9 @@ class Network(Copied):
             raise UsageError(f"{one!r} and {other!r} have a link already")
         if not is_number(latency_ms) or latency_ms < 0:
             raise UsageError(f"latency_ms is a number, 0 or more, not {shown(latency_ms)}")
-        self._turn_to((*self.topology.links, Link((one, other), latency_ms)))
+        self._switch_links((*self.topology.links, Link((one, other), latency_ms)))
 
-    def _turn_to(self, links: tuple[Link, ...]) -> None:
+    def _switch_links(self, links: tuple[Link, ...]) -> None:
         topology = Topology(self.topology.brokers, links, self.topology.clients)
         self._wholly(partial(self._join_by, topology))
 

@@ -43,7 +43,7 @@ class Agreements:
         self._requests: dict[LinkId, AnnotationRequest] = {}
         self._watched: Counter[Pattern] = Counter()
 
-    def turn_to(self, strategy: Strategy) -> None:
+    def switch_to(self, strategy: Strategy) -> None:
         """Keep what was agreed on, and annotate less from now on."""
         self.kinds = Kinds.parse(strategy.annotations)
         self.limits = AnnotationLimits(bytes_max=strategy.annotation_bytes_max)

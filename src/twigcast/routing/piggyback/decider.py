@@ -80,7 +80,7 @@ class AnnotatedDecider:
         if case.lessons is not NO_LESSONS and self._is_audited(effect):
             yield self._audited(case)
             return
-        first = self._known(case)
+        first = self._by_annotations_alone(case)
         if first is not None:
             yield first
             if first.final:
@@ -101,7 +101,7 @@ class AnnotatedDecider:
         except ProtocolError as error:
             case.ignored = str(error)
 
-    def _known(self, case: DecisionContext) -> Decided | None:
+    def _by_annotations_alone(self, case: DecisionContext) -> Decided | None:
         """What can be done without a look at the document; None if there is nothing."""
         lessons, snapshot = case.lessons, case.snapshot
         if lessons is NO_LESSONS:

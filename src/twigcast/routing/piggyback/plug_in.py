@@ -39,10 +39,10 @@ class Piggybacking(PlugIn):
         self.agreed = Agreements(strategy)
         self._decider = AnnotatedDecider(strategy, self.routes, self.agreed)
 
-    def turn_to(self, strategy: Strategy) -> None:
+    def switch_to(self, strategy: Strategy) -> None:
         """Annotate by another protocol, or with fewer kinds; what was agreed on stays."""
         self.strategy = strategy
-        self.agreed.turn_to(strategy)
+        self.agreed.switch_to(strategy)
         self._decider = AnnotatedDecider(strategy, self.routes, self.agreed)
 
     # Tables.

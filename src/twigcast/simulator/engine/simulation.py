@@ -206,7 +206,7 @@ class Simulation(Uncopied, instead="make another of the same schedule"):
         if strategy_or_name is not None:
             self.strategy = strategy(strategy_or_name)
             for broker in self._brokers.values():
-                broker.router.turn_to(self.strategy)
+                broker.router.switch_to(self.strategy)
         self._record = self._record.anew()
         return self._results(self._play_schedule(then), caller_result(self._clock) - begun)
 

@@ -175,8 +175,8 @@ def crossings(
         chosen = here[documents]
         walk = model.tree.walk(int(origin))
         wanted = np.zeros((len(model.tree.names), len(origins)), np.bool_)
-        asked = chosen & own
-        wanted[model.brokers[positions[asked]], documents[asked]] = True
+        own_pairs = chosen & own
+        wanted[model.brokers[positions[own_pairs]], documents[own_pairs]] = True
         _towards_origin(walk, wanted)
         everywhere = here if model.floods else here & flooded
         if model.perfect:

@@ -32,7 +32,7 @@ _PROPOSED_MAX = 1000
 def advice_by_looks(error: PatternError, accepts: Accepts) -> str | None:
     """Advice on a text of such a form, or None."""
     text = error.text.strip()
-    for look in (_xml, _jsonpath, _css, _pattern, _words, _surplus, _quote):
+    for look in (_xml, _jsonpath, _css, _pattern, _plain_words, _surplus, _quote):
         advice = look(text, error, accepts)
         if advice is not None:
             return advice
@@ -104,7 +104,7 @@ def _pattern(text: str, error: PatternError, accepts: Accepts) -> str | None:  #
     )
 
 
-def _words(text: str, error: PatternError, accepts: Accepts) -> str | None:  # noqa: ARG001
+def _plain_words(text: str, error: PatternError, accepts: Accepts) -> str | None:  # noqa: ARG001
     if len(text) > _PROPOSED_MAX or not _WORDS.fullmatch(text):
         return None
     advice = f"to look for words write contains(., {literal(text).text})"

@@ -110,7 +110,7 @@ def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> BatchDecision
     refusals: list[Refusal | None] = []
     for row, visit in enumerate(visited.visits.to_pylist()):
         try:
-            answers.append(_ask(visited, broker, row, visit))
+            answers.append(_decide_one(visited, broker, row, visit))
             refusals.append(None)
         except DocumentError as refused:
             answers.append(None)
@@ -133,7 +133,7 @@ def _decided_by_one(visited: Visited, broker: AnnotatingBroker) -> BatchDecision
     )
 
 
-def _ask(
+def _decide_one(
     visited: Visited, broker: AnnotatingBroker, row: int, visit: Mapping[str, Any]
 ) -> RoutingDecision:
     names, documents = visited.tree.names, visited.documents

@@ -272,8 +272,8 @@ def make_visits(
             decided = each_alone(
                 _VISITING,
                 visited,
-                lambda rows: _found(rows, answers_to(rows, broker), loads, hops),  # noqa: B023
-                aside=lambda row, error: _found(row, aside_of(row, error), loads, hops),  # noqa: B023
+                lambda rows: _results_of(rows, answers_to(rows, broker), loads, hops),  # noqa: B023
+                aside=lambda row, error: _results_of(row, aside_of(row, error), loads, hops),  # noqa: B023
                 joined=_together,
             )
             annotations = decided.onward.column("annotations").to_pylist()
@@ -289,7 +289,7 @@ def make_visits(
 # From answers to what is written.
 
 
-class _Found(NamedTuple):
+class _VisitResults(NamedTuple):
     """What is written of some visits."""
 
     outcomes: pa.RecordBatch
@@ -297,14 +297,14 @@ class _Found(NamedTuple):
     made: pa.RecordBatch
 
 
-def _found(visited: Visited, answers: BatchDecision, loads: int, hops: int) -> _Found:
+def _results_of(visited: Visited, answers: BatchDecision, loads: int, hops: int) -> _VisitResults:
     outcomes = outcomes_of(visited, answers, loads)
-    return _Found(outcomes, _onward(visited, answers), _made(visited, answers, hops))
+    return _VisitResults(outcomes, _onward(visited, answers), _log_rows(visited, answers, hops))
 
 
-def _together(several: Sequence[_Found]) -> _Found:
+def _together(several: Sequence[_VisitResults]) -> _VisitResults:
     outcomes, onward, made = zip(*several, strict=True)
-    return _Found(joined_rows(outcomes), _joined(onward), joined_rows(made))
+    return _VisitResults(joined_rows(outcomes), _joined(onward), joined_rows(made))
 
 
 def _joined(several: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
@@ -337,7 +337,7 @@ def _onward(visited: Visited, answers: BatchDecision) -> pa.RecordBatch:
     )
 
 
-def _made(visited: Visited, answers: BatchDecision, hops: int) -> pa.RecordBatch:
+def _log_rows(visited: Visited, answers: BatchDecision, hops: int) -> pa.RecordBatch:
     wanted = np.zeros(len(visited.visits), np.bool_)
     for lists in (answers.matches, answers.undecided):
         wanted[np.asarray(pc.list_parent_indices(lists))] = True
