@@ -1,4 +1,4 @@
-"""What the engines in Python share: patterns by id, and tables that can be made anew from them.
+"""Restorable engines: patterns by id, and tables that can be made anew from them.
 
 An interrupt can come in the middle of a change. The tables are not used any more then: whoever
 comes next makes them anew.

@@ -72,7 +72,7 @@ class Schedule:
 def unadvertised_publishers(schedule: Schedule) -> tuple[tuple[BrokerId, str], ...]:
     """Who publishes, at which broker, without an advertisement that stands at that time."""
     standing: dict[tuple[BrokerId, AdvertisementId], str] = {}
-    found: dict[tuple[BrokerId, str], None] = {}
+    unadvertised: dict[tuple[BrokerId, str], None] = {}
     then = sorted(schedule.then, key=lambda timed: timed.at)
     for timed in chain(*schedule.stage, then):
         if not isinstance(timed, ClientEvent):
@@ -87,7 +87,7 @@ def unadvertised_publishers(schedule: Schedule) -> tuple[tuple[BrokerId, str], .
                 publisher = event.publication.publisher
                 theirs = (name for (place, _), name in standing.items() if place == broker)
                 if publisher not in theirs:
-                    found[broker, publisher] = None
+                    unadvertised[broker, publisher] = None
             case _:
                 pass
-    return tuple(found)
+    return tuple(unadvertised)

@@ -74,9 +74,9 @@ def covers_every_model(
     whole = (ElementChain((), is_open=True),) * len(models.far)
     if not models.match(models.shortest(whole)) or not models.match(models.longest(whole)):
         return False
-    left = [whole]
-    while left:
-        chains = left.pop()
+    pending = [whole]
+    while pending:
+        chains = pending.pop()
         if models.match(chains):
             continue
         position = next((position for position, chain in enumerate(chains) if chain.is_open), None)
@@ -86,7 +86,7 @@ def covers_every_model(
         # The shortest model of the one and the longest of the other were checked before.
         if not models.match(models.longest(closed)) or not models.match(models.shortest(longer)):
             return False
-        left += [longer, closed]
+        pending += [longer, closed]
     return True
 
 

@@ -152,26 +152,26 @@ def _parts(signed: _Signed, *, strengthened: bool) -> list[_Signed]:
             return []
 
 
-def _combined(signed: _Signed, found: list[tuple[Condition, ...]]) -> tuple[Condition, ...]:
+def _combined(signed: _Signed, of_parts: list[tuple[Condition, ...]]) -> tuple[Condition, ...]:
     """The alternatives of a condition, from those of its parts."""
     condition, negated = signed
     itself = Not(condition) if negated else condition
     match condition:
         case Not():
-            return found[0]
+            return of_parts[0]
         case AllOf() | AnyOf() if isinstance(condition, AllOf) is not negated:
-            if prod(map(len, found)) > ALTERNATIVES_MAX:
+            if prod(map(len, of_parts)) > ALTERNATIVES_MAX:
                 return (itself,)
-            return tuple(dict.fromkeys(map(all_of, product(*found))))
+            return tuple(dict.fromkeys(map(all_of, product(*of_parts))))
         case AllOf() | AnyOf():
-            each = tuple(dict.fromkeys(inner for inners in found for inner in inners))
+            each = tuple(dict.fromkeys(inner for inners in of_parts for inner in inners))
             return each if len(each) <= ALTERNATIVES_MAX else (itself,)
         case AtDocument():
-            return tuple(map(at_document, found[0]))
+            return tuple(map(at_document, of_parts[0]))
         case Exists(reach, label) if not negated:
-            return tuple(exists(reach, label, where) for where in found[0])
-        case Residual() | FirstValue() if found:
-            return tuple(all_of((condition, needed)) for needed in found[0])
+            return tuple(exists(reach, label, where) for where in of_parts[0])
+        case Residual() | FirstValue() if of_parts:
+            return tuple(all_of((condition, needed)) for needed in of_parts[0])
         case ValueTest() if negated:
             return (opposite(condition),)
         case _:

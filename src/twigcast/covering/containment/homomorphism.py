@@ -152,13 +152,13 @@ def where(narrower: TargetTwig, nodes: int, wanted: Condition, follows: Follows)
 
 def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
     """The nodes that have an image as a child, or below by at least ``reach`` levels."""
-    found = 0
+    mapped = 0
     if not reach:
         masks = narrower.children
         for node in numbers_of(nodes):
             if masks[node] & images:
-                found |= 1 << node
-        return found
+                mapped |= 1 << node
+        return mapped
     masks, depths, deep = narrower.below, narrower.depths, narrower.deep
     for node in numbers_of(nodes):
         there = masks[node] & images
@@ -166,5 +166,5 @@ def _above(narrower: TargetTwig, nodes: int, images: int, reach: int) -> int:
             depth = depths[node] + reach
             there = there & deep[depth] if depth < len(deep) else 0
         if there:
-            found |= 1 << node
-    return found
+            mapped |= 1 << node
+    return mapped

@@ -32,27 +32,31 @@ def expansions(twig: Twig, schema: SchemaPaths, steps: Steps) -> list[Twig]:
     Raises OutOfSteps.
     """
     done: list[Twig] = []
-    left = [(twig, 1)]
-    while left:
-        here, begin = left.pop()
-        steps.take(here.size * schema.steps_a_node)
-        node_states = _node_states(here, schema)
+    pending = [(twig, 1)]
+    while pending:
+        expanded, begin = pending.pop()
+        steps.take(expanded.size * schema.steps_a_node)
+        node_states = _node_states(expanded, schema)
         if node_states is None:
             continue
-        here = _named(here, node_states, schema)
-        far = (node for node in range(begin, here.size) if here.reaches[node])
+        expanded = _named(expanded, node_states, schema)
+        far = (node for node in range(begin, expanded.size) if expanded.reaches[node])
         for node in far:
             chains = _chains(
-                here, node, node_states, schema, most=_EXPANSIONS_MAX // (len(left) + len(done) + 1)
+                expanded,
+                node,
+                node_states,
+                schema,
+                most=_EXPANSIONS_MAX // (len(pending) + len(done) + 1),
             )
             if chains is not None:
-                left += [
-                    (stretched(here, {node: chain}), node + len(chain.elements) + 1)
+                pending += [
+                    (stretched(expanded, {node: chain}), node + len(chain.elements) + 1)
                     for chain in chains
                 ]
                 break
         else:
-            done.append(here)
+            done.append(expanded)
     return done
 
 
@@ -115,22 +119,22 @@ def _sequences(
     schema: SchemaPaths, begin: set[int], inside: set[int], ends: set[int], *, most: int
 ) -> list[tuple[Label, ...]] | None:
     """The label sequences to one of the ends; None if there are too many."""
-    found: dict[tuple[Label, ...], None] = {}
+    sequences: dict[tuple[Label, ...], None] = {}
     waiting: list[tuple[int, tuple[Label, ...], frozenset[int]]] = [
         (state, (), frozenset({state})) for state in sorted(begin)
     ]
     while waiting:
         state, sequence, passed = waiting.pop()
         if state in ends:
-            found[sequence] = None
+            sequences[sequence] = None
         for label, target in schema.automaton.states[state].edges:
             if target in inside:
                 if target in passed:
                     return None
                 waiting.append((target, (*sequence, label), passed | {target}))
-        if len(found) + len(waiting) > most:
+        if len(sequences) + len(waiting) > most:
             return None
-    return list(found)
+    return list(sequences)
 
 
 def _shared_beginning(

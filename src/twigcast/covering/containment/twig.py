@@ -151,7 +151,7 @@ def condensed(twig: Twig) -> Twig:
         return twig
     labels, children, tests = twig.labels, twig.children, twig.tests
     reaches = list(twig.reaches)
-    gone = [False] * len(labels)
+    removed = [False] * len(labels)
     seen = 0
     for node in range(1, len(labels)):
         if node <= seen:
@@ -164,8 +164,8 @@ def condensed(twig: Twig) -> Twig:
         is_bare_leaf = labels[end] == ANY_ELEMENT and not tests[end] and not children[end]
         if is_bare_leaf or any(reaches[node : end + 1]):
             reaches[end] = sum(max(reach, 1) for reach in reaches[node : end + 1])
-            gone[node:end] = [True] * (end - node)
-    return _without(twig, gone, reaches, tests)
+            removed[node:end] = [True] * (end - node)
+    return _without(twig, removed, reaches, tests)
 
 
 def with_one_of_each_attribute(twig: Twig) -> Twig:

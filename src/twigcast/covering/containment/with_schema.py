@@ -152,7 +152,7 @@ def edges_from(
 
 def single_paths_of(twig: Twig) -> list[Twig]:
     """The paths from the context to the leaves of a twig."""
-    found = []
+    paths = []
     for leaf in range(twig.size):
         if twig.children[leaf]:
             continue
@@ -160,7 +160,7 @@ def single_paths_of(twig: Twig) -> list[Twig]:
         while nodes[-1]:
             nodes.append(twig.parents[nodes[-1]])
         nodes.reverse()
-        found.append(
+        paths.append(
             twig_from_arrays(
                 [twig.labels[node] for node in nodes],
                 range(-1, len(nodes) - 1),
@@ -168,7 +168,7 @@ def single_paths_of(twig: Twig) -> list[Twig]:
                 [twig.tests[node] for node in nodes],
             )
         )
-    return found
+    return paths
 
 
 class _WiderStep(NamedTuple):
@@ -242,20 +242,20 @@ def _moves(
     """The next states of the schema and the narrower path, each with its label."""
     wanted = path.labels[node + 1]
     assert wanted is not None
-    here = schema.automaton.states[state]
+    schema_state = schema.automaton.states[state]
     if wanted.kind is Kind.ELEMENT:
         for label_seen, target in edges_from(schema, (state,), wanted):
             yield target, node + 1, label_seen
     elif wanted == TEXT:
-        if here.text is not TextKind.NONE:
+        if schema_state.text is not TextKind.NONE:
             yield state, node + 1, wanted
     else:
-        for label, _ in here.attributes:
+        for label, _ in schema_state.attributes:
             met = wanted.meet(label)
             if met is not None:
                 yield state, node + 1, met
     if path.reaches[node + 1]:
-        for label, target in here.edges:
+        for label, target in schema_state.edges:
             yield target, node, label
 
 

@@ -212,13 +212,13 @@ class PathMeasure:
         if whole <= known or not depth:
             return 0
         key = (state, whole, known, depth)
-        found = self._counts.get(key)
-        if found is not None:
-            return found
+        count = self._counts.get(key)
+        if count is not None:
+            return count
         labels = self._labels[state]
         self._count_steps(len(labels))
         after = self._remainders.after
-        found = 0
+        count = 0
         for label, target in labels:
             remaining = after(whole, label)
             if not remaining:
@@ -226,11 +226,11 @@ class PathMeasure:
             done = after(known, label, surely=True)
             if done is _ACCEPTED:
                 continue
-            found += remaining is _ACCEPTED
+            count += remaining is _ACCEPTED
             if target != _LEAF:
-                found += self._count(target, remaining, done, depth - 1)
-        self._counts[key] = found
-        return found
+                count += self._count(target, remaining, done, depth - 1)
+        self._counts[key] = count
+        return count
 
     def _adds(self, whole: Remainders, known: Remainders) -> bool:
         """Whether ``whole`` accepts a path, at any depth, that ``known`` does not."""

@@ -157,9 +157,9 @@ class FactorizationTree(Copied):
             raise UsageError(f"id {shown(id)} is taken; remove it first")
         pattern = Pattern(pattern)
         nodes = [self._root]
-        left = [(self._root, tree_pattern(pattern))]
-        while left:
-            node, part = left.pop()
+        pending = [(self._root, tree_pattern(pattern))]
+        while pending:
+            node, part = pending.pop()
             node.sub.add(id)
             node.names_below |= part.names_below
             node.names_required &= part.names_below
@@ -173,7 +173,7 @@ class FactorizationTree(Copied):
                     self._count(child)
                 child.sub.add(id)
                 nodes.append(child)
-                left.append((child, below))
+                pending.append((child, below))
         self._nodes_by_id[id] = nodes
         self._patterns[id] = pattern
         self._pattern_nodes += len(nodes) - 1

@@ -92,21 +92,21 @@ class ContextLabels:
 
     def states_with(self, path: LinearPath) -> States:
         """The states below which there can be such a path."""
-        found = self._with.get(path)
-        if found is None:
+        states = self._with.get(path)
+        if states is None:
             reach, label = path[0]
             if label.kind is Kind.ELEMENT:
                 below = self.states_with(path[1:])
-                found = 0
+                states = 0
                 for edge in self._fits(label):
                     if below >> edge.target & 1:
-                        found |= edge.sources
+                        states |= edge.sources
             else:
-                found = self._with_leaf(label)
+                states = self._with_leaf(label)
             if reach is Reach.DESCENDANT:
-                found = self._above.of(found)
-            self._with[path] = found
-        return found
+                states = self._above.of(states)
+            self._with[path] = states
+        return states
 
     def _find_labels(self, begin: States, ends: States, kind: Kind) -> Iterator[Label]:
         if kind is Kind.ELEMENT:
@@ -123,22 +123,22 @@ class ContextLabels:
         self, begin: States, ends: States, most: int
     ) -> frozenset[tuple[Label, ...]] | None:
         inside = self._above.of(ends)
-        found: set[tuple[Label, ...]] = set()
+        sequences: set[tuple[Label, ...]] = set()
         waiting: list[tuple[int, tuple[Label, ...], States]] = [
             (state, (), 1 << state) for state in numbers_of(begin & inside)
         ]
         while waiting:
             state, sequence, passed = waiting.pop()
             if ends >> state & 1:
-                found.add(sequence)
+                sequences.add(sequence)
             for label, target in self._paths.states[state].edges:
                 if inside >> target & 1:
                     if passed >> target & 1:
                         return None
                     waiting.append((target, (*sequence, label), passed | 1 << target))
-            if len(found) > most or len(waiting) > most:
+            if len(sequences) > most or len(waiting) > most:
                 return None
-        return frozenset(found)
+        return frozenset(sequences)
 
     def _fits(self, label: Label) -> list[_Edge]:
         found = self._fitting.get(label)

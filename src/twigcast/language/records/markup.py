@@ -1,4 +1,4 @@
-"""What counts inside a record, and how it is searched for.
+"""Markup inside a record: what counts, and the search for it.
 
 Inside a record only tags of its local name count, and what changes the lexical state::
 

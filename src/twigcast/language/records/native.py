@@ -1,4 +1,4 @@
-"""What the kernel does of the search for records, where it is installed.
+"""The kernel's part in the search for records, where it is installed.
 
 In this room, this module alone imports the kernel; :data:`AVAILABLE` is whether there is one. It
 does what takes a look at every byte (:mod:`~twigcast.language.records.markup`), and finds what is

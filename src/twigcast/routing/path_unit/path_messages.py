@@ -144,7 +144,7 @@ def decide_paths(
     numbers = path_numbers(_leaf_count(document), paths)
     if not any(groups.values()):
         return {}
-    found: dict[_Key, list[int]] = {key: [] for key in groups}
+    matches: dict[_Key, list[int]] = {key: [] for key in groups}
     length = 0
     whole = len(numbers) > path_limits.paths_max or _length_anew(document) > limits.bytes_max
     documents = () if whole else zip(numbers, _written(document), strict=True)
@@ -154,10 +154,10 @@ def decide_paths(
             whole = True
             break
         for key in matcher.match_links(path, groups):
-            found[key].append(number)
+            matches[key].append(number)
     if whole:
         return dict.fromkeys(matcher.match_links(document, groups), numbers)
-    return {key: tuple(wanted) for key, wanted in found.items() if wanted}
+    return {key: tuple(wanted) for key, wanted in matches.items() if wanted}
 
 
 def _leaf_count(document: Document) -> int:

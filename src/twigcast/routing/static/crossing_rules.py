@@ -1,4 +1,4 @@
-"""Which links a document needs to cross, and so which crossings are *needless*.
+"""Crossing rules: the links that a document needs, and so the crossings that are *needless*.
 
 A document needs a link if a broker behind it wants the document; whatever else it crosses, it
 crosses needlessly::

@@ -66,24 +66,24 @@ def _brokers(
     return tuple(brokers)
 
 
-def _link(given: object, *, where: str, limits: TopologyLimits) -> Link:
+def _link(value: object, *, where: str, limits: TopologyLimits) -> Link:
     """A link by itself; whether its brokers exist is not known yet."""
-    if isinstance(given, Mapping):
-        _check_keys(given, _LINK_KEYS, where)
-        if "between" not in given:
+    if isinstance(value, Mapping):
+        _check_keys(value, _LINK_KEYS, where)
+        if "between" not in value:
             raise UsageError(f'{where}: say which brokers it joins, as between = ["a", "b"]')
-        ends = given["between"]
+        ends = value["between"]
     else:
-        ends, given = given, {}
+        ends, value = value, {}
     if not _is_list(ends) or len(ends) != 2:  # noqa: PLR2004 - a link has two ends
         raise UsageError(f'{where}: a link joins two brokers, ["a", "b"], not {_shown(ends)}')
     one, other = (_name(end, where=where, limits=limits) for end in ends)
     if one == other:
         raise UsageError(f"{where}: it leads from broker {one!r} to itself; leave it out")
-    bandwidth = given.get("bandwidth_mbps")
+    bandwidth = value.get("bandwidth_mbps")
     return Link(
         (one, other),
-        _amount(given.get("latency_ms", LATENCY_MS), "latency_ms", where),
+        _amount(value.get("latency_ms", LATENCY_MS), "latency_ms", where),
         None if bandwidth is None else _amount(bandwidth, "bandwidth_mbps", where, above_zero=True),
     )
 
@@ -128,21 +128,21 @@ def _clients(
     return tuple(clients)
 
 
-def _name(given: object, *, where: str, limits: TopologyLimits) -> str:
+def _name(value: object, *, where: str, limits: TopologyLimits) -> str:
     """A name as it is: a text that can be printed on a line, and not too long."""
-    if not isinstance(given, str):
-        raise UsageError(f"{where}: a name is a text in quotes, not {_shown(given)}")
-    if not given or given != given.strip() or not given.isprintable():
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: a name is a text in quotes, not {_shown(value)}")
+    if not value or value != value.strip() or not value.isprintable():
         raise UsageError(
-            f"{where}: {_shown(given)} is no name; write letters, digits and signs, "
+            f"{where}: {_shown(value)} is no name; write letters, digits and signs, "
             "without blanks at the ends"
         )
-    if len(given) > limits.name_characters_max:
+    if len(value) > limits.name_characters_max:
         raise UsageError(
-            f"{where}: the name {_shown(given)} has {len(given):,} characters; "
+            f"{where}: the name {_shown(value)} has {len(value):,} characters; "
             f"shorten it to {limits.name_characters_max:,} (name_characters_max)"
         )
-    return given
+    return value
 
 
 def _amount(given: object, key: str, where: str, *, above_zero: bool = False) -> float:

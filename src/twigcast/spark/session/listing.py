@@ -1,4 +1,4 @@
-"""How many tasks Spark takes to find out which files there are."""
+"""The number of tasks by which Spark lists files."""
 
 from __future__ import annotations
 

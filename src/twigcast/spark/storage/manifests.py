@@ -1,4 +1,4 @@
-"""Which batches are finished, and which files their tables are: what manifests say.
+"""Manifests: the batches that are finished, and the files of their tables.
 
 A manifest stands for one batch, or for a *span* of batches that were compacted into one::
 
