@@ -44,8 +44,7 @@ def without(find: Callable[[], _Found]) -> _Found:
 
 def damaged(text: bytes, rng: Random) -> bytes:
     """A dump cut off, or with something in it that should not be there."""
-    start = text.index(b"<r")
-    place = rng.randrange(start, len(text))
+    place = rng.randrange(opened(text, "rec").prolog.start, len(text))
     return text[:place] + rng.choice((b"", rng.choice(PIECES) + text[place + rng.randrange(5) :]))
 
 
@@ -82,7 +81,7 @@ def test_contexts_and_effects_are_the_same(
 
     for place in data.draw(st.lists(st.sampled_from(places), max_size=10)):
         assert found(place) == without(partial(found, place))
-    broken = [damaged(dump.text, Random(len(places)))]
+    broken = [damaged(text.encode(), Random(len(places)))[dump.prolog.start :]]
     effects = partial(range_effects, broken, dump.writer.local)
     assert effects() == without(effects)
 

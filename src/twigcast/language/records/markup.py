@@ -1,4 +1,4 @@
-"""Markup inside a record: what counts, and the search for it.
+"""The markup that counts inside a record, and the search for it.
 
 Inside a record only tags of its local name count, and what changes the lexical state::
 

@@ -1,4 +1,4 @@
-"""The kernel's part in the search for records, where it is installed.
+"""The search for records by the kernel, where it is installed.
 
 In this room, this module alone imports the kernel; :data:`AVAILABLE` is whether there is one. It
 does what takes a look at every byte (:mod:`~twigcast.language.records.markup`), and finds what is
