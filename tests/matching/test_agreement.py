@@ -7,7 +7,7 @@ the pairs may differ, and the answers never.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,7 @@ from hypothesis import strategies as st
 from tests.engines import NATIVE
 from tests.matching.test_bounded_work import BUDGETS, expressions, trees
 from tests.oracle import by_oracle, oracle_tree
-from twigcast.language import Document, Pattern
 from twigcast.matching import Decision, Matcher
-from twigcast.matching.engines.lxml import LxmlEngine
-from twigcast.matching.interface.engine import Verdicts
 from twigcast.matching.residual.libxml2 import COST_MAX
 
 GENRES = ("ubl-cii", "html", "jats", "docbook")
@@ -130,43 +127,6 @@ def test_what_is_undecided_does_not_depend_on_who_else_asks(engine: str) -> None
     assert together.undecided == tuple(n for n, one in enumerate(alone, 1) if one.undecided)
     assert together.matches == tuple(n for n, one in enumerate(alone, 1) if one.matches)
     assert together.undecided
-
-
-class Wrong:
-    """A kernel that has everything wrong, but for what is undecided."""
-
-    costly_documents = 0
-
-    def __init__(self) -> None:
-        self.ids: set[int] = set()
-
-    def add(self, id: int, pattern: Pattern) -> None:
-        assert pattern.text
-        self.ids.add(id)
-
-    def remove(self, id: int) -> bool:
-        there = id in self.ids
-        self.ids.discard(id)
-        return there
-
-    def verdicts(self, document: Document, skip: Collection[int]) -> Verdicts:
-        tree = document.tree
-        found = {one for one in self.ids - {*skip} if tree.xpath(f"boolean(//b[{one}])")}
-        return Verdicts(sorted(self.ids - found), [3], [9])
-
-
-def test_the_engine_lxml_takes_only_what_is_undecided_from_the_kernel() -> None:
-    engine = LxmlEngine(kernel=Wrong)
-    for number in range(1, 10):
-        engine.add(number, Pattern(f"//b[{number}]"))
-    document = Document.parse(b"<a>" + b"<b/>" * 5 + b"</a>")
-    assert engine.decide(document, ()) == Decision((1, 2, 3, 4, 5), (9,))
-    engine.remove(2)
-    assert engine.decide(document, [1]) == Decision((3, 4, 5), (9,))
-    assert engine.decide_links(document, [[1, 6], [6, 7], [7, 9]], ()) == (
-        [True, False, False],
-        (9,),
-    )
 
 
 SMALL = (

@@ -13,18 +13,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.engines import EVERY_ENGINE
-from twigcast.language import Document, Pattern
-from twigcast.language.condition.model import Label, ValueTest
-from twigcast.language.condition.value_tests import passes
 from twigcast.matching import Matcher
 from twigcast.matching.engines.native import AVAILABLE, NativeStatistics
-from twigcast.matching.residual import tree_walk as walk
-from twigcast.matching.residual.libxml2 import COST_NODES, DOCUMENT_COST_MAX
-from twigcast.matching.residual.string_values import string_value
-
-SUM_OF_VISITS = 2_000_000
-SUM = 100_000 if AVAILABLE else SUM_OF_VISITS
-"""Less than a hundred expressions about 300 elements take, in steps of the kernel or in visits."""
+from twigcast.matching.residual.libxml2 import DOCUMENT_COST_MAX
 
 BUDGETS = (0, 100, 3_000, 100_000, 3_000_000, DOCUMENT_COST_MAX)
 
@@ -112,22 +103,8 @@ def test_answers_are_right_whatever_the_bound_and_a_lower_one_leaves_more_open(
     assert not before
 
 
-def denials(levels: int) -> str:
-    return "//a" + "[not(.//a" * levels + ")]" * levels
-
-
 def chain(levels: int) -> str:
     return "//a[not(.//a" + "//a" * levels + "//b)]"
-
-
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-@pytest.mark.parametrize("xpath", [denials(8), denials(7), chain(7), chain(40)])
-def test_negations_inside_each_other_are_decided_on_nested_elements(
-    engine: str, xpath: str
-) -> None:
-    content = b"<r>" + b"<a>" * 60 + b"</a>" * 60 + b"</r>"
-    decision = Matcher([xpath], engine=engine).decide(content)
-    assert (decision.matches, decision.undecided) == ((1,), ())
 
 
 @needs_kernel
@@ -141,34 +118,6 @@ def test_steps_grow_with_parts_and_nodes_and_not_with_their_powers() -> None:
 
     assert steps(40, 60) < 12 * steps(4, 60)
     assert steps(8, 240) < 12 * steps(8, 30)
-
-
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_beyond_the_sum_the_dearest_residuals_are_open_and_all_cheaper_ones_answered(
-    engine: str,
-) -> None:
-    dear = {n: f"//a[count(preceding-sibling::a) = {n + 5}]" for n in range(1, 101)}
-    cheap = {n: f"/r/a[{n}]" for n in range(101, 151)}
-    content = b"<r>" + b"<a/>" * 300 + b"</r>"
-    matcher = Matcher({**dear, **cheap}, engine=engine, document_cost_max=SUM)
-    decision = matcher.decide(content)
-    assert set(cheap) <= set(decision.matches)
-    assert 10 < len(decision.undecided) < 100
-    assert set(decision.undecided) <= set(dear)
-    assert matcher.statistics().details.costly_documents == 1
-    # Who came first does not matter, nor what the matcher read before.
-    turned = dict(reversed({**dear, **cheap}.items()))
-    again = Matcher(turned, engine=engine, document_cost_max=SUM)
-    again.match(b"<r><a/><a/></r>")
-    assert again.decide(content) == matcher.decide(content) == decision
-
-
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_equal_expressions_count_once(engine: str) -> None:
-    same = dict.fromkeys(range(200), "//a[count(preceding-sibling::a) = 5]")
-    content = b"<r>" + b"<a/>" * 300 + b"</r>"
-    matcher = Matcher(same, engine=engine, document_cost_max=SUM)
-    assert matcher.decide(content).matches == tuple(range(200))
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
@@ -211,108 +160,6 @@ def test_paths_with_too_much_to_learn_are_looked_at_one_by_one() -> None:
     details = short.statistics().details
     assert isinstance(details, NativeStatistics)
     assert details.abandoned == 2
-
-
-@pytest.mark.usefixtures("without_kernel")
-@pytest.mark.parametrize("engine", ["streaming", "lxml"])
-def test_texts_that_walking_reads_count_and_cheap_answers_stand(
-    engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    depth, read = 200, []
-
-    def reading(element: etree._Element) -> str:
-        value = string_value(element)
-        read.append(len(value))
-        return value
-
-    monkeypatch.setattr(walk, "string_value", reading)
-    nested = "<b>" * depth + "<c/>" + "y 7" * 100_000 + "</b>" * depth
-    rules: dict[int | str, str] = {
-        number: f"//b[contains(.//b, '7y{number}')]" for number in range(20)
-    }
-    matcher = Matcher(rules | {"c": "//b/c", "none": "//b[d]"}, engine=engine)
-    decision = matcher.decide(f"<r>{nested}</r>".encode())
-    assert decision.matches == ("c",)
-    assert decision.undecided == tuple(rules)
-    steps = DOCUMENT_COST_MAX / 150
-    # Each of them reads one text too many before it notices.
-    assert sum(read) <= steps * 256 + len(rules) * max(read)
-
-
-@pytest.mark.usefixtures("without_kernel")
-@pytest.mark.parametrize("engine", ["streaming", "lxml"])
-def test_elements_without_a_text_count_where_a_value_is_read(
-    engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    passed = 0
-
-    def reading(element: etree._Element) -> str:
-        nonlocal passed
-        passed += sum(1 for _ in element.iter())
-        return string_value(element)
-
-    monkeypatch.setattr(walk, "string_value", reading)
-    nested = "<a>" * 100 + "<a/>" + "<b/><!---->" * 10_000 + "</a>" * 100
-    rules = {number: f"//a[contains(a, '{number}')]" for number in range(3)}
-    short = Matcher(rules, engine=engine, residual_cost_max=100_000, document_cost_max=3_000_000)
-    decision = short.decide(f"<r>{nested}</r>")
-    assert decision.undecided == tuple(rules)
-    times = 1 + 20_200 / COST_NODES
-    assert passed <= 3_000_000 * times / 150 * 64 + 20_000
-
-
-LEAVES = {
-    "texts": ("//a[.//text() = 'y']", "x<!---->" * 1_000),
-    "texts, tried one after another": ("//a[.//text()[. = 'y' or . = 'z']]", "x<!---->" * 1_000),
-    "first of the texts": ("//a[contains(.//text()[. = 'y'], 'y')]", "x<!---->" * 1_000),
-    "attributes": ("//a[.//@* = 'y']", "<b" + "".join(f" c{n}=''" for n in range(200)) + "/>"),
-    "first of many steps": (
-        f"//a[contains({'//a' * 60}//b, 'y')]".replace("(//", "("),
-        "<c/>" * 99,
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", LEAVES)
-def test_walking_counts_each_node_and_label_that_it_looks_at(
-    kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks = 0
-
-    def looking(node: etree._Element | walk.LeafNode, label: Label) -> bool:
-        nonlocal looks
-        looks += 1
-        return has(node, label)
-
-    has = walk._has
-    monkeypatch.setattr(walk, "_has", looking)
-    xpath, inside = LEAVES[kind]
-    document = Document.parse(f"<r>{'<a>' * 80}{inside}{'</a>' * 80}</r>")
-    verdict, steps = walk.ConditionWalk(document).holds(Pattern.parse(xpath).condition, 10_000_000)
-    assert verdict is False
-    assert looks <= 2 * steps
-    assert walk.ConditionWalk(document).holds(Pattern.parse(xpath).condition, steps - 1)[0] is None
-
-
-@pytest.mark.usefixtures("without_kernel")
-@pytest.mark.parametrize("engine", ["streaming", "lxml"])
-def test_a_text_that_many_elements_lead_to_is_searched_once(
-    engine: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tested: list[str] = []
-
-    def passing(test: ValueTest, value: str) -> bool:
-        tested.append(value)
-        return passes(test, value)
-
-    monkeypatch.setattr(walk, "passes", passing)
-    depth = 150
-    nested = "<a>" * depth + "<b>" + "y 7" * 50_000 + "</b>" + "</a>" * depth
-    rules = ["//a[contains(.//b, 'yy')]", "//a[contains(.//b, '7y 7')]"]
-    matcher = Matcher(rules, engine=engine, residual_cost_max=1_000_000)
-    assert matcher.decide(f"<r>{nested}</r>".encode()).matches == (2,)
-    assert matcher.statistics().details.walked == 2
-    assert len([value for value in tested if len(value) > 1_000]) == 2
 
 
 @needs_kernel

@@ -27,7 +27,6 @@ from twigcast.language.pattern import CANONICAL_LIMITS, PatternLimits
 from twigcast.language.xpath.parser import parse_expression
 from twigcast.language.xpath.syntax import Type, type_of
 from twigcast.matching import Matcher
-from twigcast.matching.engines.lxml import LxmlEngine
 from twigcast.matching.engines.native import AVAILABLE
 
 TRADES = b"<feed><trade id='7'><price>120</price></trade><note/></feed>"
@@ -266,16 +265,6 @@ def test_threads_may_match_while_another_adds_and_removes(engine: str) -> None:
         for future in seen:
             assert future.result() <= {0, 7}
     assert matcher.match(TRADES) == [0]
-
-
-def test_a_compiled_expression_makes_room_when_too_many_are_held() -> None:
-    engine = LxmlEngine(compiled_max=2)
-    for number, xpath in enumerate(("//trade", "//price", "//note", "//feed")):
-        engine.add(number, Pattern.parse(xpath))
-    document = Document.parse(TRADES)
-    for _ in range(2):
-        assert engine.decide(document, ()).matches == (0, 1, 2, 3)
-    assert engine.statistics().compiled == 2
 
 
 def test_a_pattern_survives_pickling_as_itself() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.matching import test_bounded_work
+from tests.matching.residual import test_libxml2, test_tree_walk
 from tests.matching.streaming import test_run as test_reading
 from twigcast.language.condition.model import Condition
 from twigcast.language.document.parse import Document
@@ -66,7 +67,7 @@ def in_order_of_arrival(
 
 
 def beyond_the_sum() -> None:
-    test_bounded_work.test_beyond_the_sum_the_dearest_residuals_are_open_and_all_cheaper_ones_answered(
+    test_libxml2.test_beyond_the_sum_the_dearest_residuals_are_open_and_all_cheaper_ones_answered(
         "lxml"
     )
 
@@ -78,7 +79,7 @@ def beyond_the_sum() -> None:
 def test_a_sum_that_is_not_kept_or_spent_on_the_dearest_is_found(
     fault: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(test_bounded_work, "SUM", test_bounded_work.SUM_OF_VISITS)
+    monkeypatch.setattr(test_libxml2, "SUM", test_libxml2.SUM_OF_VISITS)
     beyond_the_sum()
     monkeypatch.setattr(Residuals, "_verdicts", fault)
     with pytest.raises(AssertionError):
@@ -93,10 +94,10 @@ def test_an_answer_remembered_wrongly_by_the_walk_is_found(monkeypatch: pytest.M
             return False
 
     xpath = test_bounded_work.chain(40)
-    test_bounded_work.test_negations_inside_each_other_are_decided_on_nested_elements("lxml", xpath)
+    test_tree_walk.test_negations_inside_each_other_are_decided_on_nested_elements("lxml", xpath)
     monkeypatch.setattr("twigcast.matching.residual.libxml2.ConditionWalk", Forgetful)
     with pytest.raises(AssertionError):
-        test_bounded_work.test_negations_inside_each_other_are_decided_on_nested_elements(
+        test_tree_walk.test_negations_inside_each_other_are_decided_on_nested_elements(
             "lxml", xpath
         )
 

@@ -14,9 +14,7 @@ import pytest
 
 from tests.engines import EVERY_ENGINE
 from twigcast.errors import UsageError
-from twigcast.language import Document, Pattern
 from twigcast.matching import Matcher
-from twigcast.matching.residual.libxml2 import Residuals
 
 DOCUMENT = b"<feed><trade id='7'><price>120</price></trade><trade/></feed>"
 
@@ -131,22 +129,3 @@ def test_what_nobody_changes_is_answered_right_while_others_come_and_go(engine: 
     at_once(churn(1), churn(101), ask, ask)
     assert matcher.match(DOCUMENT) == [0, "kept"]
     assert len(matcher) == 2
-
-
-def test_no_count_is_lost_when_another_thread_counts_in_between() -> None:
-    residuals = Residuals(document_cost_max=0)
-    document = Document.parse(b"<r><a/><a/></r>")
-    second = Pattern.parse("//a[2]")
-
-    class Interrupted(dict[Pattern, float]):
-        """Costs that another thread decides a document behind, whenever they are counted."""
-
-        def __len__(self) -> int:
-            other = threading.Thread(target=residuals.verdict, args=(second, document))
-            other.start()
-            other.join()
-            return super().__len__()
-
-    residuals._verdicts(Interrupted({second: 1.0}), document)
-    decided = residuals.decided
-    assert decided == residuals.costly_documents > 1

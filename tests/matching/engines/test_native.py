@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import array
 import mmap
-import struct
 import tempfile
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,29 +20,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines import NATIVE
+from tests.matching.engines.native_matchers import MIXED, matcher_of
 from tests.oracle import oracle
 from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.errors import DocumentError, UsageError
 from twigcast.language import Document, DocumentLimits, Pattern
-from twigcast.language.condition.model import (
-    AllOf,
-    AnyOf,
-    AtDocument,
-    Condition,
-    Exists,
-    FirstStep,
-    FirstValue,
-    Not,
-    ValueTest,
-)
-from twigcast.language.condition.normal_form import all_of, any_of
-from twigcast.language.condition.value_tests import constant_number
 from twigcast.language.document.parse import LIBRARY_LIMITS
-from twigcast.language.pattern import CANONICAL_LIMITS
-from twigcast.language.xpath.syntax import Number
 from twigcast.matching import Matcher
 from twigcast.matching.engines.native import REMEMBERED_BYTES_MAX, NativeEngine
-from twigcast.matching.engines.native_conditions import _written
 from twigcast.matching.lazy_document import Unread
 
 pytestmark = NATIVE
@@ -52,11 +35,6 @@ pytestmark = NATIVE
 BRIEF = settings(max_examples=settings().max_examples // 2)
 """For properties of which one example goes through many documents and patterns."""
 
-MIXED = (
-    "//a", "//b[2]", "/r[a = 'x']", ". = 'x4'", "contains(/, 'x')", "count(//b) = 2",
-    "//a[text()]", "not(//é)", "//b[. > 3.25]", "//p:a/@p:x", "starts-with(/, 'y')",
-)  # fmt: skip
-"""Exact patterns, some of the document node's own value, and some that only libxml2 decides."""
 
 LEFT_TO_LIBXML2 = {
     "entities": b"<!DOCTYPE r [<!ENTITY e '4'><!ATTLIST b k CDATA '&e;'>]><r><a>x</a><b>4</b></r>",
@@ -82,13 +60,6 @@ IDS = st.one_of(
     st.integers(-(2**63), 2**63 - 1),
     st.sampled_from([2**62, 2**62 + 1, -(2**63), 2**63 - 1]),
 )
-
-
-def matcher_of(xpaths: Sequence[str] = MIXED, engine: str = "native") -> Matcher:
-    matcher = Matcher(engine=engine)
-    for number, xpath in enumerate(xpaths):
-        matcher.add(number, xpath, NAMESPACES)
-    return matcher
 
 
 @pytest.mark.parametrize("remembered", [0, 3_000, REMEMBERED_BYTES_MAX])
@@ -274,17 +245,6 @@ def test_prepared_groups_answer_rightly_while_subscriptions_come_and_go(
         assert other.match_links(content, groups) == other.match_links(content, members)
 
 
-def test_groups_may_name_ids_that_are_not_there_and_be_empty() -> None:
-    matcher = matcher_of(("//a",))
-    groups = matcher.groups({"far": [2**62, -7], "none": [], "both": [2**62, 0, 0]})
-    assert matcher.match_links(b"<a/>", groups) == ["both"]
-    matcher.add(2**62, "/a")
-    assert matcher.match_links(b"<a/>", groups) == ["far", "both"]
-    matcher.remove(0)
-    matcher.remove(2**62)
-    assert matcher.match_links(b"<a/>", groups) == []
-
-
 # Stored subscriptions.
 
 
@@ -361,72 +321,6 @@ def test_another_engine_cannot_use_what_the_kernel_stored(engine: str) -> None:
 # What the kernel tells of its patterns.
 
 
-def renumbered(condition: Condition) -> Condition:
-    """The condition with its numbers written as the kernel writes them."""
-    match condition:
-        case Exists():
-            return Exists(condition.reach, condition.label, renumbered(condition.where))
-        case ValueTest(operator, Number() as number):
-            return ValueTest(operator, Number(_written(constant_number(number))))
-        case FirstValue(steps, test):
-            kept = [FirstStep(reach, label, renumbered(where)) for reach, label, where in steps]
-            written = renumbered(test)
-            assert isinstance(written, ValueTest)
-            return FirstValue(tuple(kept), written)
-        case AllOf():
-            return all_of(map(renumbered, condition.parts))
-        case AnyOf():
-            return any_of(map(renumbered, condition.parts))
-        case Not():
-            return Not(renumbered(condition.part))
-        case AtDocument():
-            return AtDocument(renumbered(condition.condition))
-        case _:
-            return condition
-
-
-@given(st.lists(subscriptions(exact=True), min_size=1, max_size=4))
-def test_the_kernel_tells_the_very_patterns_that_it_was_given(said: list[ExpressionPair]) -> None:
-    engine = NativeEngine()
-    for number, one in enumerate(said):
-        engine.add(number, Pattern.parse(one.text, NAMESPACES))
-    for number, one in enumerate(said):
-        given_ = Pattern.parse(one.text, NAMESPACES)
-        told = engine.patterns[number]
-        assert told.condition in {renumbered(given_.condition), given_.condition}
-        assert Pattern.parse(told.text, None, CANONICAL_LIMITS) is told
-
-
-@given(st.from_regex(r"-?[0-9]{1,16}(\.[0-9]{1,8})?", fullmatch=True))
-def test_a_number_that_the_kernel_tells_is_the_number_that_was_written(text: str) -> None:
-    engine = NativeEngine()
-    engine.add(1, Pattern.parse(f"//a[. < {text}]"))
-    (told,) = engine.patterns.values()
-    assert isinstance(told.condition, Exists)
-    assert isinstance(told.condition.where, ValueTest)
-    assert constant_number(told.condition.where.constant) == constant_number(Number(text))
-
-
-@pytest.mark.parametrize("sign", ["", "-"])
-def test_a_number_beyond_all_others_can_be_told(sign: str) -> None:
-    matcher = matcher_of((f"//a[. > {sign}{'9' * 400}]", f"//a[. < {sign}{'9' * 400}]"))
-    written = [matcher._pattern_under(number).text for number in range(2)]
-    content = b"<a>5</a>"
-    assert matcher_of(written, "lxml").match(content) == matcher.match(content)
-    assert matcher.bindings(content, [0, 1]) == matcher_of(written, "lxml").bindings(
-        content, [0, 1]
-    )
-
-
-def test_bindings_come_from_the_patterns_that_the_kernel_tells() -> None:
-    xpaths = ("/r/*[b]", "//*[@x = 5.50]", "/*/a")
-    content = b"<r><a><b/></a><c x='5.5'/></r>"
-    native, lxml = matcher_of(xpaths), matcher_of(xpaths, "lxml")
-    assert native.bindings(content, [0, 1, 2]) == lxml.bindings(content, [0, 1, 2])
-    with pytest.raises(UsageError, match="no subscription with id 9"):
-        native.bindings(content, [9])
-
-
 def test_an_id_beyond_64_bits_is_never_there() -> None:
     matcher = matcher_of(("//a",))
     assert 2**80 not in matcher
@@ -492,30 +386,6 @@ def test_a_stored_index_that_nobody_can_write_to_is_used_where_it_lies(
 def test_what_has_no_bytes_is_no_stored_index(odd: object) -> None:
     with pytest.raises(UsageError, match="stored subscriptions are bytes"):
         Matcher.from_buffer(odd)  # type: ignore[arg-type]
-
-
-def test_documents_in_a_buffer_that_is_being_written_to_get_some_answer_each() -> None:
-    content = bytearray(b"<r><a/></r>" * 500)
-    offsets = struct.pack("<501i", *range(0, 11 * 501, 11))
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(content)]
-    documents: Any = pa.Array.from_buffers(pa.binary(), 500, buffers)
-    matcher = Matcher({1: "//a", 2: "//b"}, engine="native")
-    over = threading.Event()
-
-    def write() -> None:
-        while not over.is_set():
-            for number in range(500):
-                content[11 * number + 4] ^= 3  # a, b, a, …
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for _ in range(50):
-            rows = matcher.match_batch(documents, threads=2).column("matches").to_pylist()
-            assert all(row in ([1], [2]) for row in rows)
-    finally:
-        over.set()
-        writer.join()
 
 
 class _Interrupted(BaseException):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.covering.drawn import drawn_path, drawn_tree
-from tests.matching.test_following import cut_off, tags
+from tests.matching.following import cut_off, tags
 from tests.oracle import oracle_tree
 from tests.routing.annotated import (
     ALL,

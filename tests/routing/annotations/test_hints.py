@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.covering.drawn import trees
 from tests.covering.oracle import truly_covers
-from tests.matching.test_following import cut_off, tags
+from tests.matching.following import cut_off, tags
 from tests.oracle import oracle_tree
 from tests.routing.annotated import EAGER_TO_ASK, contents, matches, parsed, pattern_sets, table_of
 from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, subscriptions, thickets
