@@ -1,34 +1,20 @@
-"""True annotations make true lessons, whatever is asked for and however little room there is."""
+"""Annotations: what is said of a document, however little room there is; what is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.covering.drawn import drawn_path, drawn_tree
-from tests.matching.following import cut_off, tags
-from tests.oracle import oracle_tree
 from tests.routing.annotated import (
     ALL,
-    EVERY_KIND,
-    contents,
     findings_of,
-    matches,
     parsed,
-    pattern_sets,
-    sent_for,
     table_of,
 )
-from tests.strategies import THOROUGH, thickets
-from twigcast.covering import Bound, simple_bindings
-from twigcast.errors import ProtocolError, UsageError
-from twigcast.language import Pattern
-from twigcast.matching import Binding, Matcher, substituted
+from tests.routing.lessons import LETTER, PATTERNS, ROWS, SAID, TABLE, assert_true, told
+from twigcast.covering import Bound
+from twigcast.errors import ProtocolError
 from twigcast.routing.annotations.annotations import (
     AnnotationLimits,
     Annotations,
@@ -36,234 +22,11 @@ from twigcast.routing.annotations.annotations import (
     LinkFindings,
     annotate,
 )
-from twigcast.routing.annotations.bit_sets import bits_of, members
-from twigcast.routing.annotations.hints import HintLimits, Hints, HintTable, SimpleHint
-from twigcast.routing.piggyback.inference import Lessons, derive, learn
-
-TELLING = [kinds for kinds in EVERY_KIND if kinds.ns or kinds.nd]
-LIMITS = st.builds(
-    AnnotationLimits,
-    bytes_max=st.sampled_from([1_024, 1_024, 60, 30, 20, 17]),
-    bindings_max=st.sampled_from([64, 1]),
-)
-
-
-def assert_true(lessons: Lessons, content: bytes) -> None:
-    """Ask libxml2; and of positions, whether all that matches does so as far as there."""
-    assert all(matches(one, content) for one in lessons.matched)
-    assert not any(matches(one, content) for one in lessons.hopeless)
-    assert not lessons.matched & lessons.hopeless
-    events = tags(oracle_tree(content))
-    ends_at = [place for place, (event, _) in enumerate(events, 1) if event == "end"]
-    for ends, patterns in lessons.hopeless_from.items():
-        seen = ends_at[ends - 1]
-        before = cut_off(content, seen)
-        for pattern in patterns:
-            assert not matches(pattern, content) or matches(pattern, before)
-            moment = moment_of(pattern, content)
-            assert moment is None or moment <= seen
-
-
-def moment_of(pattern: Pattern, content: bytes) -> int | None:
-    """How many tags it took to decide for a match."""
-    matcher = Matcher(engine="streaming")
-    matcher.add(0, pattern)
-    moment = matcher.follow(content).decided.get(0)
-    return None if moment is None else moment.element + moment.ends
-
-
-def told(
-    kinds: Kinds, table: HintTable, findings: LinkFindings, limits: AnnotationLimits
-) -> Lessons:
-    """What a broker learns from what it is told."""
-    annotations = annotate(kinds, table.hints, findings, session=3, number=7, limits=limits)
-    if annotations is None:
-        return Lessons()
-    assert annotations.size <= limits.bytes_max
-    assert kinds.ps or not annotations.matched
-    assert kinds.pd or not annotations.last
-    assert kinds.ns or annotations.unmatched is None
-    assert kinds.nd or annotations.absent is None
-    return learn(annotations, table)
-
-
-@THOROUGH
-@given(st.data(), pattern_sets(), contents(), st.sampled_from([*EVERY_KIND, ALL, ALL]), LIMITS)
-def test_what_is_learnt_is_true(
-    data: st.DataObject,
-    patterns: list[Pattern],
-    content: bytes,
-    kinds: Kinds,
-    limits: AnnotationLimits,
-) -> None:
-    table = table_of(data.draw(sent_for(patterns)), patterns, kinds)
-    findings = findings_of(table.sent, table.hints, content)
-    assert_true(told(kinds, table, findings, limits), content)
-    # A broker that sends the document on in the middle knows less.
-    some = frozenset(place for place in findings.matched if data.draw(st.booleans()))
-    others = frozenset(range(len(table.sent))) - findings.matched
-    part = LinkFindings(
-        matched=some,
-        unmatched=frozenset(place for place in others if data.draw(st.booleans())),
-        bindings=findings.bindings,
-    )
-    assert_true(told(kinds, table, part, limits), content)
-
-
-@given(st.data(), pattern_sets(), pattern_sets(), contents(), st.sampled_from(TELLING), LIMITS)
-def test_what_is_learnt_from_derived_annotations_is_true(
-    data: st.DataObject,
-    far: list[Pattern],
-    own: list[Pattern],
-    content: bytes,
-    kinds: Kinds,
-    limits: AnnotationLimits,
-) -> None:
-    beyond = table_of(data.draw(sent_for(far)), far, kinds)
-    patterns = [*beyond.sent, *own]
-    table = table_of(data.draw(sent_for(patterns)), patterns, kinds)
-    findings = findings_of(table.sent, table.hints, content)
-    came = annotate(kinds, table.hints, findings, session=1, number=1)
-    if came is None:
-        return
-    annotations = derived(came, table, beyond, kinds, limits)
-    if annotations is not None:
-        assert annotations.size <= limits.bytes_max
-        assert (annotations.session, annotations.number) == (5, 2)
-        assert_true(learn(annotations, beyond), content)
-
-
-def derived(
-    came: Annotations,
-    table: HintTable,
-    beyond: HintTable,
-    kinds: Kinds = ALL,
-    limits: AnnotationLimits | None = None,
-) -> Annotations | None:
-    return derive(
-        came, table, kinds=kinds, routes=beyond.sent, hints=beyond.hints, session=5, number=2,
-        limits=limits or AnnotationLimits(),
-    )  # fmt: skip
-
-
-@THOROUGH
-@given(st.data(), st.randoms(use_true_random=False), thickets())
-def test_bindings_prove_just_such_parts_as_match(
-    data: st.DataObject, rng: Random, content: bytes
-) -> None:
-    drawn = drawn_tree if rng.random() < 0.5 else drawn_path
-    whole = Pattern.parse(drawn(rng, names="abc"))
-    matcher = Matcher(engine="streaming")
-    matcher.add(0, whole)
-    bindings = matcher.bindings(content, [0])[0]
-    parts = [whole]
-    for _ in range(4 if bindings else 0):
-        some = data.draw(st.lists(st.sampled_from(bindings), min_size=1, unique=True, max_size=3))
-        parts.append(substituted(whole, [altered(one, rng) for one in some]))
-    table = table_of([whole], parts, Kinds.parse("+s"))
-    findings = findings_of(table.sent, table.hints, content)
-    lessons = told(Kinds.parse("+s"), table, findings, AnnotationLimits())
-    assert_true(lessons, content)
-    needed = {part: simple_bindings(aggregate=whole, part=part) for part in parts}
-    assert lessons.matched == {
-        part
-        for part, bounds in needed.items()
-        if findings.matched and bounds is not None and set(bounds) <= set(bindings)
-    }
-
-
-def altered(binding: Binding, rng: Random) -> Binding:
-    """The same as often as not, else with other names."""
-    if rng.random() < 0.5:
-        return binding
-    return Binding(binding.wildcard, tuple(rng.choice("abc") for _ in binding.path))
-
-
-@given(pattern_sets(), pattern_sets(), contents())
-def test_where_nothing_is_aggregated_away_no_broker_reads_a_document_twice(
-    far: list[Pattern], own: list[Pattern], content: bytes
-) -> None:
-    kinds = Kinds.parse("-s")
-    beyond = table_of(far, far, kinds)
-    patterns = [*beyond.sent, *own]
-    table = table_of(patterns, patterns, kinds)
-    findings = findings_of(table.sent, table.hints, content)
-    came = annotate(kinds, table.hints, findings, session=1, number=1)
-    assert came is not None
-    for each, listener in (came, table), (derived(came, table, beyond, kinds), beyond):
-        assert each is not None
-        assert each.is_complete
-        lessons = learn(each, listener)
-        assert lessons.matched | lessons.hopeless == frozenset(listener.sent)
-        assert lessons.matched == {one for one in listener.sent if matches(one, content)}
-
-
-def test_what_is_derived_is_complete_only_if_all_is_known() -> None:
-    beyond = table_of(parsed("//a/b", "//c"), parsed("//a/b", "//c"))
-    table = table_of(parsed("//a/*", "//c"), [*beyond.sent, *parsed("//a/d")])
-    for content, matched, hopeless, is_complete in (
-        (b"<a><d/></a>", [], ["//c"], False),
-        (b"<a><b/><d/></a>", ["//a/b"], ["//c"], True),
-        (b"<c/>", ["//c"], ["//a/b"], True),
-        (b"<a><d/><c/></a>", ["//c"], [], False),
-    ):
-        findings = findings_of(table.sent, table.hints, content)
-        came = annotate(Kinds.parse("+s-s"), table.hints, findings, session=0, number=0)
-        assert came is not None
-        annotations = derived(came, table, beyond, Kinds.parse("+s-s"))
-        assert annotations is not None
-        assert annotations.is_complete == is_complete
-        lessons = learn(annotations, beyond)
-        assert (texts(lessons.matched), texts(lessons.hopeless)) == (matched, hopeless)
-
-
-def test_rows_with_an_absent_row_in_them_are_derived() -> None:
-    far = parsed("//x/a/b/c", "//b/d", "//e")
-    beyond = table_of(far, far)
-    table = table_of([*far, *parsed("//a/b")], [*far, *parsed("//a/b")])
-    (row,) = [place for place, (one, _) in enumerate(table.hints.rows) if one.text == "//a/b"]
-    came = Annotations(0, 0, absent=bits_of([row], len(table.hints.rows)))
-    annotations = derived(came, table, beyond, Kinds.parse("-d"))
-    assert annotations is not None
-    absent = [beyond.hints.rows[place][0].text for place in members(annotations.absent or b"")]
-    assert absent == ["//x/a/b/c"]
-    assert texts(learn(annotations, beyond).hopeless) == ["//x/a/b/c"]
-
+from twigcast.routing.annotations.bit_sets import members
+from twigcast.routing.annotations.hints import Hints, SimpleHint
+from twigcast.routing.piggyback.inference import learn
 
 # What is told.
-
-PATTERNS = parsed("/a/b/c", "/a/x/c", "//d/e", "//d/f", "//g/h")
-SAID = parsed("/a/*/c", "//d/*", "//g/h")
-"""In the order of their texts: ``//d/*``, ``//g/h``, ``/a/*/c``."""
-LETTER = b"<a><b><c/></b><d><e/></d><x/></a>"
-
-
-def lessons_of(text: str, content: bytes = LETTER) -> tuple[list[str], list[str]]:
-    kinds = Kinds.parse(text)
-    table = table_of(SAID, PATTERNS, kinds)
-    found = told(kinds, table, findings_of(table.sent, table.hints, content), AnnotationLimits())
-    return texts(found.matched), texts(found.hopeless)
-
-
-def texts(patterns: Sequence[Pattern] | frozenset[Pattern]) -> list[str]:
-    return sorted(pattern.text for pattern in patterns)
-
-
-def test_bindings_tell_which_parts_match() -> None:
-    assert lessons_of("+s") == (["//d/e", "/a/b/c"], [])
-
-
-def test_what_did_not_match_rules_out_all_that_it_covers() -> None:
-    assert lessons_of("-s") == ([], ["//g/h"])
-    assert lessons_of("-s", b"<a><b/></a>") == ([], texts(PATTERNS))
-
-
-def test_absent_rows_rule_out_who_needs_them() -> None:
-    assert lessons_of("-d") == ([], ["//d/f", "//g/h", "/a/x/c"])
-
-
-def test_a_pattern_said_as_it_is_is_known_to_match_by_its_bit() -> None:
-    assert lessons_of("-s", b"<g><h/></g>") == (["//g/h"], texts(PATTERNS[:4]))
 
 
 def test_bits_take_the_place_of_matches_that_need_no_bindings() -> None:
@@ -362,9 +125,6 @@ def test_matches_that_need_no_bindings_come_before_all_others() -> None:
 
 # What nobody can mean.
 
-TABLE = table_of(SAID, PATTERNS)
-ROWS = len(TABLE.hints.rows)
-
 
 @pytest.mark.parametrize(
     ("wrong", "where"),
@@ -390,57 +150,3 @@ ROWS = len(TABLE.hints.rows)
 def test_what_cannot_be_meant_is_refused(wrong: Annotations, where: str) -> None:
     with pytest.raises(ProtocolError, match=where):
         learn(wrong, TABLE)
-
-
-def test_a_pattern_that_matches_though_a_row_it_needs_is_absent_is_refused() -> None:
-    row = next(place for place, (one, _) in enumerate(TABLE.hints.rows) if one.text == "//g/h")
-    wrong = Annotations(0, 0, matched=((1, ()),), absent=bits_of([row], ROWS))
-    with pytest.raises(ProtocolError, match="both matches and does not"):
-        learn(wrong, TABLE)
-
-
-_NUMBERS = st.integers(-2, 9)
-_BOUNDS = st.builds(Bound, _NUMBERS, st.tuples(st.sampled_from("bx")))
-
-
-@given(
-    st.builds(
-        Annotations,
-        st.just(0),
-        st.just(0),
-        matched=st.lists(
-            st.tuples(_NUMBERS, st.lists(_BOUNDS, max_size=2).map(tuple)), max_size=3
-        ).map(tuple),
-        last=st.lists(st.tuples(_NUMBERS, _NUMBERS), max_size=3).map(tuple),
-        unmatched=st.none() | st.binary(max_size=3),
-        absent=st.none() | st.binary(max_size=3),
-        is_complete=st.booleans(),
-    )
-)
-def test_whatever_comes_is_learnt_from_or_refused(annotations: Annotations) -> None:
-    try:
-        lessons = learn(annotations, TABLE)
-    except ProtocolError:
-        return
-    assert lessons.matched | lessons.hopeless <= frozenset(PATTERNS)
-
-
-# Names.
-
-
-@pytest.mark.parametrize("kinds", EVERY_KIND, ids=str)
-def test_kinds_are_read_as_they_are_written(kinds: Kinds) -> None:
-    assert Kinds.parse(str(kinds)) == kinds
-    assert bool(kinds) == bool(str(kinds))
-
-
-@pytest.mark.parametrize("text", ["s", "+", "-ds", "-s+s", "+s+d", "+s -d", "+sd-sdx"])
-def test_other_ways_of_writing_kinds_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="annotations are '\\+s', '\\+d'"):
-        Kinds.parse(text)
-
-
-def test_there_are_as_many_kinds_as_the_paper_combines() -> None:
-    assert len(set(map(str, EVERY_KIND))) == 16
-    assert str(Kinds.parse("+sd-d")) == "+sd-d"
-    assert HintLimits().rows_max == 8 * 128

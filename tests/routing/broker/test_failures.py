@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.routing.broker.trap import (
+    EVENTS,
+    LINKS,
+    PLACES,
+    Trap,
+    ready,
+)
 from twigcast.errors import InternalError, TwigcastError, UsageError
-from twigcast.language import Pattern, Schema
+from twigcast.language import Pattern
 from twigcast.matching import Matcher
-from twigcast.routing import Network, Router, Strategy
-from twigcast.routing.broker.decider import DocumentDecider
-from twigcast.routing.broker.documents import BrokerDocuments
+from twigcast.routing import Network
 from twigcast.routing.broker.failures import Failures
-from twigcast.routing.broker.link_session import Session
 from twigcast.routing.events import (
     Arrive,
     BrokerId,
@@ -24,9 +26,7 @@ from twigcast.routing.events import (
     DeadLetter,
     Decide,
     Decided,
-    Event,
     LinkDown,
-    LinkUp,
     Publication,
     Publish,
     Received,
@@ -39,170 +39,9 @@ from twigcast.routing.events import (
 from twigcast.routing.forwarding.forwarder import Forwarder
 from twigcast.routing.piggyback.agreements import Agreements
 from twigcast.routing.piggyback.decider import AnnotatedDecider
-from twigcast.routing.strategy import strategy
 from twigcast.routing.tables.in_flight import OpenDocuments
 from twigcast.routing.tables.route_table import RouteTable
 
-LINKS = {"links": [["north", "hub"], ["hub", "south"], ["hub", "west"]]}
-SCHEMA = Schema.parse(b"<!ELEMENT a (b|c)*><!ELEMENT b EMPTY><!ELEMENT c EMPTY>")
-DOCUMENTS = (b"<a><b/></a>", b"<a><c/></a>", b"<a/>", b"<a><b/><c/></a>")
-CALLED: list[Strategy] = [
-    strategy("flooding"),
-    strategy("identity"),
-    strategy("covering"),
-    strategy("best"),
-    replace(strategy("covering"), unit="path"),
-    strategy("piggyback"),
-]
-PLACES: list[tuple[type, str]] = [
-    (Matcher, "decide"),
-    (Matcher, "match_links"),
-    (Matcher, "add"),
-    (Matcher, "remove"),
-    (RouteTable, "add"),
-    (RouteTable, "subscribe"),
-    (RouteTable, "snapshot"),
-    (RouteTable, "close"),
-    (RouteTable, "collect"),
-    (RouteTable, "locals_for"),
-    (RouteTable, "links_for"),
-    (RouteTable, "add_link"),
-    (Forwarder, "subscribe"),
-    (Forwarder, "unsubscribe"),
-    (Forwarder, "add"),
-    (Forwarder, "remove"),
-    (Forwarder, "advertise"),
-    (Forwarder, "unadvertise"),
-    (Forwarder, "add_link"),
-    (Forwarder, "remove_link"),
-    (Forwarder, "changes"),
-    (DocumentDecider, "decide"),
-    (DocumentDecider, "part_to_send"),
-    (DocumentDecider, "check_size"),
-    (BrokerDocuments, "_apply"),
-    (AnnotatedDecider, "answers"),
-    (Agreements, "add"),
-    (Agreements, "remove"),
-    (Agreements, "receive"),
-    (Agreements, "send"),
-    (Agreements, "requests"),
-    (Agreements, "remove_link"),
-]
-
-
-class Trap:
-    """Makes a method raise once, at some call of it; ``sprung`` tells whether it has."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, place: tuple[type, str], at: int) -> None:
-        kind, name = place
-        self.sprung = False
-        self._left = at
-        whole: Callable[..., object] = getattr(kind, name)
-
-        def trapped(*arguments: object, **named: object) -> object:
-            self._left -= 1
-            if self._left == 0:
-                self.sprung = True
-                raise KeyError("nobody foresaw this")
-            return whole(*arguments, **named)
-
-        monkeypatch.setattr(kind, name, trapped)
-
-
-class World:
-    """A network with some subscriptions, and who should receive what."""
-
-    def __init__(self, chosen: Strategy) -> None:
-        self.network = Network(LINKS, chosen)
-        self.asked: dict[int, Pattern] = {}
-        for broker, text in (("south", "//b"), ("west", "//c"), ("north", "//a[b]")):
-            self.subscribe(broker, text)
-        if chosen.needs_advertisements:
-            for broker in ("north", "south", "west", "hub"):
-                self.network.advertise(broker, SCHEMA)
-
-    def subscribe(self, broker: str, text: str) -> None:
-        self.asked[self.network.subscribe(broker, "ann", text)] = Pattern(text)
-
-    def unsubscribe(self, one: int) -> None:
-        self.network.unsubscribe(SubscriptionId(one))
-        del self.asked[one]
-
-    def check(self) -> None:
-        """Every document from every broker reaches whom it should, and nobody else."""
-        for broker in self.network.brokers:
-            for content in DOCUMENTS:
-                outcome = self.network.publish(broker, content)
-                matcher = Matcher()
-                for one, pattern in self.asked.items():
-                    matcher.add(one, pattern)
-                found = sorted(each.subscription for each in outcome.deliveries)
-                assert found == sorted(matcher.match(content)), (broker, content)
-                assert outcome.refused is None
-            assert self.network.statistics(broker).open_documents == 0
-
-
-def actions(world: World) -> Iterator[Callable[[], object]]:
-    network = world.network
-    yield lambda: network.publish("north", DOCUMENTS[0])
-    yield lambda: world.subscribe("south", "//a/c")
-    yield lambda: world.subscribe("west", "//*[c]")
-    yield lambda: network.publish("hub", DOCUMENTS[3])
-    yield lambda: world.unsubscribe(1)
-    yield lambda: network.advertise("south", SCHEMA, publisher="press")
-    yield lambda: network.remove_link("hub", "south")
-    yield lambda: network.add_link("hub", "south")
-    yield lambda: network.publish("south", DOCUMENTS[3])
-
-
-@pytest.mark.filterwarnings("ignore::twigcast.errors.FloodingWarning")
-@pytest.mark.parametrize("at", [1, 2, 5])
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0].__name__}.{place[1]}")
-@pytest.mark.parametrize("chosen", CALLED, ids=lambda each: f"{each.name}-{each.unit}")
-def test_a_network_delivers_as_before_after_something_failed(
-    chosen: Strategy,
-    place: tuple[type, str],
-    at: int,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.CRITICAL, "twigcast")
-    world = World(chosen)
-    with monkeypatch.context() as patched:
-        trap = Trap(patched, place, at)
-        for action in actions(world):
-            try:
-                action()
-            except UsageError as error:
-                assert "failed: KeyError: 'nobody foresaw this'" in str(error)  # noqa: PT017
-            except InternalError:
-                pass
-    if len(world.network.topology.links) < 3:
-        world.network.add_link("hub", "south")
-    world.check()
-    counted = [world.network.statistics(each).internal_errors for each in world.network.brokers]
-    assert sum(counted) == trap.sprung
-
-
-def ready(chosen: Strategy | str = "covering") -> tuple[Router, list[InternalError]]:
-    reported: list[InternalError] = []
-    router = Router("hub", chosen, report=reported.append)
-    router.handle(LinkUp(BrokerId("north")), now=0.0)
-    router.handle(LinkUp(BrokerId("south")), now=0.0)
-    router.handle(Received(BrokerId("north"), Change(1, 1, (Pattern("//b"),))), now=0.0)
-    router.handle(Subscribe(SubscriptionId(1), "ann", Pattern("//c")), now=0.0)
-    router.handle(Woken(), now=1.0)
-    return router, reported
-
-
-EVENTS: dict[str, Event] = {
-    "a link": LinkUp(BrokerId("west")),
-    "a subscription": Subscribe(SubscriptionId(2), "ann", Pattern("//d")),
-    "a change": Received(
-        BrokerId("north"), Change(1, 2, (Pattern("//d"), Pattern("//e")), (Pattern("//b"),))
-    ),
-    "a table": Received(BrokerId("north"), Change(2, 1, (Pattern("//d"), Pattern("//e")))),
-}
 TABLES = [place for place in PLACES if place[0] in {Matcher, RouteTable, Forwarder, Agreements}]
 
 
@@ -367,22 +206,6 @@ def test_a_document_that_nobody_waits_for_is_the_callers_mistake() -> None:
     assert reported == []
 
 
-def test_a_network_logs_what_failed(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    network = Network(LINKS, "covering")
-    network.subscribe("south", "ann", "//b")
-    with monkeypatch.context() as patched:
-        Trap(patched, (DocumentDecider, "decide"), 1)
-        outcome = network.publish("north", b"<b/>")
-    assert "deciding a document failed: KeyError" in str(outcome.refused)
-    (record,) = caplog.records
-    assert record.levelno == logging.ERROR
-    assert record.getMessage().startswith("broker north: deciding a document failed")
-    assert record.exc_info is not None
-    assert len(network.publish("north", b"<b/>").deliveries) == 1
-
-
 @pytest.mark.parametrize("name", ["subscribe", "publish", "add_link", "remove_link", "merge"])
 def test_only_our_own_errors_leave_a_network(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = Network(LINKS, "covering")
@@ -407,78 +230,3 @@ def test_failures_are_counted_without_a_listener() -> None:
     failures = Failures()
     failures.add(InternalError("trying", KeyError()))
     assert failures.count == 1
-
-
-# Something fails each time.
-
-
-def failing(*_: object, **__: object) -> None:
-    raise ZeroDivisionError("again and again")
-
-
-CAUSES: list[tuple[type, str]] = [
-    (Forwarder, "add"),
-    (Forwarder, "subscribe"),
-    (Forwarder, "add_link"),
-    (Forwarder, "changes"),
-    (Agreements, "add"),
-    (Agreements, "rebuild"),
-    (Session, "begin"),
-]
-
-
-@pytest.mark.parametrize(
-    ("place", "chosen"),
-    [(place, "piggyback") for place in CAUSES]
-    + [(place, "covering") for place in CAUSES if place[0] is not Agreements],
-)
-def test_a_router_answers_whatever_fails_each_time(
-    place: tuple[type, str], chosen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    router, reported = ready(chosen)
-    document = Publication("p1", BrokerId("far"), "", b"<a><b/></a>")
-    with monkeypatch.context() as patched:
-        patched.setattr(*place, failing)
-        Trap(patched, (RouteTable, "add"), 1)  # so that something has to be made anew
-        for event in (EVENTS["a change"], *EVENTS.values(), Woken()):
-            for effect in router.handle(event, now=2.0):
-                assert isinstance(effect, Refuse | Send)
-        for _ in range(20):
-            if router.wake_at() is None:
-                break
-            router.handle(Woken(), now=2.0)
-        assert router.wake_at() is None
-        (question,) = router.handle(Received(BrokerId("south"), Arrive(document)), now=2.0)
-        assert isinstance(question, Decide)
-        router.handle(router.decide(question), now=2.0)
-        assert router.statistics().open_documents == 0
-        assert router.statistics().internal_errors == len(reported) > 0
-    router.handle(LinkUp(BrokerId("east")), now=3.0)
-    assert not router.statistics().needs_restart
-    told = [each for each in router.handle(Woken(), now=4.0) if isinstance(each, Send)]
-    assert {each.link for each in told} == set(router.tables().routes)
-    for each in told:
-        assert isinstance(each.message, Change)
-        assert each.message.number == 1
-        assert Pattern("//c") in each.message.routes
-
-
-def test_a_router_tells_that_its_tables_could_not_be_made_anew(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    router, reported = ready()
-    with monkeypatch.context() as patched:
-        patched.setattr(Forwarder, "add", failing)
-        (refused,) = router.handle(EVENTS["a change"], now=2.0)
-        assert isinstance(refused, Refuse)
-        assert router.statistics().needs_restart
-        assert [each.doing for each in reported] == [
-            "handling Received",
-            "recovering from a failure",
-        ]
-        (refused,) = router.handle(EVENTS["a subscription"], now=2.0)
-        assert "ZeroDivisionError" in refused.reason  # type: ignore[union-attr]
-        assert router.handle(LinkDown(BrokerId("north")), now=2.0) == ()
-        assert set(router.tables().routes) == {"south"}
-    assert router.handle(EVENTS["a subscription"], now=3.0) == ()
-    assert not router.statistics().needs_restart

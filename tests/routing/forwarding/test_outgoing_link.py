@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from itertools import permutations
 from random import Random
-from typing import Literal, TypeAlias
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle import oracle
+from tests.routing.forwarding.watched import (
+    ADVERTISEMENTS,
+    AGGREGATING,
+    DOCUMENTS,
+    MERGING,
+    STRATEGIES,
+    Doing,
+    Watched,
+    doings,
+    in_order,
+    matches,
+    parsed,
+    said_of,
+)
 from twigcast import Matcher, Pattern, Schema
 from twigcast.covering import (
     Advertisement,
     Difference,
     covers,
     merge_degree,
-    overlaps,
     reduced,
     space_budget,
 )
@@ -29,159 +39,13 @@ from twigcast.covering.merging.spine import spine_of, steps_of
 from twigcast.covering.paths.automaton import AutomatonLimits
 from twigcast.covering.paths.linear import linear_path
 from twigcast.files.schemas import shipped_schema
-from twigcast.routing.forwarding import direction as directed
 from twigcast.routing.forwarding.outgoing_link import OutgoingLink
 from twigcast.routing.strategy import Strategy, advertised, covering, identity, piggyback
 from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
-SCHEMAS = {
-    "a": Schema.parse(
-        b"<!ELEMENT a (b|c)*> <!ELEMENT b (d?)> <!ELEMENT c (d?,e?)> <!ELEMENT d (#PCDATA)>"
-        b"<!ELEMENT e EMPTY> <!ATTLIST b x CDATA #IMPLIED> <!ATTLIST c x CDATA #IMPLIED>"
-    ),
-    "a with f": Schema.parse(
-        b"<!ELEMENT a (b|f)*> <!ELEMENT b (d?)> <!ELEMENT f (d|f)*> <!ELEMENT d EMPTY>"
-    ),
-    "g": Schema.parse(
-        b"<!ELEMENT g (a|h)*> <!ELEMENT a (d?)> <!ELEMENT h (d?)> <!ELEMENT d EMPTY>"
-    ),
-}
-ADVERTISEMENTS = {
-    name: Advertisement.of_schema(schema, roots=[name[0]]) for name, schema in SCHEMAS.items()
-}
-DOCUMENTS = {
-    name: [
-        document
-        for elements in (1, 3, 6)
-        for document in generate_documents(
-            schema, rng=Random(5), count=8, elements=elements, root=name[0]
-        )
-    ]
-    for name, schema in SCHEMAS.items()
-}
-TEXTS = (
-    *("/a/b", "/a/c", "/a/f", "/a/b/d", "/a/c/d", "/a/f/d", "/a/*/d", "/a//d", "/a/c[d]/e"),
-    *("//f/d", "//f//f", "/a/c/e", "/a/f/f/d", "/a/b/@x", "/a/c/@x", "//@x", "/a/b/d/text()"),
-    *("/g/a", "/g/h", "/g/a/d", "/g/h/d", "/g//d", "/g[a]/h", "/news", "//news/d"),
-    *("/a/b[@x]/d", "/a/c[@x]/d", "/a/b or /a/c", "/a/b[not(d)]", "/a[b]/c", "/a/b[2]"),
-)
-PATTERNS = tuple(Pattern.parse(text) for text in TEXTS)
-MERGING = (
-    advertised(merging="perfect"),
-    advertised(covering=False, merging="perfect"),
-    advertised(merging="imperfect", degree=0.3),
-    advertised(covering=False, merging="imperfect", degree=0.6),
-)
-AGGREGATING = (
-    piggyback(space=0.5),
-    piggyback(on="identity", space=0.25),
-    piggyback(on=covering("producers"), space=0.125),
-    piggyback(on=advertised(), space=0.5),
-    piggyback(on=advertised(covering=False), space=0.7),
-)
-STRATEGIES = (
-    *(identity(), covering(), covering("producers"), advertised()),
-    *MERGING,
-    *AGGREGATING,
-)
-
-Doing: TypeAlias = tuple[Literal["put", "advertised", "merge", "flush"], frozenset[int]]
-
-_nothing = st.just(frozenset[int]())
-_numbers = st.integers(0, len(PATTERNS) - 1)
-_some = st.frozensets(st.integers(0, len(SCHEMAS) - 1))
-_doing = st.one_of(
-    st.tuples(st.just("put"), st.frozensets(_numbers, min_size=1, max_size=4)),
-    st.tuples(st.just("advertised"), _some),
-    st.tuples(st.sampled_from(["merge", "flush"]), _nothing),
-)
-# Mergers take many patterns and a tick, so there are some to begin with.
-_beginning = st.tuples(
-    st.tuples(st.just("put"), st.frozensets(_numbers, min_size=4, max_size=9)),
-    st.tuples(st.just("advertised"), _some.filter(bool)),
-    st.tuples(st.just("merge"), _nothing),
-)
-doings = st.tuples(_beginning, st.lists(_doing, max_size=8)).map(lambda two: [*two[0], *two[1]])
-
-
-@cache
-def matches(pattern: Pattern, document: bytes) -> bool:
-    return oracle(pattern.text, document)
-
-
-def parsed(*texts: str) -> tuple[Pattern, ...]:
-    return tuple(sorted(map(Pattern.parse, texts), key=lambda each: each.text))
-
 
 def texts_of(patterns: Iterable[Pattern]) -> list[str]:
     return [pattern.text for pattern in patterns]
-
-
-def said_of(
-    strategy: Strategy, patterns: Iterable[Pattern], advertisements: Sequence[Advertisement]
-) -> OutgoingLink:
-    """A link that was told everything at once."""
-    made = OutgoingLink(strategy)
-    made.advertised(tuple(advertisements))
-    made.add(Difference(added=tuple(patterns)))
-    return made
-
-
-class Watched:
-    """A link, beside what was put and advertised, and what the far broker has heard."""
-
-    def __init__(self, strategy: Strategy) -> None:
-        self.strategy = strategy
-        self.link = OutgoingLink(strategy)
-        self.possible: set[Pattern] = set()
-        self.names: list[str] = []
-        self.heard: set[Pattern] = set()
-
-    @property
-    def advertisements(self) -> list[Advertisement]:
-        return [ADVERTISEMENTS[name] for name in self.names]
-
-    def do(self, doing: Doing) -> None:
-        match doing:
-            case "put", numbers:
-                # Each pattern comes if it is not there, and goes if it is.
-                chosen = {PATTERNS[number] for number in numbers}
-                change = Difference(
-                    in_order(chosen - self.possible), in_order(chosen & self.possible)
-                )
-                self.possible ^= chosen
-                self.link.add(change)
-            case "advertised", numbers:
-                self.names = [name for place, name in enumerate(SCHEMAS) if place in numbers]
-                self.link.advertised(tuple(self.advertisements))
-            case "merge", _:
-                self.link.merge()
-            case "flush", _:
-                self.flush()
-
-    def flush(self) -> None:
-        change = self.link.flush()
-        assert list(change.added) == list(in_order(change.added))
-        assert list(change.removed) == list(in_order(change.removed))
-        assert not self.heard & set(change.added)
-        assert self.heard >= set(change.removed)
-        self.heard = (self.heard | set(change.added)) - set(change.removed)
-        assert in_order(self.heard) == self.link.whole()
-
-    def directed(self) -> set[Pattern]:
-        match self.strategy.towards:
-            case "all":
-                return self.possible
-            case "producers":
-                return self.possible if self.names else set()
-            case _:
-                return {
-                    p for p in self.possible if any(overlaps(a, p) for a in self.advertisements)
-                }
-
-
-def in_order(patterns: Iterable[Pattern]) -> tuple[Pattern, ...]:
-    return tuple(sorted(patterns, key=lambda each: each.text))
 
 
 # Whatever the history.
@@ -207,17 +71,6 @@ def test_what_is_directed_is_said_or_covered(strategy: Strategy, given_doings: l
             for document in (each for some in DOCUMENTS.values() for each in some):
                 if matches(pattern, document):
                     assert any(matches(one, document) for one in forwarded)
-
-
-@given(st.sampled_from(STRATEGIES), doings)
-def test_what_overlaps_nothing_is_not_missed(strategy: Strategy, given_doings: list[Doing]) -> None:
-    """No document that comes by the link matches a pattern and nothing that is said."""
-    watched = Watched(strategy)
-    for doing in given_doings:
-        watched.do(doing)
-    for document in (each for name in watched.names for each in DOCUMENTS[name]):
-        if any(matches(pattern, document) for pattern in watched.possible):
-            assert any(matches(one, document) for one in watched.link.whole())
 
 
 @given(st.sampled_from([one for one in STRATEGIES if one.perfect]), doings)
@@ -309,68 +162,6 @@ def test_after_a_merge_tick_aggregates_fit_their_space(
     assert strategy.space is not None
     if there:
         assert sum(map(steps_of, forwarded)) <= space_budget(there, 100 * strategy.space)
-
-
-# Directing.
-
-
-def test_patterns_appear_and_disappear_with_the_advertisements_they_overlap() -> None:
-    link = OutgoingLink(advertised())
-    link.add(Difference(added=parsed("/a/c", "/g/h", "/news")))
-    assert link.whole() == ()
-    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
-    assert link.flush() == Difference(added=parsed("/a/c", "/g/h"))
-    link.advertised((ADVERTISEMENTS["g"], ADVERTISEMENTS["a with f"]))
-    assert link.flush() == Difference(removed=parsed("/a/c"))
-    link.advertised(())
-    assert link.flush() == Difference(removed=parsed("/g/h"))
-
-
-def test_towards_producers_everything_goes_where_one_advertisement_came_from() -> None:
-    link = OutgoingLink(covering("producers"))
-    link.add(Difference(added=parsed("/a", "/news")))
-    assert link.whole() == ()
-    link.advertised((ADVERTISEMENTS["g"],))
-    assert link.whole() == parsed("/a", "/news")
-    link.advertised((ADVERTISEMENTS["a"],))
-    assert link.flush() == Difference(added=parsed("/a", "/news"))
-    link.advertised(())
-    assert link.flush() == Difference(removed=parsed("/a", "/news"))
-
-
-@given(doings)
-def test_no_question_of_overlap_is_asked_twice(given_doings: list[Doing]) -> None:
-    comparisons: Counter[tuple[Pattern, Advertisement]] = Counter()
-
-    def counted(advertisement: Advertisement, pattern: Pattern) -> bool:
-        comparisons[pattern, advertisement] += 1
-        return overlaps(advertisement, pattern)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(directed, "overlaps", counted)
-        watched = Watched(advertised())
-        for doing in given_doings:
-            there = {(p, a) for p in watched.possible for a in watched.advertisements}
-            watched.do(doing)
-            still = {(p, a) for p in watched.possible for a in watched.advertisements} & there
-            comparisons = Counter(
-                {pair: number for pair, number in comparisons.items() if pair in still}
-            )
-            assert max(comparisons.values(), default=0) <= 1
-
-
-def test_an_advertisement_is_asked_about_those_only_that_it_could_change() -> None:
-    link = said_of(advertised(), PATTERNS, [ADVERTISEMENTS["a"]])
-    before = link.statistics()
-    overlapping = before.forwarded
-    link.advertised((ADVERTISEMENTS["a"], ADVERTISEMENTS["g"]))
-    added = link.statistics()
-    assert added.comparisons - before.comparisons == len(PATTERNS) - overlapping
-    link.advertised((ADVERTISEMENTS["a"],))
-    assert link.statistics().comparisons == added.comparisons
-    link.advertised((ADVERTISEMENTS["g"],))
-    # Those that overlapped the other were not asked about this one before.
-    assert link.statistics().comparisons == added.comparisons + len(PATTERNS)
 
 
 # Merging.

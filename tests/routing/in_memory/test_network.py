@@ -435,17 +435,6 @@ def test_patterns_are_merged_when_time_passes_and_not_before() -> None:
     assert network.traffic.total() == said
 
 
-def test_statistics_tell_how_large_the_tables_are() -> None:
-    network = Network(LINE, "identity")
-    network.subscribe("a", "ann", "/x")
-    network.subscribe("c", "bob", "/x")
-    network.publish("a", b"<x/>")
-    there = network.statistics("b")
-    assert (there.links, there.subscriptions, there.routes, there.distinct_routes) == (2, 0, 2, 1)
-    assert (there.forwarded, there.documents, there.deliveries, there.refused) == (2, 1, 0, 0)
-    assert network.statistics("c").deliveries == 1
-
-
 # Advertisements that are missing.
 
 ROOTED = b"<!ELEMENT a EMPTY>"

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import tarfile
-from collections.abc import Callable, Collection
-from itertools import islice
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -15,50 +10,24 @@ from hypothesis import strategies as st
 
 from tests.engines import EVERY_ENGINE
 from tests.oracle import oracle, oracle_tree
-from tests.strategies import (
-    NAMESPACES,
-    THOROUGH,
-    ExpressionPair,
-    documents,
-    subscriptions,
-    tangles,
-    thickets,
+from tests.routing.path_unit.path_documents import (
+    ANY_DOCUMENT,
+    ANY_PATTERN,
+    matching,
+    path_documents,
+    some_paths,
 )
-from twigcast import DocumentError, Pattern, UsageError, covers
+from tests.strategies import NAMESPACES, Said
+from twigcast import DocumentError, Pattern, UsageError
 from twigcast.language import Document, DocumentLimits
 from twigcast.matching import Matcher
 from twigcast.routing.path_unit.linear_parts import linear_parts
 from twigcast.routing.path_unit.path_messages import (
     PathLimits,
-    _written,
     decide_paths,
     path_count,
     pruned,
 )
-
-_ANY_DOCUMENT = st.one_of(documents(), documents(), thickets())
-_ANY_PATTERN = st.one_of(
-    subscriptions(exact=True), subscriptions(exact=True), subscriptions(), tangles()
-)
-
-
-def path_documents(content: bytes) -> list[bytes]:
-    """The paths of a document in their order, each a document of its own."""
-    return list(_written(Document.parse(content)))
-
-
-def matching(parts: Collection[Pattern], content: bytes) -> set[int]:
-    """The paths that match one of the parts, by libxml2."""
-    return {
-        number
-        for number, path in enumerate(path_documents(content))
-        if any(by_oracle(part, path) for part in parts)
-    }
-
-
-def by_oracle(pattern: Pattern, content: bytes) -> bool:
-    text, namespaces = pattern.for_libxml2()
-    return oracle(text, content, namespaces)
 
 
 def texts(content: bytes) -> list[str]:
@@ -71,11 +40,6 @@ def found(at: Any, xpath: str) -> list[Any]:  # noqa: ANN401 - elements, trees a
 
 LEAVES = "//*[not(*)]"
 WAY = "ancestor-or-self::*"
-
-
-def some_paths(draw: st.DataObject, content: bytes) -> set[int]:
-    numbers = st.integers(0, path_count(content) - 1)
-    return draw.draw(st.sets(numbers, min_size=1), label="kept")
 
 
 # Documents.
@@ -91,13 +55,13 @@ def test_text_before_an_element_goes_with_the_first_path_inside_and_text_behind_
     ]
 
 
-@given(_ANY_DOCUMENT)
+@given(ANY_DOCUMENT)
 @example(b"<a><![CDATA[]]><b/><![CDATA[]]><!--1--><![CDATA[]]></a>")
 def test_the_texts_of_all_paths_are_the_texts_of_the_document(content: bytes) -> None:
     assert [text for path in path_documents(content) for text in texts(path)] == texts(content)
 
 
-@given(_ANY_DOCUMENT)
+@given(ANY_DOCUMENT)
 def test_each_leaf_has_a_path_with_all_attributes_on_its_way(content: bytes) -> None:
     def way(leaf: Any) -> list[object]:  # noqa: ANN401 - an element of lxml
         return [(each.tag, dict(each.attrib)) for each in found(leaf, WAY)]
@@ -108,19 +72,19 @@ def test_each_leaf_has_a_path_with_all_attributes_on_its_way(content: bytes) -> 
     assert path_count(content) == len(leaves)
 
 
-@given(_ANY_DOCUMENT)
+@given(ANY_DOCUMENT)
 def test_keeping_every_path_keeps_every_byte(content: bytes) -> None:
     assert pruned(content, range(path_count(content))) == content
 
 
-@given(_ANY_DOCUMENT, st.data())
+@given(ANY_DOCUMENT, st.data())
 def test_what_is_left_has_the_kept_paths_and_no_others(content: bytes, data: st.DataObject) -> None:
     kept = some_paths(data, content)
     paths = path_documents(content)
     assert path_documents(pruned(content, kept)) == [paths[number] for number in sorted(kept)]
 
 
-@given(_ANY_DOCUMENT, st.data())
+@given(ANY_DOCUMENT, st.data())
 def test_brokers_in_a_row_cut_more_and_more_away_and_speak_of_the_first_numbers(
     content: bytes, data: st.DataObject
 ) -> None:
@@ -133,7 +97,7 @@ def test_brokers_in_a_row_cut_more_and_more_away_and_speak_of_the_first_numbers(
     assert path_documents(in_a_row) == path_documents(at_once)
 
 
-@given(_ANY_DOCUMENT, st.data())
+@given(ANY_DOCUMENT, st.data())
 def test_elements_that_paths_share_appear_once(content: bytes, data: st.DataObject) -> None:
     kept = some_paths(data, content)
     tree = oracle_tree(content)
@@ -198,78 +162,6 @@ def test_comments_without_number_are_written_in_one_go() -> None:
     ]
 
 
-# Patterns.
-
-
-@pytest.mark.parametrize(
-    ("pattern", "parts"),
-    [
-        ("/a//b/*", ["/a//b/*"]),
-        ("/a[b/c]//d", ["/a//d", "/a/b/c"]),
-        ("/a[@x = 1][b]/c[@y]", ["/a[@x = 1]/b", "/a[@x = 1]/c/@y"]),
-        ("/a[not(@x)]/b", ["/a[not(@x)]/b"]),
-        ("/a/b[text() = 'x']/c", ["/a/b/c", "/a/b[text() = 'x']"]),
-        ("/a/b[. = 'x']", ["/a/b/*", "/a[b = 'x']"]),
-        ("/a/b[. = 'x'][c]", ["/a/b/*"]),
-        ("//a[not(b)]/c", ["//a"]),
-        ("//a[contains(b/c, 'x')]", ["//a/b/c"]),
-        ("//a[@x or b]", ["//a/@x", "//a/b"]),
-        ("//a | /b/c", ["//a", "/b/c"]),
-        ("//a[/b or c]", ["//a", "/b"]),
-        ("//@x[. = 1]", ["//@x[. = 1]"]),
-        ("not(//a)", ["/*"]),
-        ("//a[2]/b", ["/*"]),
-        ("//a[count(b) > 2]", ["/*"]),
-        ("true()", ["/*"]),
-        ("//*[b]/c[not(d)]", ["//*/b", "//*/c"]),
-        ("false()", []),
-    ],
-)
-def test_the_parts_of_a_pattern(pattern: str, parts: list[str]) -> None:
-    assert [part.text for part in linear_parts(Pattern.parse(pattern))] == [
-        Pattern.parse(part).text for part in parts
-    ]
-
-
-@THOROUGH
-@given(_ANY_PATTERN, _ANY_DOCUMENT, st.data())
-@example(ExpressionPair("//a[. = 'x']", "//a[. = 'x']"), b"<a><b>x</b><c/></a>", None)
-@example(ExpressionPair("//a[not(b)]/c", ""), b"<a><b/><c/></a>", None)
-@example(ExpressionPair("//a[contains(b, 'x')]", ""), b"<a><b>y</b><b>x</b></a>", None)
-@example(ExpressionPair("//a[text() = 'x']/b", ""), b"<a><b/>x<c/></a>", None)
-def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
-    said: ExpressionPair, content: bytes, data: st.DataObject | None
-) -> None:
-    pattern = Pattern.parse(said.text, NAMESPACES)
-    kept = matching(linear_parts(pattern), content)
-    truth = by_oracle(pattern, content)
-    assert truth == (bool(kept) and by_oracle(pattern, pruned(content, kept)))
-    if data is not None:
-        more = kept | some_paths(data, content)
-        assert truth == by_oracle(pattern, pruned(content, more))
-
-
-@given(_ANY_PATTERN, _ANY_DOCUMENT)
-def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
-    said: ExpressionPair, content: bytes
-) -> None:
-    paths = path_documents(content)
-    for part in linear_parts(Pattern.parse(said.text, NAMESPACES)):
-        assert part.exact
-        assert by_oracle(part, content) == any(by_oracle(part, path) for path in paths)
-
-
-@given(tangles(), tangles(), _ANY_DOCUMENT)
-def test_paths_wanted_for_a_part_travel_for_one_that_covers_it(
-    one: ExpressionPair, other: ExpressionPair, content: bytes
-) -> None:
-    parts = [*linear_parts(Pattern.parse(one.text)), *linear_parts(Pattern.parse(other.text))]
-    for wider in parts:
-        for narrower in parts:
-            if covers(wider=wider, narrower=narrower):
-                assert matching([narrower], content) <= matching([wider], content)
-
-
 # Deciding.
 
 
@@ -280,7 +172,7 @@ def decided(
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
-@given(st.lists(_ANY_PATTERN, min_size=1, max_size=3), _ANY_DOCUMENT, st.data())
+@given(st.lists(ANY_PATTERN, min_size=1, max_size=3), ANY_DOCUMENT, st.data())
 def test_each_link_gets_the_paths_that_match_its_routes(
     engine: str, saids: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
@@ -331,40 +223,3 @@ def test_numbers_that_do_not_fit_are_refused_when_deciding_too() -> None:
 
 def test_a_link_without_routes_gets_nothing() -> None:
     assert decided(listed(), {"north": []}, LISTED) == {}
-
-
-# Real documents.
-
-
-def test_paths_of_news_articles_decide_the_patterns_of_the_benchmark(
-    shared_path: Callable[[str], Path],
-) -> None:
-    archive = shared_path("bench/nitf/documents.tar.gz")
-    queries = shared_path("bench/nitf/queries/d6_w20_s20_p1_n1.txt.gz")
-    with gzip.open(queries, "rt") as lines:
-        patterns = [Pattern.parse(line) for line in islice(lines, 200)]
-    whole, parts = Matcher(), Matcher()
-    links: dict[int, list[int]] = {}
-    for number, pattern in enumerate(patterns):
-        whole.add(number, pattern)
-        links[number] = []
-        for part in linear_parts(pattern):
-            links[number].append(len(parts))
-            parts.add(len(parts), part)
-    groups = parts.groups(links)
-    for content in _first_files(archive, 3):
-        wanted = decide_paths(parts, groups, Document.parse(content))
-        for number, kept in wanted.items():
-            left = whole.match(pruned(content, kept))
-            assert (number in left) == (number in whole.match(content))
-        assert set(whole.match(content)) <= set(wanted)
-
-
-def _first_files(archive: Path, count: int) -> list[bytes]:
-    contents: list[bytes] = []
-    with tarfile.open(archive) as files:
-        for member in files:
-            opened = files.extractfile(member)
-            if opened is not None and len(contents) < count:
-                contents.append(opened.read())
-    return contents

@@ -1,75 +1,27 @@
-"""Documents that are decided late, out of order, or on another thread, and changes that wait."""
+"""Documents that are decided late, out of order, or on another thread."""
 
 from __future__ import annotations
 
 from threading import Thread
-from typing import Any
 
 import pytest
 
 from tests.engines import EVERY_ENGINE
-from twigcast.language import Pattern
-from twigcast.routing.broker.router import Router, RouterLimits
+from tests.routing.two_neighbours import EAST, ONE, TWO, WEST, A, B, comes, router, told
+from twigcast.routing.broker.router import Router
 from twigcast.routing.events import (
-    Arrive,
     BrokerId,
     Change,
-    Decide,
     Decided,
-    Deliver,
-    Effect,
     LinkDown,
     LinkUp,
-    Publication,
-    Publish,
     Received,
-    Send,
     Subscribe,
     SubscriptionId,
     Unsubscribe,
-    Woken,
 )
 from twigcast.routing.strategy import identity
 from twigcast.routing.tables.route_table import RouteTable
-
-EAST, WEST = BrokerId("east"), BrokerId("west")
-A, B = Pattern.parse("//a"), Pattern.parse("//b")
-ONE, TWO = SubscriptionId(1), SubscriptionId(2)
-
-
-def router(**limits: Any) -> Router:  # noqa: ANN401 - any limit
-    """A broker with a neighbour that wants //a, and one that wants //b."""
-    made = Router(BrokerId("here"), identity(), limits=RouterLimits(**limits))
-    for link, pattern in ((EAST, A), (WEST, B)):
-        made.handle(LinkUp(link), now=0.0)
-        made.handle(Received(link, Change(1, 1, routes=(pattern,))), now=0.0)
-    made.handle(Woken(), now=100.0)
-    return made
-
-
-def comes(made: Router, name: str, content: bytes, origin: str = "here") -> Decide:
-    """A document comes; the question it raises."""
-    publication = Publication(name, BrokerId(origin), "press", content)
-    event = (
-        Publish(publication)
-        if origin == "here"
-        else Received(BrokerId(origin), Arrive(publication))
-    )
-    (effect,) = made.handle(event, now=100.0)
-    assert isinstance(effect, Decide)
-    return effect
-
-
-def told(effects: tuple[Effect, ...]) -> list[tuple[str, object]]:
-    """Which document goes where."""
-    found: list[tuple[str, object]] = []
-    for effect in effects:
-        if isinstance(effect, Send) and isinstance(effect.message, Arrive):
-            found.append((effect.message.publication.id, effect.link))
-        elif isinstance(effect, Deliver):
-            found.append((effect.publication.id, effect.subscription))
-    return found
-
 
 # The order of answers.
 
@@ -188,57 +140,6 @@ def test_documents_can_be_decided_on_a_thread_while_tables_change(engine: str) -
 
 
 # Changes that wait for company.
-
-
-def changes(effects: tuple[Effect, ...]) -> dict[str, Change]:
-    return {
-        effect.link: effect.message
-        for effect in effects
-        if isinstance(effect, Send) and isinstance(effect.message, Change)
-    }
-
-
-def test_changes_wait_for_each_other_and_go_as_one() -> None:
-    made = router(batch_delay=5.0)
-    assert made.wake_at() is None
-    assert made.handle(Subscribe(ONE, "ann", A), now=110.0) == ()
-    assert made.handle(Subscribe(TWO, "bob", B), now=112.0) == ()
-    assert made.wake_at() == 115.0
-    assert made.handle(Woken(), now=114.0) == ()
-    sent = changes(made.handle(Woken(), now=115.0))
-    assert {link: change.routes for link, change in sent.items()} == {EAST: (A,), WEST: (B,)}
-    assert made.wake_at() is None
-
-
-def test_what_comes_and_goes_in_between_is_not_worth_a_word() -> None:
-    made = router(batch_delay=5.0)
-    made.handle(Subscribe(ONE, "ann", A), now=110.0)
-    made.handle(Unsubscribe(ONE), now=111.0)
-    assert made.handle(Woken(), now=115.0) == ()
-
-
-def test_numbers_rise_by_one_and_a_new_session_begins_with_the_whole_table() -> None:
-    made = Router(BrokerId("here"), identity())
-    made.handle(Subscribe(ONE, "ann", A), now=0.0)
-    made.handle(LinkUp(EAST), now=0.0)
-    first = changes(made.handle(Woken(), now=0.0))[EAST]
-    made.handle(Subscribe(TWO, "bob", B), now=1.0)
-    second = changes(made.handle(Woken(), now=1.0))[EAST]
-    made.handle(LinkDown(EAST), now=2.0)
-    made.handle(LinkUp(EAST), now=2.0)
-    third = changes(made.handle(Woken(), now=2.0))[EAST]
-    assert [(each.number, each.routes) for each in (first, second, third)] == [
-        (1, (A,)),
-        (2, (B,)),
-        (1, (A, B)),
-    ]
-    assert first.session == second.session < third.session
-
-
-def test_a_session_begins_with_a_change_even_if_there_is_nothing_to_say() -> None:
-    made = Router(BrokerId("here"), identity())
-    made.handle(LinkUp(EAST), now=0.0)
-    assert changes(made.handle(Woken(), now=0.0)) == {EAST: Change(1, 1)}
 
 
 def test_an_id_that_was_given_anew_is_not_the_one_that_was_meant() -> None:
