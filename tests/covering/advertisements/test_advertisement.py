@@ -16,7 +16,7 @@ from twigcast.covering.advertisements.advertisement import (
     overlaps,
 )
 from twigcast.covering.paths.automaton import AutomatonLimits
-from twigcast.errors import DocumentLimitError, PatternError, SchemaLimitError, UsageError
+from twigcast.errors import SchemaLimitError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Document, Pattern, Schema
 
@@ -74,28 +74,6 @@ def test_white_space_may_stand_anywhere_and_text_where_it_was_seen() -> None:
     assert departure(advertisement, b"<a><b/>t</a>") == "/a/text()"
     assert departure(advertisement, b"<a><!-- c -->t<b/></a>") == "/a/text()"
     assert departure(advertisement, b"<a><b><?p?>t</b></a>") is None
-
-
-def test_no_path_is_made_up_from_samples() -> None:
-    advertisement = of(b"<a><a><b/></a></a>")
-    assert overlaps(advertisement, Pattern.parse("/a/a/b"))
-    assert not overlaps(advertisement, Pattern.parse("/a/b"))
-    assert not overlaps(advertisement, Pattern.parse("/a/a/a"))
-    assert not advertisement.statistics().recursive
-
-
-def test_samples_are_needed() -> None:
-    with pytest.raises(UsageError, match="at least one document"):
-        of()
-
-
-def test_too_many_different_paths_are_refused_with_the_document() -> None:
-    content = b"<a>" + b"".join(b"<e%d/>" % n for n in range(20)) + b"</a>"
-    with pytest.raises(DocumentLimitError, match="states_max") as caught:
-        Advertisement.of_documents(
-            [Document.parse(content, name="wide.xml")], limits=AutomatonLimits(states_max=10)
-        )
-    assert caught.value.document == "wide.xml"
 
 
 # From schemas.
@@ -173,32 +151,3 @@ def test_the_text_has_a_line_for_each_state() -> None:
         "1: space() a=1 b=2",
         '2: text() @x("1"|"2")',
     ]
-
-
-# From expressions.
-
-
-def test_expressions_that_are_none_are_refused_with_their_column() -> None:
-    for text, column in (
-        ("a/b", 1),
-        ("/a//b", 3),
-        ("/a(b", 5),
-        ("/a)+", 3),
-        ("/a()+", 4),
-        ("/a(b)", 5),
-        ("/a/@x/b", 6),
-        ("/a(@x)+", 4),
-        ("/a/1", 3),
-        ("/a b", 3),
-        ("/a/@*", 3),
-    ):
-        with pytest.raises(PatternError) as caught:
-            Advertisement.of_expressions([text])
-        assert (caught.value.text, caught.value.column) == (text, column)
-
-
-def test_expressions_over_a_limit_are_refused() -> None:
-    with pytest.raises(PatternError, match="EXPRESSION_CHARACTERS_MAX"):
-        Advertisement.of_expressions(["/a" * 4000])
-    with pytest.raises(PatternError, match="fewer"):
-        Advertisement.of_expressions(["/a" + "(" * 50])

@@ -12,10 +12,7 @@ from twigcast.covering.advertisements.advertisement import Advertisement
 from twigcast.covering.advertisements.display import EXPRESSIONS_MAX, ShownPaths, path_expressions
 from twigcast.covering.paths.automaton import covers_paths
 from twigcast.covering.paths.expression import (
-    Recursion,
     expression_text,
-    read_expression,
-    recursion_of,
 )
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
 from twigcast.language import Document, Schema
@@ -57,18 +54,6 @@ def test_expressions_of_shipped_schemas_are_true(name: str) -> None:
     found = check_shown(Advertisement.of_schema(shipped_schema(name)))
     sizes = [expression_text(one).count("/") for one in found.expressions]
     assert 0 < len(sizes) <= EXPRESSIONS_MAX
-
-
-def test_each_form_of_recursion_is_shown_as_such() -> None:
-    forms = {
-        "/a/b/@c": Recursion.NONE,
-        "/a(b/c)+/d": Recursion.SIMPLE,
-        "/a(b)+(c/d)+/e": Recursion.SERIES,
-        "/a(b(c)+/d)+/e": Recursion.EMBEDDED,
-    }
-    for text, form in forms.items():
-        assert shown(Advertisement.of_expressions([text])) == [text]
-        assert recursion_of(read_expression(text)) is form
 
 
 def test_two_recursions_of_one_element_are_shown_with_their_mixtures() -> None:

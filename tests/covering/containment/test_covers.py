@@ -106,19 +106,6 @@ def test_every_pattern_covers_itself_and_is_covered_by_its_necessary_one(
     assert covers(wider=pattern.necessary, narrower=pattern)
 
 
-@given(subscriptions(), subscriptions())
-def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
-    one: ExpressionPair, other: ExpressionPair
-) -> None:
-    first, second = (Pattern.parse(expression.text, NAMESPACES).text for expression in (one, other))
-    limits = PatternLimits(*[1 << 20] * 7)
-    both = Pattern.parse(f"({first}) and ({second})", limits=limits)
-    either = Pattern.parse(f"({first}) or ({second})", limits=limits)
-    part = Pattern.parse(f"true() and ({first})", limits=limits)
-    assert covers(wider=part, narrower=both)
-    assert covers(wider=either, narrower=part)
-
-
 @given(subscriptions(), subscriptions(), documents())
 def test_covering_never_loses_a_match(
     wider: ExpressionPair, narrower: ExpressionPair, document: bytes

@@ -1,20 +1,12 @@
-"""Homomorphisms, the walk along single paths, and the classes of models, each by itself."""
+"""Homomorphisms between twigs, and what a node knows of those below it."""
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import assume, given
 
-from tests.covering.drawn import paths, trees
-from tests.covering.oracle import model_count, read, row_of_stars, truly_covers
-from twigcast.covering.containment.canonical_models import (
-    OutOfSteps,
-    Steps,
-    covers_every_model,
-    longest_row_of_stars,
-)
+from tests.covering.drawn import trees
+from tests.covering.oracle import model_count, truly_covers
 from twigcast.covering.containment.homomorphism import lies_on, target_twig
-from twigcast.covering.containment.linear import path_covers
 from twigcast.covering.containment.twig import Twig, condensed, twig_of
 from twigcast.language import Pattern
 
@@ -34,23 +26,6 @@ def test_a_homomorphism_is_a_covering(wider: str, narrower: str) -> None:
     assert not found or truly_covers(wider=wider, narrower=narrower)
 
 
-@given(paths(), paths())
-def test_on_paths_the_walk_and_the_homomorphism_agree(wider: str, narrower: str) -> None:
-    first, second = condensed(twig(wider)), target_twig(twig(narrower))
-    assert path_covers(wider=first, narrower=second) is lies_on(first, second)
-
-
-@given(trees(5), trees(5))
-def test_models_alone_decide_exactly(wider: str, narrower: str) -> None:
-    found = covers_every_model([condensed(twig(wider))], twig(narrower), Steps(1_000_000))
-    assert found is truly_covers(wider=wider, narrower=narrower)
-
-
-@given(trees())
-def test_rows_of_stars_are_never_longer_condensed(text: str) -> None:
-    assert longest_row_of_stars(condensed(twig(text))) <= row_of_stars(read(text))
-
-
 def test_ground_knows_what_is_below_and_how_deep() -> None:
     target = target_twig(twig("/a[b]//c/*"))
     assert target.twig.parents == (-1, 0, 1, 2, 1)  # a, then c with its *, then b
@@ -65,12 +40,3 @@ def test_a_deeper_node_is_required_by_the_number_of_levels() -> None:
     wider = condensed(twig("/a//*/*/b"))
     assert lies_on(wider, target_twig(twig("/a/c//c/b")))
     assert not lies_on(wider, target_twig(twig("/a//c//b")))
-
-
-def test_steps_run_out_before_they_are_taken() -> None:
-    steps = Steps(100)
-    steps.take(60)
-    with pytest.raises(OutOfSteps):
-        steps.take(41)
-    assert steps.taken == 60
-    assert steps.left == 0

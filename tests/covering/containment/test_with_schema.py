@@ -20,12 +20,6 @@ from twigcast.workload.patterns import PREDICATE_KINDS
 Graph = dict[str, str]
 """Of each element, the names of those that may stand in it, in any number."""
 
-STOCKS = Schema.parse(
-    b"""<!ELEMENT stocks (stock | index)*> <!ELEMENT stock (price, note?)> <!ELEMENT index (price)>
-        <!ELEMENT price (#PCDATA)> <!ELEMENT note (#PCDATA | b)*> <!ELEMENT b (#PCDATA | b)*>
-        <!ATTLIST stock id CDATA #REQUIRED> <!ATTLIST price unit (eur | usd) "eur">"""
-)
-
 
 def drawn_graph(rng: Random, *, recursive: bool) -> Graph:
     """Elements a to d, of which a is the root."""
@@ -71,45 +65,6 @@ def drawn_document(rng: Random, graph: Graph, depth: int = 6) -> etree._ElementT
 def matching(text: str, trees: list[etree._ElementTree]) -> set[int]:
     matches = etree.XPath(f"boolean({text})", regexp=False)
     return {place for place, tree in enumerate(trees) if matches(tree)}
-
-
-@pytest.mark.parametrize(
-    ("wider", "narrower"),
-    [
-        ("/stocks/stock/note", "//note"),
-        ("/stocks/*/price", "//price"),
-        ("/stocks/stock[@id]", "//@id"),
-        ("//stock/note/b", "//b"),
-        ("//stock[note]/price", "//*[note]/price"),
-        ("/stocks/stock/price | /stocks/index/price", "//price"),
-        ("//price[@unit = 'usd']", "//*[@unit = 'usd']"),
-        ("/stocks//b", "//b//b"),
-        ("//stock[price]/note//b", "//*[.//b]/price"),
-        ("/stocks/stock[note]/@id", "//*[.//note][@id]"),
-        # These match no document of the schema.
-        ("//a", "//stock/b"),
-        ("//a", "//index[note]"),
-        ("//a", "//index/@id | //c | //stocks[@*]"),
-    ],
-)
-def test_it_covers_by_the_schema_alone(wider: str, narrower: str) -> None:
-    assert covers(wider=wider, narrower=narrower, schema=STOCKS)
-    assert not covers(wider=wider, narrower=narrower)
-
-
-@pytest.mark.parametrize(
-    ("wider", "narrower"),
-    [
-        ("//stock/price", "//price"),
-        ("//b/b", "//b"),
-        ("//stock/note", "//stock"),
-        ("//price[@unit]", "//price"),
-        ("//stock[price][note]", "//stock/price"),
-        ("//stock[note]", "//stock[price] | //note"),
-    ],
-)
-def test_it_does_not_cover_by_the_schema(wider: str, narrower: str) -> None:
-    assert not covers(wider=wider, narrower=narrower, schema=STOCKS)
 
 
 def test_paths_are_decided_exactly_where_the_schema_has_an_end() -> None:

@@ -140,36 +140,3 @@ def test_when_all_has_gone_nothing_is_left_behind(rng: Random) -> None:
         if isinstance(each, dict) and each
     ]
     assert kept == ["sets"]
-
-
-def test_two_parents_serve_for_any_number_of_links() -> None:
-    """What comes from one link alone is no reason to hold something back from that link."""
-    sets: IncrementalCover[str] = IncrementalCover()
-    for link in LINKS:
-        sets.add_link(link)
-    narrow, wide, other = (Pattern.parse(text) for text in ("/a/b/c", "/a", "/a/b"))
-    sets.add(narrow, None)
-    sets.add(wide, "north")
-    assert sets.forwarded("north") == (narrow,)
-    assert sets.forwarded("south") == sets.forwarded("east") == (wide,)
-    sets.add(other, "south")
-    assert sets.forwarded("north") == (other,)
-    assert sets.forwarded("south") == (wide,)
-    sets.remove(wide, "north")
-    assert sets.forwarded("south") == (narrow,)
-    assert sets.forwarded("west") == (other,)
-    assert sets.statistics() == (2, 1, 0)
-
-
-def test_a_pattern_from_two_links_is_forwarded_to_both() -> None:
-    sets: IncrementalCover[str] = IncrementalCover()
-    sets.add_link("north")
-    sets.add_link("south")
-    pattern = Pattern.parse("//a")
-    sets.add(pattern, "north")
-    assert sets.forwarded("north") == ()
-    sets.add(pattern, "south")
-    assert sets.forwarded("north") == sets.forwarded("south") == (pattern,)
-    sets.remove(pattern, "north")
-    assert sets.forwarded("south") == ()
-    assert sets.forwarded("north") == (pattern,)

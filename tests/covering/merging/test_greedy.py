@@ -1,4 +1,4 @@
-"""Merging: the three rules, their degrees, greedy merging, and mergers that lose parts."""
+"""Greedy merging: within the degree, whatever the order, and mergers that lose parts."""
 
 from __future__ import annotations
 
@@ -6,24 +6,17 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.covering.drawn import paths, trees
 from tests.covering.path_oracles import tiny_schemas
 from twigcast import Matcher, Pattern, Schema
 from twigcast.covering import covers
-from twigcast.covering.containment.covers import paths_of
-from twigcast.covering.merging import degree as degree_module
-from twigcast.covering.merging.degree import Degree, PathMeasure, merge_degree
+from twigcast.covering.merging.degree import merge_degree
 from twigcast.covering.merging.greedy import merge
-from twigcast.covering.merging.rules import MergeRule, merger_of
-from twigcast.covering.merging.spine import pattern_of, plain_steps, spine_of, steps_of
-from twigcast.covering.paths.automaton import DOCUMENT_NODE, PathAutomaton, TextKind
-from twigcast.covering.paths.linear import LinearPath
-from twigcast.errors import SchemaError, SchemaLimitError, UsageError
+from twigcast.errors import SchemaError, UsageError
 from twigcast.files.schemas import shipped_schema, shipped_schema_names
-from twigcast.language.condition.model import TEXT, Label, Reach
 from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
 ABCDE = Schema.parse(
@@ -42,164 +35,7 @@ def merged_texts(*texts: str, schema: Schema, degree: float = 0) -> list[str]:
     return [merger.pattern.text for merger in merge(texts, schema=schema, degree=degree).mergers]
 
 
-# The rules.
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "merged", "rule"),
-    [
-        ("/a/*/c/d", "/a/*/c/e", "/a/*/c/*", MergeRule.ELEMENT),
-        ("/a/b", "/a/*", "/a/*", MergeRule.ELEMENT),
-        ("/a/@x", "/a/@y", "/a/@*", MergeRule.ELEMENT),
-        ("//a[x > 1]", "//b[x > 1]", "//*[x > 1]", MergeRule.ELEMENT),
-        ("/a/{urn:u}b", "/a/b", "/a/*", MergeRule.ELEMENT),
-        ("/a/m/b/c", "/a/k/b//c", "/a/*/b//c", MergeRule.ELEMENT_AND_OPERATOR),
-        ("/m/a", "//k/a", "//*/a", MergeRule.ELEMENT_AND_OPERATOR),
-        ("/a/b/c/d", "/a/e/f/g/d", "/a//d", MergeRule.PART),
-        ("/a/b[x]/c/d", "/a/e/d", "/a//d", MergeRule.PART),
-        ("/a/d", "/a/b/d", "/a//d", MergeRule.PART),
-        ("/a/b/z", "/c/d/z", "//z", MergeRule.PART),
-        ("/a/b//c/d", "/a/e/f/c/d", "/a//c/d", MergeRule.PART),
-        ("/a/text()", "/a/b/text()", "/a//text()", MergeRule.PART),
-    ],
-)
-def test_the_rules_of_dissemination_1_5_3(
-    one: str, other: str, merged: str, rule: MergeRule
-) -> None:
-    for first, second in (parsed(one, other), parsed(other, one)):
-        found = merger_of(first, second)
-        assert found is not None
-        assert (found.pattern.text, found.rule) == (merged, rule)
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("/a/b", "/a/b"),
-        ("/a/b", "/a/@b"),
-        ("/a/@x", "/a/text()"),
-        ("/a/b/c", "/d/e/f"),
-        ("/a[x]/b/c", "/a[y]/b/c/d"),
-        ("/a or /b", "/c"),
-        ("not(/a)", "not(/b)"),
-    ],
-)
-def test_other_pairs_are_not_merged(one: str, other: str) -> None:
-    assert merger_of(*parsed(one, other)) is None
-
-
-@given(st.one_of(paths(), trees()), st.one_of(paths(), trees()))
-def test_a_merger_covers_its_parts(one: str, other: str) -> None:
-    found = merger_of(*parsed(one, other))
-    assume(found is not None)
-    assert found is not None
-    for part in (one, other):
-        assert covers(wider=found.pattern, narrower=part)
-
-
-@given(st.one_of(paths(), trees()))
-def test_a_spine_means_what_its_pattern_means(text: str) -> None:
-    pattern = Pattern.parse(text)
-    spine = spine_of(pattern)
-    assert spine is not None
-    assert pattern_of(spine) is pattern
-
-
-def test_steps_are_counted_wherever_they_are() -> None:
-    texts = ["/a", "/a[b/c]//d[@x = 1]", "//a[not(b) or c]", "contains(//a/b, 'x')", "1 = 1"]
-    assert [steps_of(pattern) for pattern in parsed(*texts)] == [1, 5, 3, 2, 1]
-
-
 # Degrees.
-
-
-def test_the_degree_of_the_example_in_dissemination_1_5_3() -> None:
-    """Five elements allowed at the fourth position, two of them required: 60 % are added."""
-    merger, *parts = parsed("/a/*/c/*", "/a/*/c/d", "/a/*/c/e")
-    degree = merge_degree(merger, parts, schema=ABCDE)
-    assert degree == Degree(added=6, accepted=10, perfect=False)
-    assert degree.value == Fraction(3, 5)
-    assert degree.within(0.6)
-    assert not degree.within(0.59)
-
-
-def test_a_merger_with_all_that_is_allowed_is_perfect() -> None:
-    merger, *parts = parsed("/a/*/c", "/a/x/c", "/a/y/c")
-    degree = merge_degree(merger, parts, schema=ABCDE)
-    assert degree.perfect
-    assert degree.value == 0
-
-
-def test_what_lies_deeper_than_is_counted_is_not_perfect() -> None:
-    deep = Schema.parse(b"<!ELEMENT a (a|b|c)*> <!ELEMENT b EMPTY> <!ELEMENT c EMPTY>")
-    parts = parsed("/a/b", "/a/a", "/a/c/b")
-    assert not merge_degree(Pattern.parse("/a/*"), parts, schema=deep, depth=1).perfect
-    never = merge_degree(Pattern.parse("/a/a/a/*"), parsed("/a/a/a/b"), schema=deep, depth=2)
-    assert never == Degree(added=0, accepted=0, perfect=False)
-    assert never.value == 1
-    assert not never.within(0)
-
-
-def test_white_space_is_a_text_that_a_perfect_merger_may_not_add() -> None:
-    schema = Schema.parse(b"<!ELEMENT a (b|c)> <!ELEMENT b (#PCDATA)> <!ELEMENT c (b)>")
-    merger, part = parsed("/a/*/text()", "/a/b/text()")
-    assert not merge_degree(merger, [part], schema=schema).perfect
-    assert merged_texts("/a/b/text()", "/a/x/text()", schema=schema) != ["/a/*/text()"]
-
-
-def test_a_degree_needs_a_spine() -> None:
-    with pytest.raises(UsageError, match="begin with one path"):
-        merge_degree(Pattern.parse("/a"), parsed("/a/b or /a/c"), schema=ABCDE)
-
-
-@given(tiny_schemas(), paths(4), st.lists(paths(4), max_size=3), st.integers(1, 5))
-def test_degrees_count_paths_as_if_written_out(
-    schema: Schema, merger: str, parts: list[str], depth: int
-) -> None:
-    automaton = paths_of(schema).automaton
-    linear = [plain_steps(spine_of(one) or ()) for one in parsed(merger, *parts)]
-    degree = PathMeasure(automaton, depth=depth).degree(linear[0], linear[1:])
-    accepted = [path for path in label_paths(automaton, depth) if accepts(linear[0], path)]
-    assert degree.accepted == len(accepted)
-    assert degree.added == sum(
-        not any(accepts(part, path) for part in linear[1:]) for path in accepted
-    )
-
-
-def label_paths(paths: PathAutomaton, depth: int) -> list[tuple[Label, ...]]:
-    """Every label path of at most so many labels, written out."""
-    found: list[tuple[Label, ...]] = []
-
-    def follow(state: int, path: tuple[Label, ...]) -> None:
-        if path:
-            found.append(path)
-        if len(path) < depth:
-            here = paths.states[state]
-            found.extend((*path, label) for label, _ in here.attributes)
-            if here.text is TextKind.ANY:
-                found.append((*path, TEXT))
-            for label, target in here.edges:
-                follow(target, (*path, label))
-
-    follow(DOCUMENT_NODE, ())
-    return found
-
-
-def accepts(pattern: LinearPath, path: tuple[Label, ...]) -> bool:
-    """By trying every place for every step."""
-    if not pattern:
-        return True
-    step, *rest = pattern
-    places = range(len(path)) if step.reach is Reach.DESCENDANT else range(min(1, len(path)))
-    return any(
-        step.label.meet(path[place]) and accepts(tuple(rest), path[place + 1 :]) for place in places
-    )
-
-
-def test_counting_ends_by_a_named_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(degree_module, "COUNTING_STEPS_MAX", 10)
-    with pytest.raises(SchemaLimitError, match="COUNTING_STEPS_MAX"):
-        merge_degree(Pattern.parse("//*"), parsed("//para"), schema=shipped_schema("news"))
 
 
 @given(tiny_schemas(), paths(4), st.lists(paths(4), min_size=1, max_size=3))
@@ -332,34 +168,3 @@ def test_a_schema_without_documents_is_refused() -> None:
 
 def test_nothing_is_merged_into_nothing() -> None:
     assert merge([], schema=ABCDE).mergers == ()
-
-
-DEEP = "".join(f"<!ELEMENT m{level} (m{level + 1})>" for level in range(1, 11))
-TOO_DEEP = (
-    f"<!ELEMENT r (m1,b?,c?)> {DEEP} <!ELEMENT m11 (g?)> <!ELEMENT b (z?)> <!ELEMENT c (z?)>"
-    "<!ELEMENT g (z?)> <!ELEMENT z EMPTY>"
-)
-WHITE_SPACE = (
-    "<!ELEMENT r (b?,c?,d?)> <!ELEMENT b (#PCDATA)> <!ELEMENT c (#PCDATA)> <!ELEMENT d (x?)>"
-    "<!ELEMENT x EMPTY>"
-)
-BRANCHES = (
-    "<!ELEMENT r (b|c)*> <!ELEMENT b (e?)> <!ELEMENT c (d?)> <!ELEMENT e (d?)> <!ELEMENT d (f?)>"
-    "<!ELEMENT f EMPTY> <!ATTLIST b x CDATA #IMPLIED> <!ATTLIST c x CDATA #IMPLIED>"
-    "<!ATTLIST e x CDATA #IMPLIED>"
-)
-UNCOUNTED = [
-    (TOO_DEEP, ("//b/z", "//c/z")),
-    (WHITE_SPACE, ("/r/b/text()", "/r/c/text()")),
-    (BRANCHES, ("//b[@x]//d/f", "//c[@x]//d/f")),
-]
-
-
-@pytest.mark.parametrize(("dtd", "texts"), UNCOUNTED)
-def test_a_merger_that_adds_only_what_is_not_counted_is_not_called_perfect(
-    dtd: str, texts: tuple[str, ...]
-) -> None:
-    schema = Schema.parse(dtd.encode())
-    (merger,) = merge(texts, schema=schema, degree=0.1).mergers
-    assert (merger.degree, merger.perfect) == (Fraction(0), False)
-    assert len(merge(texts, schema=schema).mergers) == 2

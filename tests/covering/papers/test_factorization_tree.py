@@ -1,4 +1,4 @@
-"""XNET's factorization tree: its searches equal homomorphism, pair by pair."""
+"""XNET's factorization tree: nodes that patterns share, as in its figures."""
 
 from __future__ import annotations
 
@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from tests.covering.drawn import drawn_path, drawn_pattern, drawn_tree
 from tests.strategies import NAMESPACES
-from twigcast.covering import FactorizationTree, covers
-from twigcast.covering.containment.homomorphism import TargetTwig, lies_on, target_twig
-from twigcast.covering.containment.twig import condensed, twig_of
-from twigcast.covering.containment.value_implication import value_implies
-from twigcast.covering.papers.tree_pattern import tree_pattern
-from twigcast.errors import UsageError
-from twigcast.language import Pattern, PatternLimits
-from twigcast.language.condition.model import Condition, ValueTest
+from twigcast.covering import FactorizationTree
+from twigcast.covering.containment.twig import twig_of
+from twigcast.language import Pattern
 
 randoms = st.randoms(use_true_random=False)
 
@@ -30,43 +25,6 @@ def drawn(rng: Random) -> Pattern:
         pattern = Pattern.parse(drawn_pattern(rng, for_oracle=False), NAMESPACES)
         if twig_of(pattern.condition) is not None:
             return pattern
-
-
-def one_test_follows(target: TargetTwig, node: int, wanted: Condition) -> bool:
-    """XNET orders tests one by one: two of them together imply no more than each."""
-    assert isinstance(wanted, ValueTest)
-    tests = [test for test in target.twig.tests[node] if isinstance(test, ValueTest)]
-    return any(value_implies(stronger=test, weaker=wanted) for test in tests)
-
-
-def lies(wider: Pattern, narrower: Pattern) -> bool:
-    """Whether there is a homomorphism between the normalised patterns."""
-    first, second = (twig_of(each.condition) for each in (wider, narrower))
-    assert first
-    assert second
-    return lies_on(condensed(first), target_twig(condensed(second)), one_test_follows)
-
-
-@given(randoms)
-def test_both_searches_equal_homomorphism_for_each_pair_while_patterns_come_and_go(
-    rng: Random,
-) -> None:
-    tree = FactorizationTree()
-    there: dict[int, Pattern] = {}
-    for number in range(25):
-        if there and rng.random() < 0.3:
-            leaving = rng.choice(list(there))
-            tree.remove(leaving)
-            del there[leaving]
-        there[number] = drawn(rng)
-        tree.add(number, there[number])
-    for probe in (drawn(rng), drawn(rng), rng.choice(list(there.values()))):
-        above = [number for number, each in there.items() if lies(each, probe)]
-        below = [number for number, each in there.items() if lies(probe, each)]
-        assert tree.covering(probe) == above
-        assert tree.covered(probe) == below
-        assert all(covers(wider=there[number], narrower=probe) for number in above)
-    assert len(tree) == len(there)
 
 
 @given(randoms)
@@ -136,56 +94,3 @@ def test_cover_mode_collects_what_goes_on_in_all_branches(figure_2: Factorizatio
     assert figure_2.covering("/a/b[d][e]") == [3, 4, 7]
     assert figure_2.covering("/a/b[d]") == [3]
     assert figure_2.covering("//c//d") == []
-
-
-def test_values_are_ordered_by_implication_as_in_figure_1_of_xnet() -> None:
-    tree = FactorizationTree()
-    tree.add(1, '//Stock[Symbol = "GHI"][Price > 15]')
-    tree.add(2, "//Stock[Price > 10]")
-    tree.add(3, "//Stock[Price > 20]")
-    assert tree.covering("/Quotes/Stock[Symbol = 'GHI'][Price > 15]") == [1, 2]
-    assert tree.covered("//Stock[Price > 12]") == [1, 3]
-    assert tree.covered("//Stock[Symbol]") == [1]
-
-
-def test_a_pattern_may_end_inside_another() -> None:
-    tree = FactorizationTree()
-    tree.add(1, "/a/b")
-    tree.add(2, "/a/b/c")
-    tree.add(3, "/a")
-    assert tree.covering("/a/b") == [1, 3]
-    assert tree.covered("/a/b") == [1, 2]
-    assert tree.covering("/a/b/c/d") == [1, 2, 3]
-    tree.add(4, "true()")
-    assert tree.covering("//z") == [4]
-    assert tree.covered("true()") == [1, 2, 3, 4]
-
-
-def test_what_is_no_tree_is_refused() -> None:
-    tree = FactorizationTree()
-    for text in ("//a[b or c]", "//a[not(b)]", "//a[2]", "false()"):
-        with pytest.raises(UsageError, match="no tree"):
-            tree.add(1, text)
-    deep = Pattern.parse(
-        "/a" * 300, limits=PatternLimits(characters_max=9999, steps_max=999, steps_in_row_max=999)
-    )
-    with pytest.raises(UsageError, match="levels"):
-        tree.add(1, deep)
-    tree.add(1, "//a")
-    with pytest.raises(UsageError, match="id 1 is taken"):
-        tree.add(1, "//b")
-    with pytest.raises(UsageError, match="no pattern with id 2"):
-        tree.remove(2)
-    assert 1 in tree
-    assert tree.statistics().patterns == 1
-
-
-def test_labels_are_distinguished_by_kind_and_namespace() -> None:
-    texts = ("//{urn:p}a", "//*:a", "//{urn:p}*", "//a", "//@a", "//*", "//text()", "//@*")
-    labels = [tree_pattern(text).children[0].children[0].label for text in texts]
-    assert labels == ["{urn:p}a", "*:a", "{urn:p}*", "a", "@a", "*", "text()", "@*"]
-    tree = FactorizationTree()
-    for number, text in enumerate(texts):
-        tree.add(number, text)
-    assert tree.covering("/{urn:p}a") == [0, 1, 2, 5]
-    assert tree.covered("//@*") == [4, 7]

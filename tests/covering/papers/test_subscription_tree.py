@@ -14,7 +14,6 @@ from tests.covering.pairs import Listed, drawn_mixed
 from twigcast.covering import CoverIndex, Difference, SubscriptionTree, covers
 from twigcast.covering.containment.covers import CompiledPattern, Verdict
 from twigcast.covering.index import cover_index as cover_index_module
-from twigcast.covering.index.maximal_classes import MaximalClasses
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 
@@ -161,14 +160,6 @@ def top_classes(patterns: dict[int, Pattern], edges: set[tuple[Pattern, Pattern]
         if all((a, b) in reach for b in patterns if (b, a) in reach)
         and not any((b, a) in reach for b in in_order[:place])
     ]
-
-
-def test_a_climb_closes_circles() -> None:
-    above = {1: [2], 2: [3], 3: [2, 4], 4: [3], 5: [1]}
-    climb = MaximalClasses()
-    top = climb.top(1, above.__getitem__, frozenset())
-    assert sorted(top or ()) == [2, 3, 4]
-    assert MaximalClasses().top(5, above.__getitem__, frozenset({2})) is None
 
 
 def test_the_example_of_dissemination_1_5_1() -> None:

@@ -1,4 +1,4 @@
-"""Which patterns are linear; what comes of counting their paths is in ``merging/test_greedy``."""
+"""Which patterns are linear; what comes of counting their paths is in ``merging/test_degree``."""
 
 from __future__ import annotations
 
