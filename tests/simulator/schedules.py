@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from twigcast.language import Pattern
 from twigcast.routing.events import (
+    Arrive,
     BrokerId,
     Publication,
     Publish,
@@ -13,9 +14,10 @@ from twigcast.routing.events import (
     SubscriptionId,
     Unsubscribe,
 )
+from twigcast.routing.in_memory.traffic import message_bytes
 from twigcast.routing.topology.model import Topology
-from twigcast.simulator import Schedule
-from twigcast.simulator.schedule import ClientEvent, LinkLost, LinkReturns, TimedEvent
+from twigcast.simulator import CostModel, Schedule
+from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
 
 A = b"<a><b/></a>"
 
@@ -54,3 +56,14 @@ def schedule(
     """A schedule with one phase before it."""
     network = Topology.of({"links": links}).tree()
     return Schedule(network, stage=(tuple(subscriptions),), then=tuple(then), start=start)
+
+
+FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0)
+NORTH_SOUTH: list[object] = [
+    {"between": ["north", "south"], "latency_ms": 20, "bandwidth_mbps": 0.008}
+]
+"""A thousand bytes a second."""
+
+
+def arrival_bytes(name: str, content: bytes = A) -> int:
+    return message_bytes(Arrive(Publication(name, BrokerId("north"), "publisher", content)))

@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import count
-
-from tests.simulator.schedules import publishes, schedule, subscribes
-from twigcast.routing.strategy import Strategy, piggyback
-from twigcast.simulator import CostModel, Measured, Results, Simulation
-
-SECONDS_PER_CHECK = CostModel(0, 0, 0, 0, 0, 0, per_check=1.0, per_annotation=0)
-LINKS: list[object] = [{"between": ["a", "b"], "latency_ms": 0}, ["a", "c"]]
-FOUR = b"<r><x/><y/><z/></r>"
-
-
-def play(
-    strategy: Strategy,
-    *subscriptions: tuple[str, str],
-    costs: CostModel | Measured = SECONDS_PER_CHECK,
-    engine: str = "streaming",
-) -> Results:
-    """A document of four elements is published at a."""
-    clients = [
-        subscribes(broker, place, text) for place, (broker, text) in enumerate(subscriptions)
-    ]
-    told = schedule(LINKS, clients, [publishes("a", "d", content=FOUR)])
-    results = Simulation(told, strategy, costs=costs, engine=engine).run()
-    assert (results.missed, results.unexpected, results.repeated) == (0, 0, 0)
-    return results
-
-
-def arrivals(results: Results) -> dict[str, float]:
-    return {each.broker: round(each.seconds) for each in results.arrived}
+from tests.simulator.four_brokers import FOUR, LINKS, SECONDS_PER_CHECK, arrivals, play
+from tests.simulator.schedules import asks, publishes, schedule
+from twigcast.routing.strategy import piggyback
+from twigcast.simulator import Simulation
 
 
 def test_an_eager_broker_sends_at_the_first_match_and_stays_busy_until_the_end() -> None:
@@ -58,16 +33,6 @@ def test_an_adaptive_broker_is_eager_for_early_matches_alone() -> None:
     assert arrivals(play(late, *asked)) == {"b": 2 + 4 + 2}
 
 
-def test_what_annotations_decide_is_not_read() -> None:
-    costs = CostModel(0, 0, 0, 0, 0, 0, per_check=1.0, per_annotation=0.25)
-    results = play(piggyback("lazy", "-s", on="identity"), ("b", "//x"), ("b", "//q"), costs=costs)
-    # At a, both are compared, and annotations are made; at b these are looked at, and that is all.
-    assert results.busy == {"a": 2 + 4 + 0.25, "b": 0.25, "c": 0}
-    assert results.carried is not None
-    assert (results.carried.documents, results.carried.spared, results.carried.skipped) == (1, 1, 2)
-    assert results.carried.checks == 6
-
-
 def test_the_bytes_of_annotations_are_traffic() -> None:
     asked = ("b", "//x"), ("b", "//q")
     plain = play(piggyback("lazy", "", on="identity"), *asked)
@@ -77,20 +42,6 @@ def test_the_bytes_of_annotations_are_traffic() -> None:
     assert plain.carried.bytes == 0 < told.carried.bytes
     difference = told.bytes["a", "b"] - plain.bytes["a", "b"]
     assert difference == told.carried.bytes
-
-
-def test_only_the_first_answer_that_reads_a_document_pays_for_reading() -> None:
-    costs = CostModel(0, 0, 0, per_document=1.0, per_byte=0, per_table_route=0, per_annotation=0)
-    results = play(piggyback("eager", "", on="identity"), ("b", "//x"), ("c", "//z"), costs=costs)
-    assert results.busy == {"a": 1.0, "b": 1.0, "c": 1.0}
-
-
-def test_each_answer_is_measured_by_itself() -> None:
-    ticks = count()
-    costs = Measured(clock=lambda: float(next(ticks)))
-    results = play(piggyback("eager", "", on="identity"), ("b", "//x"), ("a", "//z"), costs=costs)
-    # A second to take it in, one until it leaves, one for what a's own clients ask for.
-    assert arrivals(results) == {"a": 3, "b": 2 + 2}
 
 
 def test_a_stage_that_is_set_once_serves_several_protocols() -> None:

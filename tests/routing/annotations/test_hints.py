@@ -21,7 +21,6 @@ from twigcast.routing.annotations.hints import (
     hint_table,
 )
 
-
 # Tables.
 
 
