@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.test_program import ALL_VERBS, EXECUTABLE
+from tests.cli.executable import ALL_VERBS, EXECUTABLE
 from twigcast.cli.output import Colour, complain, painted
 from twigcast.cli.program import app
 from twigcast.matching.matcher import ENGINES

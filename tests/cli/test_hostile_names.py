@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from tests.cli.test_program import ALL_VERBS
-from twigcast.cli.output import cell, complain, unspaced, write, write_json, write_note
+from tests.cli.executable import ALL_VERBS
+from twigcast.cli.output import cell, complain, say, word, write, write_json
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.core import TyperCommand
 
+from tests.cli.executable import ALL_VERBS, EXECUTABLE, VERBS
 from twigcast import __version__
 from twigcast.cli.program import app
 from twigcast.errors import DocumentError, UsageError
@@ -19,25 +20,7 @@ from twigcast.errors import DocumentError, UsageError
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
 
-VERBS = (
-    "match",
-    "explain",
-    "check",
-    "covers",
-    "aggregate",
-    "advertise",
-    "generate",
-    "run",
-    "simulate",
-    "demo",
-    "about",
-    "doctor",
-)
-ALL_VERBS = [(verb,) for verb in VERBS] + [
-    ("generate", what) for what in ("patterns", "documents", "topology")
-]
 
-EXECUTABLE = Path(sys.executable).with_name("twigcast")
 HEAVY = ("lxml", "pyspark", "pyarrow", "pandas", "matplotlib", "rich", "importlib.metadata")
 
 
@@ -235,26 +218,6 @@ def test_starting_up_imports_nothing_heavy() -> None:
     assert told.stdout.strip() == b"[]"
 
 
-def test_shell_completion_knows_verbs_and_schemas(tmp_path: Path) -> None:
-    def completed(words: str, place: int) -> list[str]:
-        asked = {
-            "_TWIGCAST_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(place),
-        }
-        told = subprocess.run(
-            [EXECUTABLE],
-            cwd=tmp_path,
-            env={**os.environ, **asked},
-            capture_output=True,
-            check=False,
-        )
-        return told.stdout.decode().split()
-
-    assert completed("twigcast ", 1) == list(VERBS)
-    assert completed("twigcast generate patterns --dtd ne", 4) == ["news"]
-
-
 @pytest.mark.usefixtures("shop")
 def test_data_and_complaints_go_separate_ways(tmp_path: Path) -> None:
     words = ("match", "subs.txt", "good.xml", "broken.xml", "--engine", "streaming")
@@ -322,37 +285,6 @@ def test_a_reader_that_leaves_is_no_reason_to_complain(tmp_path: Path) -> None:
     assert program.returncode == 141
 
 
-def test_an_interrupted_program_leaves_without_a_traceback(tmp_path: Path) -> None:
-    command = [str(EXECUTABLE), "generate", "patterns", "--count", "10000000", "--no-distinct"]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as program:
-        assert program.stdout is not None
-        assert program.stdout.readline()  # It is in the middle of its work now.
-        program.send_signal(signal.SIGINT)
-        _, complaints = program.communicate()
-    assert program.returncode == 130
-    assert b"Traceback" not in complaints
-
-
-def test_an_interrupt_while_an_object_is_let_go_of_is_not_lost() -> None:
-    program = (
-        "import signal, sys\n"
-        "from twigcast.cli.interrupts import interrupt_again\n"
-        "sys.unraisablehook = interrupt_again\n"
-        "class Held:\n"
-        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
-        "try:\n"
-        "    del (held := [Held()])[0]\n"
-        "    while True: pass\n"
-        "except KeyboardInterrupt: print('interrupted')\n"
-    )
-    told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert (told.stdout, told.stderr) == ("interrupted\n", "")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     with Path("/dev/full").open("wb") as full:
@@ -369,17 +301,6 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
 
 def test_the_application_can_be_called_from_python() -> None:
     assert app.info.name == "twigcast"
-
-
-@pytest.mark.parametrize("place", ["abc", ""])
-def test_a_shell_that_asks_for_completion_in_other_words_is_told_so(place: str) -> None:
-    asked = {"_TWIGCAST_COMPLETE": "complete_bash", "COMP_WORDS": "twigcast", "COMP_CWORD": place}
-    ended = subprocess.run(
-        [EXECUTABLE], env={**os.environ, **asked}, capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("twigcast: what the shell gives for completion cannot be read")
-    assert ended.stderr.count("\n") == 1
 
 
 def test_a_failure_before_a_verb_begins_is_one_sentence() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import twigcast
-from tests.cli.test_program import EXECUTABLE
+from tests.cli.executable import EXECUTABLE
 
 _AT_A_CALL = """
 import os, signal, sys

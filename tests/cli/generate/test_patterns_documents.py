@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
-import zipfile
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_program import EXECUTABLE
+from tests.cli.executable import EXECUTABLE
 from tests.docs.pages import DOCS
-from twigcast.cli.output_files import write_folder
-from twigcast.errors import UsageError
-from twigcast.files import read_documents, read_subscriptions, read_topology
+from twigcast.files import read_documents, read_subscriptions
 from twigcast.language import Document, Pattern
-from twigcast.routing.topology.model import Topology
 from twigcast.workload import TransitStub
 
 if TYPE_CHECKING:
@@ -82,16 +76,6 @@ def test_one_document_goes_to_standard_output(twigcast: Twigcast) -> None:
     assert document.tree.getroot().tag == "bibliography"
 
 
-def test_documents_go_to_a_folder_that_is_empty_or_new(twigcast: Twigcast, tmp_path: Path) -> None:
-    words = ("generate", "documents", "--count", "12", "--out", "feed")
-    assert twigcast(*words).stderr == "12 documents in feed\n"
-    names = sorted(path.name for path in (tmp_path / "feed").iterdir())
-    assert names == [f"news-{number:02}.xml" for number in range(1, 13)]
-    again = twigcast(*words)
-    assert again.exit_code == 2
-    assert "not empty" in again.stderr
-
-
 @pytest.mark.parametrize("value", [2**63, 2**31])
 @pytest.mark.parametrize(
     "option",
@@ -149,19 +133,6 @@ def test_a_disk_that_takes_no_more_ends_with_exit_code_1(tmp_path: Path, words: 
     assert told.startswith(b"twigcast: cannot write ")
     assert told.endswith(b": File too large")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-def test_documents_go_to_an_archive_with_the_same_bytes_each_time(
-    twigcast: Twigcast, tmp_path: Path
-) -> None:
-    for name in ("a.zip", "b.ZIP"):
-        assert twigcast("generate", "documents", "--count", "3", "--out", name).exit_code == 0
-    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.ZIP").read_bytes()
-    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
-        assert archive.namelist() == ["news-1.xml", "news-2.xml", "news-3.xml"]
-        first = archive.read("news-1.xml")
-    lines = twigcast("generate", "documents", "--count", "3", "--json").stdout.splitlines()
-    assert json.loads(lines[0]) == {"document": "news-1.xml", "content": first.decode()}
 
 
 def test_more_than_one_document_needs_a_place(twigcast: Twigcast) -> None:
@@ -235,77 +206,6 @@ def test_a_pattern_file_that_cannot_be_finished_is_not_there(
 # Topologies.
 
 
-@pytest.mark.parametrize(
-    ("words", "brokers", "links"),
-    [
-        (("line", "--brokers", "4"), 4, 3),
-        (("star",), 7, 6),
-        (("binary-tree", "--levels", "4"), 15, 14),
-        (("binary-tree",), 7, 6),
-        (("random-tree", "--brokers", "1"), 1, 0),
-        (("transit-stub", "--brokers", "4", "--clients", "0"), 4, 6),
-        (("transit-stub", "--brokers", "4", "--clients", "0", "--tree"), 4, 3),
-    ],
-)
-def test_a_topology_goes_to_standard_output_and_its_seed_beside_it(
-    twigcast: Twigcast, words: tuple[str, ...], brokers: int, links: int
-) -> None:
-    result = twigcast("generate", "topology", *words, "--seed", "5")
-    topology = Topology.of(json.loads(result.stdout))
-    assert (len(topology.brokers), len(topology.links)) == (brokers, links)
-    assert result.stderr.startswith(f"{brokers} broker")
-    assert result.stderr.endswith("; seed 5\n")
-    assert result.exit_code == 0
-
-
-def test_equal_seeds_give_equal_topologies_and_others_do_not(twigcast: Twigcast) -> None:
-    words = ("generate", "topology", "random-tree", "--latency-ms", "1", "9")
-    outputs = [twigcast(*words, "--seed", seed).stdout for seed in ("1", "1", "2")]
-    assert outputs[0] == outputs[1] != outputs[2]
-
-
-def test_a_topology_in_either_form_is_the_same(twigcast: Twigcast, tmp_path: Path) -> None:
-    words = ("generate", "topology", "transit-stub", "--brokers", "5", "--clients-each", "2")
-    plain = Topology.of(json.loads(twigcast(*words).stdout))
-    assert len(plain.clients) == 10
-    for name in ("net.json", "net.toml"):
-        result = twigcast(*words, "--out", name)
-        said = f"5 brokers, 10 links, 10 clients in {name}; seed 1\n"
-        assert (result.stdout, result.stderr) == ("", said)
-        assert read_topology(tmp_path / name) == plain
-
-
-def test_parameters_of_an_internet_reach_the_generator(twigcast: Twigcast) -> None:
-    words = ("--transit-domains", "2", "--transit-nodes", "2", "--stubs", "1", "--stub-nodes", "2")
-    shares = ("--domain-share", "0", "--transit-share", "1", "--stub-share", "1")
-    extra = ("--extra-transit-stub", "1", "--extra-stub-stub", "1")
-    whole = ("generate", "topology", "transit-stub", *words, *shares, *extra, "--brokers")
-    assert twigcast(*whole, "12", "--clients", "0").exit_code == 0
-    refused = twigcast(*whole, "13", "--clients", "0")
-    assert refused.exit_code == 2
-    assert "the network has 12" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (("ring",), "no topology 'ring'; there are line, star, binary-tree"),
-        (("star", "--levels", "3"), "--levels means nothing for star, which takes --brokers"),
-        (("line", "--stub-nodes", "3"), "--stub-nodes means nothing for line"),
-        (("line", "--brokers", "0"), "1 to 10,000 brokers"),
-        (("line", "--latency-ms", "3", "1"), "the least and the most"),
-        (("line", "--out", "net.xml"), "let its name end in .json or .toml"),
-    ],
-)
-def test_a_topology_that_cannot_be_is_a_matter_of_usage(
-    twigcast: Twigcast, tmp_path: Path, words: tuple[str, ...], complaint: str
-) -> None:
-    result = twigcast("generate", "topology", *words)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert complaint in result.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_defaults_that_the_help_and_the_page_tell_are_those_of_the_generator(
     twigcast: Twigcast,
 ) -> None:
@@ -319,25 +219,6 @@ def test_the_defaults_that_the_help_and_the_page_tell_are_those_of_the_generator
             option = f"--{field.name.replace('_', '-')} "
             assert re.search(rf"{option}[NX] Only transit-stub: [^()]*\({default:g}\)\.", told)
             assert f"| `{field.name}` | {default:g} |" in page
-
-
-def test_of_two_feeds_for_one_folder_at_once_one_is_written(tmp_path: Path) -> None:
-    feed = tmp_path / "feed"
-
-    def drawn() -> Iterator[tuple[str, bytes]]:
-        """The second begins when the first has looked, and not yet written."""
-        with pytest.raises(UsageError, match="somebody else is writing into the folder"):
-            write_folder(feed, [("other.xml", b"<other/>")])
-        yield "a.xml", b"<a/>"
-
-    write_folder(feed, drawn())
-    assert [path.name for path in feed.iterdir()] == ["a.xml"]
-
-
-def test_a_folder_with_what_a_killed_process_left_behind_is_empty(tmp_path: Path) -> None:
-    (tmp_path / ".twigcast-0123456789abcdef.tmp").write_bytes(b"<a")
-    write_folder(tmp_path, [("a.xml", b"<a/>")])
-    assert [path.name for path in tmp_path.iterdir()] == ["a.xml"]
 
 
 @pytest.mark.parametrize("kind", ["patterns", "documents"])

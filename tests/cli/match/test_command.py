@@ -1,18 +1,14 @@
-"""``twigcast match``: answers on stdout, refusals by name, exit codes."""
+"""``twigcast match``: where documents come from, refusals by name, exit codes."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
-import re
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from twigcast.cli.output import COMPLAINTS_MAX
 
 if TYPE_CHECKING:
     from typer.testing import Result
@@ -28,27 +24,6 @@ def objects(result: Result) -> list[dict[str, object]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_line_per_document_has_its_name_and_the_ids_that_match(twigcast: Twigcast) -> None:
-    result = twigcast("match", "subs.csv", "good.xml", "cheap.xml", "--engine", "streaming")
-    assert result.stdout == "good.xml\tb a\ncheap.xml\tb\n"
-    assert re.fullmatch(r"2 documents, 3 matches in \d+\.\d s\n", result.stderr)
-    assert result.exit_code == 0
-
-
-def test_ids_of_a_text_file_are_line_numbers(twigcast: Twigcast) -> None:
-    result = twigcast("match", "subs.txt", "good.xml", "cheap.xml", "--json")
-    assert objects(result) == [
-        {"document": "good.xml", "matches": [1, 3, 5]},
-        {"document": "cheap.xml", "matches": [3]},
-    ]
-
-
-def test_ids_keep_their_type_and_the_order_of_the_file(twigcast: Twigcast) -> None:
-    assert objects(twigcast("match", "subs.jsonl", "good.xml", "--json")) == [
-        {"document": "good.xml", "matches": [7, "7"]}
-    ]
-
-
 def test_a_bad_subscription_is_named_and_the_others_are_answered(twigcast: Twigcast) -> None:
     result = twigcast("match", "subs.txt", "good.xml")
     assert result.stdout == "good.xml\t1 3 5\n"
@@ -60,18 +35,6 @@ def test_a_broken_document_is_named_and_the_others_are_answered(twigcast: Twigca
     result = twigcast("match", "subs.csv", "broken.xml", "good.xml", "--engine", "streaming")
     assert result.stdout == "good.xml\tb a\n"
     assert result.stderr.startswith("twigcast: broken.xml: line 2, column ")
-    assert result.exit_code == 1
-
-
-def test_with_json_a_refused_document_is_an_object_in_its_place(twigcast: Twigcast) -> None:
-    words = ("--json", "--engine", "streaming")
-    result = twigcast("match", "subs.csv", "broken.xml", "nowhere.xml", "good.xml", *words)
-    broken, nowhere, good = objects(result)
-    assert set(broken) == set(nowhere) == {"document", "error"}
-    assert "line 2" in str(broken["error"])
-    assert nowhere["document"] == "nowhere.xml"
-    assert good == {"document": "good.xml", "matches": ["b", "a"]}
-    assert result.stderr.startswith("3 documents, 2 matches, 2 refused in ")
     assert result.exit_code == 1
 
 
@@ -126,37 +89,6 @@ def test_what_is_too_costly_is_undecided_and_said(twigcast: Twigcast, tmp_path: 
     spoken = twigcast("match", "costly.txt", "large.xml")
     assert spoken.stdout == "large.xml\t2\n"
     assert "too costly to decide on this document: 1" in spoken.stderr
-
-
-def test_a_flood_of_complaints_is_cut_short(twigcast: Twigcast, tmp_path: Path) -> None:
-    (tmp_path / "bad.txt").write_text("//a[\n" * (COMPLAINTS_MAX + 5))
-    result = twigcast("match", "bad.txt", "good.xml", "--engine", "streaming")
-    assert len(result.stderr.splitlines()) == COMPLAINTS_MAX + 1 + 1
-    assert "and 5 more; twigcast check" in result.stderr
-
-
-def test_a_name_that_is_no_utf_8_is_spelled_out(twigcast: Twigcast, tmp_path: Path) -> None:
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / os.fsdecode(b"caf\xe9.xml")).write_text("<item/>")
-    assert twigcast("match", "subs.csv", "odd").stdout == "odd/caf\\xe9.xml\tb\n"
-
-
-def test_without_the_kernel_one_line_says_how_much_slower_it_is_and_what_to_do(
-    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
-    monkeypatch.setattr("twigcast.matching.matcher.AVAILABLE", False)
-    told, summary = twigcast("match", "subs.csv", "good.xml").stderr.splitlines()
-    assert told.startswith("engine streaming, 30 to 300 times slower")
-    assert told.endswith("pip install ./kernel in a checkout of Twigcast")
-    assert "1 document" in summary
-
-
-def test_who_asks_for_an_engine_by_name_is_told_nothing(
-    twigcast: Twigcast, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("twigcast.matching.engines.native.AVAILABLE", False)
-    assert "slower" not in twigcast("match", "subs.csv", "good.xml", "--engine", "lxml").stderr
 
 
 def test_records_of_a_dump_are_documents(twigcast: Twigcast) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_program import EXECUTABLE
+from tests.cli.executable import EXECUTABLE
 from twigcast.matching import Decision, Matcher
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_program import EXECUTABLE
+from tests.cli.executable import EXECUTABLE
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast

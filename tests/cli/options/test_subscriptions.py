@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.test_program import EXECUTABLE
+from tests.cli.executable import EXECUTABLE
 from twigcast.files import read_subscriptions
 
 if TYPE_CHECKING:

@@ -5,100 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import warnings
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from twigcast.errors import FloodingWarning
+from tests.cli.run.runs import NEEDED
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
-    from twigcast.spark import Run
+    from tests.cli.run.conftest import Asked
 
 pytest.importorskip("pyspark")
 
 EXECUTABLE = Path(sys.executable).with_name("twigcast")
-NEEDED = ("--subscriptions", "subs.csv", "--publications", "feed", "--out", "out")
-
-
-def a_run(out: str, **told: object) -> Run:
-    """How a run went that nobody ran."""
-    from twigcast.spark import Run
-
-    usual: dict[str, Any] = {
-        "run": "r1",
-        "out": out,
-        "batch": 0,
-        "started": datetime(2026, 1, 2, tzinfo=UTC),
-        "strategy": "covering",
-        "plan": "fused",
-        "shards": 1,
-        "brokers": 5,
-        "subscriptions": 4,
-        "rejected": 0,
-        "documents": 1234,
-        "bytes": 5_000_000,
-        "deliveries": 99,
-        "internal_errors": 0,
-        "dead_letters": 0,
-        "routes": 12,
-        "crossings": 345,
-        "needless": 6,
-        "shard_visits": 0,
-        "annotation_bytes": 0,
-        "engine": "lxml",
-        "matcher_version": "abc",
-        "matcher_loads": 2,
-        "workers": 2,
-        "partitions": 8,
-        "seconds": {"matching": 1.5, "writing": 0.5},
-    }
-    return Run(**{**usual, **told})
-
-
-@dataclass
-class Asked:
-    """What the pipeline was asked; it answers at once."""
-
-    told: dict[str, object] = field(default_factory=dict)
-    floods: bool = False
-    made: tuple[Any, ...] = ()
-    chosen: dict[str, Any] = field(default_factory=dict)
-    source: Any = None
-    out: str = ""
-    how: dict[str, Any] = field(default_factory=dict)
-    sessions: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Asked:
-    """Takes the place of the pipeline: remembers what it was asked, answers at once."""
-    asked = Asked()
-    (tmp_path / "feed").mkdir()
-
-    class Pipeline:
-        def __init__(self, *made: object, **chosen: object) -> None:
-            asked.made, asked.chosen = made, chosen
-
-        def flooding_notice(self, _: object, *, remedy: str) -> str | None:
-            return f"they go over every link; {remedy}" if asked.floods else None
-
-        def disseminate(self, source: object, out: str, **how: object) -> Run:
-            if asked.floods:
-                warnings.warn("the same at length", FloodingWarning, stacklevel=1)
-            asked.source, asked.out, asked.how = source, out, how
-            return a_run(out, **asked.told)
-
-    def start_session(master: str, settings: dict[str, str]) -> None:
-        asked.sessions.append((master, settings))
-
-    monkeypatch.setattr("twigcast.spark.Pipeline", Pipeline)
-    monkeypatch.setattr("twigcast.spark.start_session", start_session)
-    return asked
 
 
 @pytest.mark.usefixtures("asked")
@@ -149,37 +69,6 @@ def test_json_is_one_object_with_the_metrics(twigcast: Twigcast) -> None:
     assert told["seconds"] == {"matching": 1.5, "writing": 0.5}
 
 
-def test_every_option_reaches_the_pipeline(
-    twigcast: Twigcast, asked: Asked, tmp_path: Path
-) -> None:
-    (tmp_path / "other").mkdir()
-    options = "--format csv --option sep=; --content-column xml --document-column name"
-    more = "--files *.nitf --partitions 3 --overwrite --engine lxml --publications other"
-    assert twigcast("run", *NEEDED, *options.split(), *more.split()).exit_code == 0
-    assert list(asked.source.source) == ["feed", "other"]
-    assert (asked.source.format, asked.source.options) == ("csv", {"sep": ";"})
-    assert (asked.source.content_column, asked.source.document_column) == ("xml", "name")
-    assert list(asked.source.patterns) == ["*.nitf"]
-    assert asked.how == {"partitions": 3, "overwrite": True}
-    assert asked.made == (None, None, "subs.csv", "best")
-    assert (asked.chosen["engine"], asked.chosen["plan"], asked.sessions) == ("lxml", "fused", [])
-
-
-def test_every_option_of_the_network_reaches_the_pipeline(
-    twigcast: Twigcast, asked: Asked, tmp_path: Path
-) -> None:
-    (tmp_path / "line.toml").write_text('links = [["north", "hub"], ["hub", "south"]]')
-    network = "--topology line.toml --strategy advertised --plan hops --origin hub --shards 1"
-    promises = "--advertise north=a.dtd --advertise hub=b.dtd --advertise north=c.dtd"
-    words = (*network.split(), *promises.split(), "--origin-column at")
-    assert twigcast("run", *NEEDED, *words[:-1], *words[-1].split()).exit_code == 0
-    _, tree, _, strategy = asked.made
-    assert (tree.brokers, strategy) == (("north", "hub", "south"), "advertised")
-    assert asked.chosen["advertisements"] == {"north": ["a.dtd", "c.dtd"], "hub": ["b.dtd"]}
-    assert (asked.chosen["plan"], asked.chosen["origin"]) == ("hops", "hub")
-    assert asked.source.origin_column == "at"
-
-
 def test_links_that_make_circles_are_left_out_and_named(
     twigcast: Twigcast, asked: Asked, tmp_path: Path
 ) -> None:
@@ -193,57 +82,12 @@ def test_links_that_make_circles_are_left_out_and_named(
     assert [link.between for link in asked.made[1].links] == [("a", "b"), ("c", "a")]
 
 
-def test_a_master_and_settings_are_where_the_session_starts(
-    twigcast: Twigcast, asked: Asked
-) -> None:
-    words = ("--master", "spark://there:7077", "--setting", "spark.executor.memory=8g")
-    assert twigcast("run", *NEEDED, *words).exit_code == 0
-    assert asked.sessions == [("spark://there:7077", {"spark.executor.memory": "8g"})]
-
-
 @pytest.mark.parametrize("refused", [{"rejected": 1}, {"dead_letters": 1}])
 def test_refused_inputs_show_in_the_exit_code(
     twigcast: Twigcast, asked: Asked, refused: dict[str, int]
 ) -> None:
     asked.told.update(refused)
     assert twigcast("run", *NEEDED).exit_code == 1
-
-
-@pytest.mark.parametrize("missing", [0, 2, 4])
-def test_the_three_places_must_be_given(twigcast: Twigcast, missing: int) -> None:
-    assert twigcast("run", *NEEDED[:missing], *NEEDED[missing + 2 :]).exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("--option sep", "--option takes KEY=VALUE, such as header=true, not 'sep'"),
-        ("--setting memory", "--setting takes KEY=VALUE, not 'memory'"),
-        ("--strategy covering", "--strategy is about a network of brokers: add --topology FILE"),
-        ("--plan hops", "--plan hops is about a network of brokers: add --topology FILE"),
-        ("--origin hub", "--origin is about a network of brokers: add --topology FILE"),
-        ("--advertise a=b", "--advertise is about a network of brokers: add --topology FILE"),
-        ("--checkpoint c", "--checkpoint is for streams: add --stream"),
-        ("--topic-out t", "--topic-out is for streams: add --stream"),
-        ("--every 0", "--every is for streams: add --stream"),
-        ("--stream", "--stream needs --checkpoint FOLDER, to know how far it has come"),
-        ("--stream --checkpoint c --topic-out t", "topics need --kafka SERVERS, such as localhost"),
-        (
-            "--stream --checkpoint c --kafka k",
-            "--kafka needs --topic-in NAME, --topic-out NAME, or",
-        ),
-        ("--stream --checkpoint c --overwrite", "--overwrite is not for streams, which go on"),
-        ("--topic-in t", "documents come from --publications or from --topic-in, not from both"),
-    ],
-)
-@pytest.mark.usefixtures("asked")
-def test_what_does_not_go_together_is_one_sentence(
-    twigcast: Twigcast, words: str, sentence: str
-) -> None:
-    result = twigcast("run", *NEEDED, *words.split())
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"twigcast: {sentence}")
-    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

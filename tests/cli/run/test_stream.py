@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.cli.run.test_command import NEEDED, a_run
+from tests.cli.run.runs import NEEDED, a_run
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast
