@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,23 +21,12 @@ from twigcast.files import (
     read_subscriptions,
 )
 from twigcast.files.subscriptions.file import file_rows
-from twigcast.files.subscriptions.row_formats import Row, csv_rows
 from twigcast.matching import Matcher
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-Write = Callable[[str, str | bytes], Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def write_file(name: str, content: str | bytes) -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write_file
+    from tests.files.subscriptions.conftest import Write
 
 
 def _ids(file: SubscriptionFile) -> list[int | str]:
@@ -80,128 +68,6 @@ def test_line_ends_and_byte_order_marks_do_not_matter(
 def test_spaces_before_an_expression_are_kept_so_that_columns_fit_the_file(write: Write) -> None:
     file = read_subscriptions(write("s.txt", "  //a  \n"))
     assert file.subscriptions[0].xpath == "  //a"
-
-
-def test_json_ids_keep_their_type(write: Write) -> None:
-    lines = [{"id": 7, "xpath": "//a"}, {"id": "7", "xpath": "//b"}, {"id": "x", "xpath": "//c"}]
-    file = read_subscriptions(write("s.jsonl", "\n".join(map(json.dumps, lines))))
-    assert _ids(file) == [7, "7", "x"]
-    assert [type(given) for given in _ids(file)] == [int, str, str]
-
-
-def test_csv_ids_are_text(write: Write) -> None:
-    assert _ids(read_subscriptions(write("s.csv", "id,xpath\n007,//a\n7,//b\n"))) == ["007", "7"]
-
-
-def test_csv_and_json_carry_subscriber_broker_and_namespaces(write: Write) -> None:
-    csv_file = read_subscriptions(
-        write("s.csv", "xpath,id,namespaces,broker,subscriber\n//p:a,s1,p=urn:p  q=urn:q,b2,ann\n")
-    )
-    line = {"id": "s1", "xpath": "//p:a", "namespaces": {"p": "urn:p", "q": "urn:q"}}
-    json_file = read_subscriptions(
-        write("s.json", json.dumps({**line, "broker": "b2", "subscriber": "ann"}))
-    )
-    expected = Subscription("s1", "//p:a", "ann", "b2", {"p": "urn:p", "q": "urn:q"}, line=2)
-    assert csv_file.subscriptions == (expected,)
-    assert json_file.subscriptions[0].namespaces == expected.namespaces
-    assert (json_file.subscriptions[0].subscriber, json_file.subscriptions[0].broker) == (
-        "ann",
-        "b2",
-    )
-
-
-def test_what_is_left_empty_was_not_given(write: Write) -> None:
-    text = 'id,xpath,subscriber,broker,namespaces\n1,//a,,,\n2,//b\n3,"//c"\n'
-    file = read_subscriptions(write("s.csv", text))
-    assert [(s.subscriber, s.broker, dict(s.namespaces)) for s in file.subscriptions] == [
-        (None, None, {})
-    ] * 3
-    line = '{"id": 1, "xpath": "//a", "subscriber": null, "broker": null, "namespaces": null}'
-    assert read_subscriptions(write("s.jsonl", line)).subscriptions == (
-        Subscription(1, "//a", line=1),
-    )
-
-
-def test_quoted_csv_fields_hold_commas_quotes_and_line_ends(write: Write) -> None:
-    text = 'id,xpath\n1,"//a[contains(., ""x"")]"\n2,"//b\n/c"\n3,//d[@e="f"]\n'
-    file = read_subscriptions(write("s.csv", text))
-    assert [(s.line, s.xpath) for s in file.subscriptions] == [
-        (2, '//a[contains(., "x")]'),
-        (3, "//b\n/c"),
-        (5, '//d[@e="f"]'),
-    ]
-
-
-def test_a_quote_that_is_never_closed_costs_one_line(write: Write) -> None:
-    good = "".join(f"{number},//a\n" for number in range(200))
-    file = read_subscriptions(write("s.csv", f'id,xpath\nx,"//a\n{good}'))
-    assert len(file.subscriptions) == 200
-    assert _reasons(file) == {2: "the line is not CSV: a quote is opened and never closed"}
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("1,//a[contains(b, 'c')]", "3 fields where the header names 2"),
-        ("1", "no xpath"),
-        (",//a", "no id"),
-        ('1,"//a"b', "not CSV"),
-    ],
-)
-def test_a_bad_csv_line_is_set_aside(write: Write, line: str, reason: str) -> None:
-    file = read_subscriptions(write("s.csv", f"id,xpath\nbefore,//x\n{line}\nafter,//y\n"))
-    assert _ids(file) == ["before", "after"]
-    assert reason in _reasons(file)[3]
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ("{", "not JSON"),
-        ("[1]", "no object"),
-        ('{"id": 1}', "no xpath"),
-        ('{"id": 1, "xpath": "  "}', "no xpath"),
-        ('{"id": 1, "xpath": 5}', "the xpath is a int"),
-        ('{"xpath": "//a"}', "no id"),
-        ('{"id": "", "xpath": "//a"}', "no id"),
-        ('{"id": true, "xpath": "//a"}', "the id is true or false"),
-        ('{"id": 1.5, "xpath": "//a"}', "the id is a fraction"),
-        ('{"id": [1], "xpath": "//a"}', "the id is a list"),
-        ('{"id": 1, "xpath": "//a", "subscriber": {}}', "the subscriber is an object"),
-        ('{"id": 1, "xpath": "//a", "namespaces": [1]}', "the namespaces are a list"),
-        ('{"id": 1, "xpath": "//a", "namespaces": {"": "u"}}', "'' is no prefix"),
-        ('{"id": 1, "xpath": "//a", "namespaces": {"a b": "u"}}', "'a b' is no prefix"),
-        ('{"id": 1, "xpath": "//a", "namespaces": {"p": 5}}', "the prefix 'p' has no URI"),
-        (r'{"id": 1, "xpath": "\ud800"}', "the xpath is no valid Unicode"),
-        (r'{"id": "\ud800", "xpath": "//a"}', "the id is no valid Unicode"),
-        ('{"id": 1' + "0" * 5000 + "}", "not JSON that can be read"),
-        ("[" * 100_000, "not JSON that can be read"),
-    ],
-)
-def test_a_bad_json_line_is_set_aside(write: Write, line: str, reason: str) -> None:
-    around = '{{"id": "{}", "xpath": "//x"}}'
-    text = "\n".join([around.format("before"), line, around.format("after")])
-    file = read_subscriptions(write("s.jsonl", text))
-    assert _ids(file) == ["before", "after"]
-    assert reason in _reasons(file)[2]
-    # Rejections end in tables, which hold nothing but valid Unicode.
-    json.dumps([file.rejected[0].xpath, file.rejected[0].reason]).encode()
-    file.rejected[0].xpath.encode()
-
-
-@pytest.mark.parametrize(
-    ("namespaces", "reason"),
-    [
-        ("p", "the prefix 'p' has no URI"),
-        ("=urn:p", "'' is no prefix"),
-        ("p=urn:p p=urn:q", "bound twice"),
-        ("1p=urn:p", "'1p' is no prefix"),
-    ],
-)
-def test_bad_csv_namespaces_are_set_aside(write: Write, namespaces: str, reason: str) -> None:
-    file = read_subscriptions(write("s.csv", f"id,xpath,namespaces\n1,//a,{namespaces}\n2,//b,\n"))
-    assert _ids(file) == ["2"]
-    assert reason in _reasons(file)[2]
 
 
 def test_a_taken_id_names_the_line_that_has_it(write: Write) -> None:
@@ -266,13 +132,6 @@ def test_a_byte_order_mark_is_no_part_of_the_line(
     assert _ids(read_subscriptions(write("s.txt", text), limits=limits)) == ids
 
 
-def test_a_column_that_is_there_twice_is_refused(write: Write) -> None:
-    with pytest.raises(UsageError, match="names the column 'xpath' twice"):
-        read_subscriptions(write("s.csv", "id,xpath,xpath\n1,//a,//b\n"))
-    file = read_subscriptions(write("s.csv", "id,xpath,,\n1,//a,,\n"))
-    assert _ids(file) == ["1"]
-
-
 @pytest.mark.parametrize("length", [11, 12, 70_000, 200_000])
 def test_a_line_over_its_limit_is_set_aside_and_named(write: Write, length: int) -> None:
     limits = SubscriptionLimits(line_bytes_max=10)
@@ -310,12 +169,6 @@ def test_files_that_cannot_be_read_at_all_are_the_callers_mistake(
 def test_a_disk_that_fails_while_a_file_is_read_is_told_with_the_name_of_the_file() -> None:
     with pytest.raises(UsageError, match="cannot read the subscriptions in /proc/self/mem: Input"):
         read_subscriptions("/proc/self/mem")
-
-
-@pytest.mark.parametrize("text", ["", "\n\n", "1,//a\n", "id;xpath\n1;//a\n", '"id,xpath\n'])
-def test_csv_without_its_two_columns_is_the_callers_mistake(write: Write, text: str) -> None:
-    with pytest.raises(UsageError, match="names its columns"):
-        read_subscriptions(write("s.csv", text))
 
 
 def test_the_form_can_be_given_against_the_name(write: Write) -> None:
@@ -444,26 +297,6 @@ def test_a_line_without_end_stops_at_the_bound_of_the_file() -> None:
     limits = SubscriptionLimits(line_bytes_max=100, file_bytes_max=1_000_000)
     with pytest.raises(UsageError, match="file_bytes_max"):
         read_subscriptions("/dev/zero", limits=limits)
-
-
-class _CountedText(str):
-    """A line that counts how often it is put in front of the reader of CSV."""
-
-    __slots__ = ()
-    formatted = 0
-
-    def __format__(self, spec: str) -> str:
-        type(self).formatted += 1
-        return str.__format__(self, spec)
-
-
-def test_a_quote_that_is_never_closed_is_looked_for_once_in_each_line_ahead() -> None:
-    lines = [Row(1, "id,xpath"), Row(2, _CountedText('1,"//a'))]
-    lines += [Row(number, _CountedText("1,//a")) for number in range(3, 502)]
-    rows = list(csv_rows(iter(lines)))
-    assert ["never closed" in (row.problem or "") for row in rows] == [True] + [False] * 499
-    # As many lines ahead as a field may have, one after the other, and then each by itself.
-    assert _CountedText.formatted <= 50 + 500
 
 
 def test_of_many_namespaces_each_expression_gets_those_that_it_names(write: Write) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files.writing.new_files import new_file
-from twigcast.files.writing.unfinished import remove_left_behind
 
 
 @pytest.fixture
@@ -101,14 +100,6 @@ def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
     assert os.read(reader, 100) == b"content"
     os.close(reader)
     assert pipe.is_fifo()
-
-
-def test_what_is_being_written_is_not_taken_for_left_behind(place: Path) -> None:
-    """Another process tidies up: one that files documents, or writes a feed."""
-    with new_file(place) as file:
-        file.write(b"after")
-        remove_left_behind(place.parent)
-    assert place.read_bytes() == b"after"
 
 
 def test_of_two_writers_of_one_file_each_has_its_own_and_the_last_stays(place: Path) -> None:
