@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -14,10 +12,9 @@ from tests.routing.networks import line
 from tests.routing.networks import tree as branching
 from tests.routing.vocabulary import THEMES, advertisement_of
 from twigcast.errors import UsageError
-from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.routing import Topology
-from twigcast.routing.static.route_computation import SweepStep, spread
+from twigcast.routing.static.route_computation import spread
 from twigcast.routing.strategy import (
     Strategy,
     advertised,
@@ -29,7 +26,6 @@ from twigcast.routing.strategy import (
 )
 from twigcast.spark.plans.routes import ROUTES, compute_routes
 from twigcast.spark.session.progress import Progress
-from twigcast.spark.worker.route_round import OWN, PLAN, Round, plan_bytes, run_steps
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -130,25 +126,3 @@ def test_a_subscription_at_no_broker_is_an_error() -> None:
     own = table([("nowhere", Pattern.parse("/a"))])
     with pytest.raises(UsageError, match="no broker 'nowhere'"):
         compute_routes(None, Topology.of(line(2)).tree(), covering(), own)  # type: ignore[arg-type]
-
-
-def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
-    tmp_path: Path,
-) -> None:
-    texts = pa.array(["/a/b[@x=1]", "/a", "/a/c", "/b"], pa.string())
-    codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), texts)
-    batch = pa.RecordBatch.from_arrays(
-        [pa.array([1] * 4, pa.int32()), pa.array([OWN, 0, 2, 2], pa.int32()), codes], schema=PLAN
-    )
-    plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes([batch])).path
-    told = Round(
-        covering(), ("west", "here", "east"), ((SweepStep("here", ("west", "east")),),), {}
-    )
-    (said,) = run_steps([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
-    assert said.column("broker").to_pylist() == [1, 1]
-    assert said.column("neighbour").to_pylist() == [0, 2]
-    heard = [
-        np.frombuffer(each or b"", np.int32).tolist() for each in said.column("heard").to_pylist()
-    ]
-    assert heard == [[2, 3], [1]]
-    assert said.column("own").to_pylist() == [["/a[b[@x = 1]]"], []]

@@ -15,7 +15,7 @@ import pytest
 from pyspark import TaskContext
 
 from twigcast.errors import TwigcastError
-from twigcast.spark import Publications, run_batch
+from twigcast.spark import Publications
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.plans.distribution import Documents, documents_in_table
 from twigcast.spark.plans.prepare import prepare
@@ -178,37 +178,6 @@ def test_spark_writes_where_workers_cannot_also_when_it_lost_what_it_kept(
     assert (sums.documents, sums.deliveries, sums.dead_letters) == (41, len(EXPECTED), 1)
     assert _pairs(tmp_path) == EXPECTED
     assert _letters(tmp_path) == ["broken"]
-
-
-def test_another_file_system_gets_the_same_tables(tmp_path: Path, spark: SparkSession) -> None:
-    feed = tmp_path / "feed"
-    feed.mkdir()
-    for name, content in CONTENTS.items():
-        (feed / f"{name}.xml").write_bytes(content)
-    rows = [
-        {"id": "any", "xpath": "/a", "subscriber": "ann", "broker": "north"},
-        {"id": "b", "xpath": "//b"},
-        {"id": "bad", "xpath": "//["},
-    ]
-    configuration = spark.sparkContext._jsc.hadoopConfiguration()
-    (tmp_path / "elsewhere").mkdir()
-    configuration.set(
-        "fs.viewfs.mounttable.default.link./elsewhere", f"file://{tmp_path}/elsewhere"
-    )
-    outs = {"here": f"{tmp_path}/here", "elsewhere": "viewfs:///elsewhere/out"}
-    runs = {
-        name: run_batch(rows, Publications(feed), out, spark=spark) for name, out in outs.items()
-    }
-    for name, schema in TABLES.items():
-        here = spark.read.parquet(str(tmp_path / "here" / name / "batch=0"))
-        elsewhere = spark.read.parquet(str(tmp_path / "elsewhere" / "out" / name / "batch=0"))
-        assert here.schema == schema, name
-        assert elsewhere.schema == schema, name
-        if name != "metrics":
-            assert sorted(map(str, here.collect())) == sorted(map(str, elsewhere.collect()))
-    told = ("documents", "bytes", "deliveries", "dead_letters", "rejected", "partitions")
-    here_sums, elsewhere_sums = ([getattr(run, name) for name in told] for run in runs.values())
-    assert here_sums == elsewhere_sums
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from twigcast.covering.merging.spine import steps_of
 from twigcast.errors import UsageError
 from twigcast.files.schemas import shipped_schema
 from twigcast.spark.sharding.partition import SUMMARY_STEPS, split, summary
-from twigcast.spark.sharding.requirements import required_by, shared_by
 from twigcast.workload import PatternShape, generate_documents, generate_patterns
 
 PLACES = ("Alder", "Brook", "Cove", "Dale", "Elm", "Fen", "Glen", "Heath")
@@ -108,26 +107,6 @@ def test_there_may_be_more_shards_than_patterns() -> None:
 def test_less_than_one_shard_is_refused() -> None:
     with pytest.raises(UsageError, match="0 shards"):
         split(parsed("//a"), 0)
-
-
-# What is required.
-
-
-@pytest.mark.parametrize(
-    ("patterns", "shared"),
-    [
-        (["/a/b[. = 'x']/c", "/a/b[. = 'x']//d"], "/a/b[. = 'x']"),
-        (["/a[b = 'x']/c", "//d[b = 'x'][c]"], "//b[. = 'x'] and //c"),
-        (["/a[b or c]", "/a[b]"], "/a"),
-        (["/a[b/d or c/d]", "//d"], "//d"),
-        (["//a[contains(b, 'x')]", "//a[contains(b, 'x')][c]"], "//a/b[contains(., 'x')]"),
-        (["//a[b = c]", "//b"], "//b"),
-        (["//a[not(b)]", "//b"], "true()"),
-    ],
-)
-def test_what_several_patterns_require(patterns: list[str], shared: str) -> None:
-    found = shared_by([required_by(pattern) for pattern in parsed(*patterns)])
-    assert Pattern(found) is Pattern.parse(shared)
 
 
 # Summaries.

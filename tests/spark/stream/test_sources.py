@@ -10,7 +10,6 @@ import pyarrow.parquet
 import pytest
 
 from tests.spark.streams import Place, made, pairs, plain, rows_of
-from twigcast.errors import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,12 +125,3 @@ def test_links_in_a_watched_folder_are_followed_as_in_a_run(place: Place, tmp_pa
     assert letters == dict.fromkeys(
         ("outside.xml", "way-out"), "it is a link that leads out of the folder"
     )
-
-
-def test_links_that_lead_round_in_many_circles_are_refused(place: Place, tmp_path: Path) -> None:
-    place.publish("x", 7)
-    for name in ("one", "other"):
-        (place.documents / name).symlink_to(place.documents)
-    with pytest.raises(UsageError, match=r"or round in circles, as in .*documents/.*; remove them"):
-        place.start()
-    assert not (tmp_path / "out" / "deliveries").exists()

@@ -29,14 +29,12 @@ from twigcast.files import Subscription, SubscriptionFile
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
-from twigcast.routing import Topology
-from twigcast.routing.static.crossing_rules import needed_links
 from twigcast.routing.strategy import Strategy, covering, identity, prefix
 from twigcast.spark.plans import prepare as prepared
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
-from twigcast.spark.worker.broker_tree import WALKS_MAX, BrokerTree
-from twigcast.spark.worker.crossings import CrossingModel, crossing_model_bytes, load_crossing_model
+from twigcast.spark.worker.broker_tree import BrokerTree
+from twigcast.spark.worker.crossings import CrossingModel, loaded_ways, ways_bytes
 from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import match_batches
 from twigcast.spark.worker.parquet_parts import TrafficSums
@@ -221,29 +219,8 @@ def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
         load_crossing_model(str(file.path))
 
 
-def test_a_tree_knows_its_brokers_and_links() -> None:
-    tree = BrokerTree.of(Topology.of(star(3)))
-    assert tree.number("B3") == 2
-    assert tree.number("B9") is None
-    assert tree.neighbours(0) == (1, 2)
-    assert tree.links[tree.link(0, 2)] == (0, 2)
-
-
-def test_walks_are_kept_and_bounded() -> None:
-    tree = BrokerTree.of(Topology.of(line(WALKS_MAX + 2)))
-    assert tree.walk(0) is tree.walk(0)
-    for origin in range(WALKS_MAX + 2):
-        assert tree.walk(origin).hops[origin] == 0
-    assert len(tree._walks) <= WALKS_MAX
-
-
-def test_a_topology_in_two_parts_has_no_ways() -> None:
-    with pytest.raises(UsageError, match=r"in 2 parts that no link joins: a, b \| c"):
-        design_of({"brokers": ["a", "b", "c"], "links": [["a", "b"]]})
-
-
-def _plain(text: str) -> Expression:
-    return Expression(text, text)
+def _plain(text: str) -> Asked:
+    return Asked(text, text)
 
 
 def _no_routes() -> pa.Table:

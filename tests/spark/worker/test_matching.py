@@ -13,11 +13,8 @@ import pytest
 from twigcast.files import PublicationLimits, list_documents, write_index
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.matching import Matcher
-from twigcast.spark.storage.sources import load_subscriptions
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import cut, plan_bytes
-from twigcast.spark.worker.columns import matching_names
-from twigcast.spark.worker.labels import labels_bytes, labels_of, loaded_names
 from twigcast.spark.worker.matching import (
     DOCUMENTS,
     OUTCOMES,
@@ -278,18 +275,3 @@ def test_a_compiled_matcher_answers_as_the_one_it_was_made_from(tmp_path: Path) 
     twin = loaded_matcher(str(file.path), file.version)
     for document in (b"<a b='x'/>", b"<c><a/><a/></c>", b"<d/>"):
         assert twin.match(document) == matcher.match(document)
-
-
-def test_names_stand_for_positions_and_a_refused_document_is_null(tmp_path: Path) -> None:
-    content = labels_bytes(labels_of(load_subscriptions(["//a", "//b", "/a"])))
-    file = write_versioned(tmp_path, stem="labels", ending="", content=content)
-    names = loaded_names(str(file.path))
-    contents = pa.array([b"<a><b/></a>", b"<a", b"<c/>", None, b"<a/>"], pa.binary())
-    answer = matching_names(contents, _matcher("//a", "//b", "/a"), names)
-    assert answer.type == pa.list_(pa.string())
-    assert answer.to_pylist() == [["1", "2", "3"], None, [], None, ["1", "3"]]
-    assert matching_names(contents.slice(2, 3), _matcher("/a"), names).to_pylist() == [
-        [],
-        None,
-        ["1"],
-    ]

@@ -9,13 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from twigcast.errors import UsageError
 from twigcast.files import Subscription, SubscriptionFile
-from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.matching import Matcher
 from twigcast.spark.storage.tables import TABLES, parquet_schema
 from twigcast.spark.worker import parquet_parts as parts
-from twigcast.spark.worker.labels import labels_bytes, labels_of, loaded_labels
+from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import DOCUMENTS, OUTCOMES, UNDECIDED, match_batches
 from twigcast.spark.worker.parquet_parts import (
     DEAD_LETTERS,
@@ -218,26 +216,3 @@ def test_a_place_that_cannot_be_written_to_is_an_error(tmp_path: Path) -> None:
     (tmp_path / DELIVERIES).rmdir()
     with pytest.raises(OSError, match="No such file"):
         _written(tmp_path, [_outcomes({"a": [0]})], _file((None, None)))
-
-
-def test_labels_are_mapped_as_they_were_written(tmp_path: Path) -> None:
-    for file in (_file(("ann", None), (None, "south"), ("ann", "north")), _file()):
-        labels = labels_of(file)
-        content = labels_bytes(labels)
-        path = write_versioned(tmp_path, stem="labels", ending=".arrow", content=content).path
-        assert loaded_labels(str(path)).equals(labels)
-        assert loaded_labels(str(path)) is loaded_labels(str(path))
-
-
-def test_labels_that_are_damaged_are_refused_by_their_name(tmp_path: Path) -> None:
-    content = labels_bytes(labels_of(_file(("ann", "north"))))
-    path = write_versioned(tmp_path, stem="labels", ending=".arrow", content=content).path
-    path.write_bytes(content.replace(b"ann", b"bob"))
-    with pytest.raises(UsageError, match=rf"cannot use .*{path.name}"):
-        loaded_labels(str(path))
-
-
-def test_a_subscription_without_a_broker_is_at_the_first_one() -> None:
-    named = labels_of(_file((None, None), (None, "south"), (None, "north")))
-    assert named.column("broker").to_pylist() == ["south", "south", "north"]
-    assert labels_of(_file((None, None))).column("broker").to_pylist() == ["broker"]
