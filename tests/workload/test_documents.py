@@ -20,11 +20,9 @@ from twigcast.language import Document
 from twigcast.language.dtd.schema import Schema
 from twigcast.workload import (
     Marker,
-    PatternShape,
     Vocabulary,
     generate_document,
     generate_documents,
-    generate_patterns,
 )
 
 
@@ -136,14 +134,6 @@ def test_real_schemas_give_documents_that_can_be_parsed(shared_path: Callable[[s
         schema = read_schema(shared_path(f"data/dtd/{name}"))
         content = generate_document(schema, rng=Random(1), elements=300, depth_max=12, root=root)
         assert size(Document.parse(content).tree.getroot()) == 300
-
-
-@pytest.mark.parametrize("name", ["", "a b", "<x", "1a", "x:y", "\n", "a/b", "{u}a", "a" * 1_001])
-def test_a_marker_that_no_element_can_be_called_is_refused(name: str) -> None:
-    with pytest.raises(UsageError, match="the marker is the name of an element, without a prefix"):
-        Marker(name)
-    with pytest.raises(UsageError, match="the marker is the name of an element, without a prefix"):
-        generate_patterns(NEWS, rng=Random(1), count=1, shape=PatternShape(marker=name))
 
 
 @pytest.mark.parametrize(

@@ -32,30 +32,6 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("place")
-def test_a_prefix_for_all_gives_way_to_that_of_a_subscription(twigcast: Twigcast) -> None:
-    words = ("match", "rules.csv", "a.xml", "b.xml")
-    assert "column 3" in twigcast(*words).stderr
-    result = twigcast(*words, "--namespace", "p=urn:all")
-    assert (result.exit_code, result.stdout) == (0, "a.xml\tall\nb.xml\town\n")
-
-
-@pytest.mark.usefixtures("place")
-def test_check_takes_prefixes_for_all(twigcast: Twigcast) -> None:
-    result = twigcast("check", "rules.csv", "--namespace", "p=urn:all", "--namespace", "q=urn:q")
-    assert result.exit_code == 0
-    assert "//{urn:all}item" in result.stdout
-    assert "//{urn:own}item" in result.stdout
-
-
-@pytest.mark.usefixtures("place")
-@pytest.mark.parametrize("word", ["nonsense", "=urn:a", "a=", "1=urn:a", "a b=urn:a", "a:b=urn:a"])
-def test_what_binds_no_prefix_is_refused(twigcast: Twigcast, word: str) -> None:
-    result = twigcast("check", "rules.csv", "--namespace", word)
-    assert result.exit_code == 2
-    assert "--namespace takes PREFIX=URI" in result.stderr
-
-
 def test_namespace_lines_of_a_text_file_hold_for_every_verb(
     twigcast: Twigcast, place: Path
 ) -> None:
