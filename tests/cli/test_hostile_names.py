@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from tests.cli.executable import ALL_VERBS
-from twigcast.cli.output import cell, complain, say, word, write, write_json
+from twigcast.cli.output import cell, complain, unspaced, write, write_json, write_note
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Twigcast

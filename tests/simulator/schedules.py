@@ -17,7 +17,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import message_bytes
 from twigcast.routing.topology.model import Topology
 from twigcast.simulator import CostModel, Schedule
-from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
+from twigcast.simulator.schedule import ClientEvent, LinkLost, LinkReturns, TimedEvent
 
 A = b"<a><b/></a>"
 

@@ -20,15 +20,15 @@ def told(text: str, folder: Path = Path(), seed: int | None = None) -> Schedule:
 
 def subscribed(schedule: Schedule) -> list[tuple[str, Subscribe]]:
     return [
-        (happening.broker, happening.event)
-        for happening in schedule.stage[1]
-        if isinstance(happening, ClientEvent) and isinstance(happening.event, Subscribe)
+        (timed.broker, timed.event)
+        for timed in schedule.stage[1]
+        if isinstance(timed, ClientEvent) and isinstance(timed.event, Subscribe)
     ]
 
 
 def published(schedule: Schedule) -> list[tuple[float, str, Publish]]:
     return [
-        (happening.at, happening.broker, happening.event)
-        for happening in schedule.then
-        if isinstance(happening, ClientEvent) and isinstance(happening.event, Publish)
+        (timed.at, timed.broker, timed.event)
+        for timed in schedule.then
+        if isinstance(timed, ClientEvent) and isinstance(timed.event, Publish)
     ]

@@ -10,7 +10,7 @@ from twigcast.routing.events import (
     BrokerId,
     Unadvertise,
 )
-from twigcast.simulator.schedule import ClientEvent, Happening, unadvertised_publishers
+from twigcast.simulator.schedule import ClientEvent, TimedEvent, unadvertised_publishers
 
 
 def test_publishers_without_a_standing_advertisement_are_known_beforehand() -> None:
@@ -20,7 +20,7 @@ def test_publishers_without_a_standing_advertisement_are_known_beforehand() -> N
     takes_back = ClientEvent(3.0, BrokerId("a"), Unadvertise(AdvertisementId(1)))
     links: list[object] = [["a", "b"]]
 
-    def found(*then: Happening) -> tuple[tuple[str, str], ...]:
+    def found(*then: TimedEvent) -> tuple[tuple[str, str], ...]:
         return unadvertised_publishers(schedule(links, (), then))
 
     assert found(publishes("a", "d", 2.0)) == (("a", "publisher"),)

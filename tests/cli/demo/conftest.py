@@ -63,7 +63,7 @@ def a_run() -> Run:
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> DemoSummary:
+def summary(tmp_path: Path) -> DemoSummary:
     one = Subscription("s1", "//a[. < 3][b]", subscriber="Fen & Co", broker="Fen")
     document = Document.parse(b"<a>1</a>", name="<d>.xml")
     tally = DeliveryCounts(

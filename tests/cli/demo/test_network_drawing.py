@@ -57,8 +57,8 @@ def test_no_two_names_of_the_drawn_country_overlap() -> None:
             assert not (across and upwards)
 
 
-def test_a_telephone_has_the_network_as_a_list(story: DemoSummary) -> None:
-    page = report(story)
+def test_a_telephone_has_the_network_as_a_list(summary: DemoSummary) -> None:
+    page = report(summary)
     narrow = style_of(page, narrow=True)
     assert re.search(r"\.network \{[^}]*display: none", narrow)
     assert re.search(r"\.network-list \{[^}]*display: block", narrow)

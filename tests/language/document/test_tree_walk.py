@@ -19,7 +19,7 @@ def by_libxml2(element: etree._Element, *, remarks: bool) -> Iterator[Event]:
     for node in cast("list[etree._Element | str]", element.xpath("node()")):
         if not isinstance(node, etree._Element):
             yield str(node)
-        elif isinstance(node.tag, str):
+        elif isinstance(cast("object", node.tag), str):
             yield from by_libxml2(node, remarks=remarks)
         elif remarks:
             yield node

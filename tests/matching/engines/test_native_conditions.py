@@ -81,7 +81,7 @@ def test_a_number_that_the_kernel_tells_is_the_number_that_was_written(text: str
 @pytest.mark.parametrize("sign", ["", "-"])
 def test_a_number_beyond_all_others_can_be_told(sign: str) -> None:
     matcher = matcher_of((f"//a[. > {sign}{'9' * 400}]", f"//a[. < {sign}{'9' * 400}]"))
-    written = [matcher._held(number).text for number in range(2)]
+    written = [matcher._pattern_under(number).text for number in range(2)]
     content = b"<a>5</a>"
     assert matcher_of(written, "lxml").match(content) == matcher.match(content)
     assert matcher.bindings(content, [0, 1]) == matcher_of(written, "lxml").bindings(

@@ -16,7 +16,7 @@ from tests.simulator.schedules import (
     schedule,
 )
 from twigcast.simulator import CostModel, Simulation
-from twigcast.simulator.schedule import Happening
+from twigcast.simulator.schedule import TimedEvent
 
 
 def test_a_document_behind_another_waits_until_the_link_is_free() -> None:
@@ -40,13 +40,13 @@ def test_the_directions_of_a_link_do_not_disturb_each_other() -> None:
 
 def test_with_a_link_goes_what_is_on_its_way() -> None:
     links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
-    then: list[Happening] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
+    then: list[TimedEvent] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
     results = Simulation(schedule(links, [asks("b", 1, "//b")], then), "covering", costs=FREE).run()
     assert (results.lost, results.delivered, results.missed) == (1, 0, 1)
 
 
 def test_after_a_link_returns_documents_cross_it_again() -> None:
-    then: list[Happening] = [
+    then: list[TimedEvent] = [
         lost("a", "b", 1),
         publishes("a", "during", 2),
         asks("b", 2, "/a", 3),
@@ -70,7 +70,7 @@ def test_after_a_link_returns_documents_cross_it_again() -> None:
 def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
     # Broker a is busy with the document when the link goes and comes; it sends by the old session.
     costs = CostModel(0, 0, 0, per_document=1.0, per_byte=0, per_table_route=0)
-    then: list[Happening] = [
+    then: list[TimedEvent] = [
         publishes("a", "d"),
         lost("a", "b", 0.2),
         returns("a", "b", 0.4),
@@ -82,6 +82,6 @@ def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
 
 
 def test_a_link_that_is_up_does_not_come_up_again() -> None:
-    then: list[Happening] = [returns("a", "b", 1), publishes("a", "d", 2)]
+    then: list[TimedEvent] = [returns("a", "b", 1), publishes("a", "d", 2)]
     results = Simulation(schedule([["a", "b"]], [asks("b", 1, "//b")], then), costs=FREE).run()
     assert (results.delivered, results.refusals) == (1, ())

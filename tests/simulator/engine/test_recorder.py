@@ -14,7 +14,7 @@ from twigcast.routing.events import (
     Publish,
 )
 from twigcast.simulator import Simulation
-from twigcast.simulator.schedule import ClientEvent, Happening
+from twigcast.simulator.schedule import ClientEvent, TimedEvent
 
 
 def test_usage_is_the_latency_of_what_was_crossed() -> None:
@@ -68,7 +68,7 @@ def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> No
 
 
 def test_refusals_and_dead_letters_are_noted_by_name() -> None:
-    then: list[Happening] = [
+    then: list[TimedEvent] = [
         publishes("a", "broken", content=b"<a>"),
         ClientEvent(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
         asks("a", 1, "//b", 2.0),

@@ -20,7 +20,7 @@ from twigcast.routing.events import (
 from twigcast.routing.in_memory.traffic import message_bytes
 from twigcast.routing.tables.route_table import LocalAnswer, RouteTable, Snapshot
 from twigcast.simulator import CostModel, Results, Simulation, SimulationLimits
-from twigcast.simulator.schedule import ClientEvent, Happening
+from twigcast.simulator.schedule import ClientEvent, TimedEvent
 
 COSTS = CostModel(
     per_event=0.001,

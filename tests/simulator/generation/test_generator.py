@@ -8,11 +8,11 @@ from pathlib import Path
 from tests.simulator.stories import TREE, published, subscribed, told
 from twigcast.routing.events import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
 from twigcast.simulator import Scenario, simulate
-from twigcast.simulator.schedule import ClientEvent, Happening, LinkLost, LinkReturns
+from twigcast.simulator.schedule import ClientEvent, LinkLost, LinkReturns, TimedEvent
 
 
-def brokers(scene: tuple[Happening, ...]) -> list[str]:
-    return [happening.broker for happening in scene if isinstance(happening, ClientEvent)]
+def brokers(phase: tuple[TimedEvent, ...]) -> list[str]:
+    return [timed.broker for timed in phase if isinstance(timed, ClientEvent)]
 
 
 def test_subscribers_are_where_they_are_said_to_be() -> None:
@@ -46,8 +46,8 @@ def test_clients_of_one_broker_have_their_own_interests() -> None:
 
 
 def test_subscriptions_may_come_one_after_the_other() -> None:
-    scene = told(TREE + "[workload]\nsubscriptions = 1\nsubscribe_every = 0.5\n").stage[1]
-    assert [happening.at for happening in scene] == [0.5 * number for number in range(7)]
+    phase = told(TREE + "[workload]\nsubscriptions = 1\nsubscribe_every = 0.5\n").stage[1]
+    assert [timed.at for timed in phase] == [0.5 * number for number in range(7)]
 
 
 def test_clients_of_a_topology_subscribe_at_their_broker() -> None:
@@ -68,9 +68,7 @@ def test_publishers_are_where_they_are_said_to_be_and_advertise_first() -> None:
     schedule = told(TREE + at)
     assert [broker for _, broker, _ in published(schedule)] == ["b2", "b3", "b2", "b3"]
     promised = [
-        (happening.broker, happening.event)
-        for happening in schedule.stage[0]
-        if isinstance(happening, ClientEvent)
+        (timed.broker, timed.event) for timed in schedule.stage[0] if isinstance(timed, ClientEvent)
     ]
     assert [broker for broker, _ in promised] == ["b2", "b2", "b3", "b3"]
     assert all(isinstance(event, Advertise) for _, event in promised)
@@ -111,8 +109,8 @@ def test_changes_happen_in_the_order_of_their_times() -> None:
     )
     schedule = told(TREE + "[workload]\ndocuments = 0\nsubscriptions = 0\n" + changes)
     kinds = [
-        type(happening.event) if isinstance(happening, ClientEvent) else type(happening)
-        for happening in schedule.then
+        type(timed.event) if isinstance(timed, ClientEvent) else type(timed)
+        for timed in schedule.then
     ]
     assert kinds == [
         Subscribe,
@@ -142,15 +140,15 @@ def test_churn_goes_on_as_long_as_it_is_said_to() -> None:
     assert 60 < came < 140
     assert came < went <= came + 7  # there were seven, and nobody leaves who is not there
     down: set[frozenset[str]] = set()
-    for happening in schedule.then:
-        match happening:
+    for timed in schedule.then:
+        match timed:
             case LinkLost(between=between):
                 assert frozenset(between) not in down
                 down.add(frozenset(between))
             case LinkReturns(between=between):
                 down.remove(frozenset(between))
             case _:
-                assert happening.at < 50
+                assert timed.at < 50
     assert not down
     results = simulate(Scenario.of(tomllib.loads(text), name="t", folder=Path()), schedule=schedule)
     assert results.refusals == ()

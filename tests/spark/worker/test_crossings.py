@@ -29,12 +29,13 @@ from twigcast.files import Subscription, SubscriptionFile
 from twigcast.files.writing.versioned_files import write_versioned
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
+from twigcast.routing.static.crossing_rules import needed_links
 from twigcast.routing.strategy import Strategy, covering, identity, prefix
 from twigcast.spark.plans import prepare as prepared
 from twigcast.spark.plans.design import design_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.broker_tree import BrokerTree
-from twigcast.spark.worker.crossings import CrossingModel, loaded_ways, ways_bytes
+from twigcast.spark.worker.crossings import CrossingModel, crossing_model_bytes, load_crossing_model
 from twigcast.spark.worker.labels import labels_of
 from twigcast.spark.worker.matching import match_batches
 from twigcast.spark.worker.parquet_parts import TrafficSums

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from twigcast.files.writing.versioned_files import write_versioned
-from twigcast.routing.static.route_computation import Turn
+from twigcast.routing.static.route_computation import SweepStep
 from twigcast.routing.strategy import (
     covering,
 )
-from twigcast.spark.worker.route_round import OWN, PLAN, Round, plan_bytes, take_turns
+from twigcast.spark.worker.route_round import OWN, PLAN, Round, plan_bytes, run_steps
 
 
 def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
@@ -24,8 +24,10 @@ def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
         [pa.array([1] * 4, pa.int32()), pa.array([OWN, 0, 2, 2], pa.int32()), codes], schema=PLAN
     )
     plan = write_versioned(tmp_path, stem="plan", ending="", content=plan_bytes([batch])).path
-    told = Round(covering(), ("west", "here", "east"), ((Turn("here", ("west", "east")),),), {})
-    (said,) = take_turns([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
+    told = Round(
+        covering(), ("west", "here", "east"), ((SweepStep("here", ("west", "east")),),), {}
+    )
+    (said,) = run_steps([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
     assert said.column("broker").to_pylist() == [1, 1]
     assert said.column("neighbour").to_pylist() == [0, 2]
     heard = [

@@ -24,7 +24,7 @@ from twigcast.routing.static.route_computation import spread
 from twigcast.routing.strategy import Strategy
 from twigcast.spark.storage.tables import TABLES, parquet_schema
 from twigcast.spark.worker.broker_tree import BrokerTree
-from twigcast.spark.worker.crossings import ways_of
+from twigcast.spark.worker.crossings import crossing_model
 from twigcast.spark.worker.hops.files import (
     VisitPiece,
     read_visits,
@@ -69,7 +69,7 @@ class Stage:
         topology: Mapping[str, object],
         asked: Sequence[tuple[str, Pattern]],
         strategy: Strategy,
-        promises: Mapping[str, int] | None = None,
+        advertisements: Mapping[str, int] | None = None,
     ) -> None:
         self.folder, self.strategy = folder, strategy
         for table in SCHEMAS:
@@ -84,7 +84,9 @@ class Stage:
         ]
         self.labels = labels_of(SubscriptionFile(tuple(subscriptions)), self.tree)
         self.places = [self.tree.number(broker) or 0 for broker in brokers]
-        advertised = {broker: (promise(number),) for broker, number in (promises or {}).items()}
+        advertised = {
+            broker: (promise(number),) for broker, number in (advertisements or {}).items()
+        }
         own: dict[str, list[Pattern]] = {}
         for broker, pattern in asked:
             own.setdefault(broker, []).append(pattern)
@@ -112,19 +114,23 @@ class Stage:
         for number, pattern in enumerate({} if is_read_off else led, start=len(self.patterns)):
             self.matcher.add(number, pattern)
         places = self.labels.column("broker").indices.to_numpy()  # type: ignore[attr-defined]
-        self.ways = ways_of(
+        self.crossing_model = crossing_model(
             self.tree,
             self.strategy,
             origin=0,
             brokers=places,
             routes=[] if is_read_off else list(led.values()),
-            promises={self.tree.names.index(broker): each for broker, each in advertised.items()},
+            advertisements={
+                self.tree.names.index(broker): each for broker, each in advertised.items()
+            },
         )
 
     # Two plans.
 
     def fused(self, documents: Sequence[Document], count: int = 1) -> Found:
-        outcomes = match_batches(batches(documents, count), self.matcher, ways=self.ways)
+        outcomes = match_batches(
+            batches(documents, count), self.matcher, crossing_model=self.crossing_model
+        )
         (receipt,) = self._written(outcomes, "fused")
         links: dict[int, tuple[int, ...]] = {
             each.pop("link"): tuple(each.values()) for each in receipt["traffic"]
@@ -168,7 +174,11 @@ class Stage:
 
     def _spooled(self, few: pa.RecordBatch, hop: HopTaskOutput) -> Iterator[pa.RecordBatch]:
         return spool_documents(
-            [few], hop, folder=str(self.folder), spool=uuid4().bytes, ways=self.ways
+            [few],
+            hop,
+            folder=str(self.folder),
+            spool=uuid4().bytes,
+            crossing_model=self.crossing_model,
         )
 
     def _visited(
@@ -189,7 +199,7 @@ class Stage:
             part=part,
             schemas=SCHEMAS,
             labels=self.labels,
-            ways=self.ways,
+            crossing_model=self.crossing_model,
         )
         return dict(receipt.to_pylist()[0])
 
@@ -200,7 +210,7 @@ class Stage:
             part=part,
             schemas=SCHEMAS,
             labels=self.labels,
-            ways=self.ways,
+            crossing_model=self.crossing_model,
         )
         return [dict(row) for row in receipt.to_pylist()]
 
@@ -259,8 +269,8 @@ def drawn_stage(folder: Path, strategy: Strategy, rng: Random) -> tuple[Stage, l
     )
     brokers = topology["brokers"]
     asked = [(rng.choice(brokers), rng.choice(theme.spoken).pattern) for _ in range(25)]
-    promises = {broker: rng.choice(theme.schemas) for broker in brokers if rng.random() < 0.5}
-    stage = Stage(folder, topology, asked, strategy, promises)
+    advertisements = {broker: rng.choice(theme.schemas) for broker in brokers if rng.random() < 0.5}
+    stage = Stage(folder, topology, asked, strategy, advertisements)
     contents: list[bytes | None] = [rng.choice(theme.documents) for _ in range(25)]
     contents += [None, b"<a>", b"", b"<a/>", b"<a/>"]
     documents: list[Document] = [
