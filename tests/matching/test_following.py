@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.matching.following import FEED, matcher_of, tags
 from tests.oracle import oracle_tree
-from tests.strategies import Said, documents, subscriptions
+from tests.strategies import ExpressionPair, documents, subscriptions
 from twigcast.errors import UsageError
 from twigcast.matching import Matcher, Position
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from twigcast.routing.strategy import Strategy
 from twigcast.simulator import CostModel, Measured, Results, Simulation
 
@@ -18,7 +18,9 @@ def play(
     engine: str = "streaming",
 ) -> Results:
     """A document of four elements is published at a."""
-    clients = [asks(broker, place, text) for place, (broker, text) in enumerate(subscriptions)]
+    clients = [
+        subscribes(broker, place, text) for place, (broker, text) in enumerate(subscriptions)
+    ]
     told = schedule(LINKS, clients, [publishes("a", "d", content=FOUR)])
     results = Simulation(told, strategy, costs=costs, engine=engine).run()
     assert (results.missed, results.unexpected, results.repeated) == (0, 0, 0)

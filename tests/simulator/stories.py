@@ -12,7 +12,7 @@ from twigcast.simulator.schedule import ClientEvent
 TREE = '[topology]\ngenerate = "binary-tree"\nlevels = 3\n'
 
 
-def told(text: str, folder: Path = Path(), seed: int | None = None) -> Schedule:
+def generated(text: str, folder: Path = Path(), seed: int | None = None) -> Schedule:
     return generate_schedule(
         Scenario.of(tomllib.loads(text), name="t", folder=folder, seed=seed)
     ).schedule

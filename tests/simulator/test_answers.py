@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.simulator.four_brokers import FOUR, LINKS, SECONDS_PER_CHECK, arrivals, play
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import publishes, schedule, subscribes
 from twigcast.routing.strategy import piggyback
 from twigcast.simulator import Simulation
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from itertools import count
 
 from tests.simulator.four_brokers import arrivals, play
-from tests.simulator.schedules import asks, publishes, schedule
+from tests.simulator.schedules import (
+    publishes,
+    schedule,
+    subscribes,
+)
 from twigcast.routing.strategy import piggyback
 from twigcast.simulator import CostModel, Measured, Simulation
 
@@ -13,7 +17,7 @@ from twigcast.simulator import CostModel, Measured, Simulation
 def test_measured_time_comes_from_the_clock_that_was_handed_in() -> None:
     ticks = count()
     costs = Measured(clock=lambda: float(next(ticks)))
-    told = schedule([["a", "b"]], [asks("a", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"]], [subscribes("a", 1, "//b")], [publishes("a", "d")])
     (delivery,) = Simulation(told, "covering", costs=costs).run().deliveries
     assert delivery.seconds == 2.0  # a second to take it in, and one to decide it
 

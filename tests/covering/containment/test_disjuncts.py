@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from tests.strategies import NAMESPACES, Said, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, subscriptions
 from twigcast.covering import covers
 from twigcast.language import Pattern, PatternLimits
 
 
 @given(subscriptions(), subscriptions())
 def test_a_disjunction_covers_its_parts_and_a_conjunction_is_covered_by_them(
-    one: Said, other: Said
+    one: ExpressionPair, other: ExpressionPair
 ) -> None:
     first, second = (Pattern.parse(expression.text, NAMESPACES).text for expression in (one, other))
     limits = PatternLimits(*[1 << 20] * 7)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.engines import NATIVE
 from tests.matching.engines.native_matchers import matcher_of
-from tests.strategies import NAMESPACES, Said, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, subscriptions
 from twigcast.errors import UsageError
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
@@ -57,7 +57,7 @@ def renumbered(condition: Condition) -> Condition:
 
 
 @given(st.lists(subscriptions(exact=True), min_size=1, max_size=4))
-def test_the_kernel_tells_the_very_patterns_that_it_was_given(said: list[Said]) -> None:
+def test_the_kernel_tells_the_very_patterns_that_it_was_given(said: list[ExpressionPair]) -> None:
     engine = NativeEngine()
     for number, one in enumerate(said):
         engine.add(number, Pattern.parse(one.text, NAMESPACES))

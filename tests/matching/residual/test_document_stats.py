@@ -13,7 +13,7 @@ from tests.matching.residual.large_documents import (
     namespaces,
     texts,
 )
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language import Document, Pattern
 from twigcast.language.condition.model import Kind, Label
 from twigcast.matching.residual.cost import expression_cost, expression_of
@@ -51,7 +51,9 @@ def test_a_document_that_nobody_holds_is_not_held_by_its_sizes() -> None:
 
 @THOROUGH
 @given(subscriptions(), documents())
-def test_no_document_costs_more_than_the_largest_of_its_scale(said: Said, content: bytes) -> None:
+def test_no_document_costs_more_than_the_largest_of_its_scale(
+    said: ExpressionPair, content: bytes
+) -> None:
     document = Document.parse(content)
     expression = expression_of(Pattern.parse(said.text, NAMESPACES))
     assume(scale(document) < math.inf)

@@ -9,7 +9,7 @@ from lxml import etree
 from tests.engines import EVERY_ENGINE
 from tests.matching.test_bounded_work import chain
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language.condition.model import Label, ValueTest
 from twigcast.language.condition.value_tests import passes
 from twigcast.language.document.parse import Document

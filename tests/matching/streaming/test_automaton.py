@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.matching.streaming.small_engines import engine_of
-from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, subscriptions
 from twigcast.language import Pattern
 from twigcast.matching.streaming.engine import StreamingEngine
 
 
 @THOROUGH
 @given(st.lists(subscriptions(), min_size=1, max_size=8), st.data())
-def test_removing_leaves_what_was_never_there(said: list[Said], data: st.DataObject) -> None:
+def test_removing_leaves_what_was_never_there(
+    said: list[ExpressionPair], data: st.DataObject
+) -> None:
     patterns = [Pattern.parse(one.text, NAMESPACES) for one in said]
     kept = data.draw(st.sets(st.sampled_from(range(len(said)))))
     engine, fresh = StreamingEngine(), StreamingEngine()

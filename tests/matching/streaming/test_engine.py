@@ -9,7 +9,7 @@ from lxml.etree import _Element
 
 from tests.matching.streaming.small_engines import engine_of, matches
 from tests.oracle import oracle
-from tests.strategies import NAMESPACES, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, ExpressionPair, documents, subscriptions
 from twigcast.language import Pattern
 from twigcast.matching.residual.string_values import string_value
 from twigcast.matching.streaming import run as reading

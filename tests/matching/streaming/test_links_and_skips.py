@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from tests.matching.following import FEED, matcher_of, tags
 from tests.oracle import oracle_tree
-from tests.strategies import Said, documents, subscriptions
+from tests.strategies import ExpressionPair, documents, subscriptions
 from twigcast.matching import Position
 
 
 @given(st.lists(subscriptions(), min_size=1, max_size=6), documents(), st.data())
 def test_a_link_is_decided_with_the_first_of_its_matches(
-    said: list[Said], content: bytes, data: st.DataObject
+    said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     matcher = matcher_of(*(one.text for one in said))
     ids = st.sets(st.sampled_from(range(len(said))))
@@ -38,7 +38,7 @@ def test_an_eager_reading_ends_with_the_last_link() -> None:
 
 @given(st.lists(subscriptions(), min_size=1, max_size=5), documents(), st.data())
 def test_skips_begin_behind_their_end_tag(
-    said: list[Said], content: bytes, data: st.DataObject
+    said: list[ExpressionPair], content: bytes, data: st.DataObject
 ) -> None:
     matcher = matcher_of(*(one.text for one in said))
     ids = range(len(said))

@@ -11,7 +11,7 @@ from lxml import etree
 
 from tests.matching.following import FEED, cut_off_tree, matcher_of, tags
 from tests.oracle import by_oracle, oracle, oracle_tree
-from tests.strategies import NAMESPACES, THOROUGH, Said, documents, subscriptions
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, documents, subscriptions
 from twigcast.language import Pattern
 from twigcast.language.condition.model import (
     AllOf,
@@ -41,10 +41,10 @@ def is_rising(condition: Condition, kind: Kind = Kind.ELEMENT) -> bool:
 
 
 @THOROUGH
-@example(Said("text()", "//text()"), b"<a><![CDATA[]]></a>")
+@example(ExpressionPair("text()", "//text()"), b"<a><![CDATA[]]></a>")
 @given(subscriptions(), documents())
 def test_at_the_moment_told_the_answer_is_certain_and_not_one_tag_earlier(
-    said: Said, content: bytes
+    said: ExpressionPair, content: bytes
 ) -> None:
     moment = matcher_of(said.text).follow(content).decided.get(0)
     assert (moment is not None) == oracle(said.oracle, content, NAMESPACES)
@@ -105,7 +105,7 @@ def last_seen(path: list[tuple[str, str]], content: bytes) -> LastSeen | None:
 
 @given(st.lists(linear_paths, min_size=1, max_size=4), subscriptions(), documents())
 def test_watched_paths_are_last_seen_where_libxml2_finds_them(
-    paths: list[list[tuple[str, str]]], said: Said, content: bytes
+    paths: list[list[tuple[str, str]]], said: ExpressionPair, content: bytes
 ) -> None:
     matcher = matcher_of(said.text)
     for number, path in enumerate(paths):

@@ -13,7 +13,7 @@ from tests.covering.oracle import truly_covers
 from tests.matching.following import cut_off, tags
 from tests.oracle import oracle_tree
 from tests.routing.annotated import contents, matches, parsed, pattern_sets
-from tests.strategies import NAMESPACES, THOROUGH, Said, subscriptions, thickets
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, subscriptions, thickets
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
 from twigcast.routing.annotations.name_chains import (
@@ -31,7 +31,7 @@ def written(rows: frozenset[Row]) -> set[str]:
     return {row_pattern(row).text.removeprefix("//") for row in rows}
 
 
-def read(sent: Said) -> Pattern:
+def read(sent: ExpressionPair) -> Pattern:
     return Pattern.parse(sent.text, NAMESPACES)
 
 

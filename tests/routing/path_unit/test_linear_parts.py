@@ -20,7 +20,7 @@ from tests.routing.path_unit.path_documents import (
     path_documents,
     some_paths,
 )
-from tests.strategies import NAMESPACES, THOROUGH, Said, tangles
+from tests.strategies import NAMESPACES, THOROUGH, ExpressionPair, tangles
 from twigcast import Pattern, covers
 from twigcast.language import Document
 from twigcast.matching import Matcher
@@ -63,12 +63,12 @@ def test_the_parts_of_a_pattern(pattern: str, parts: list[str]) -> None:
 
 @THOROUGH
 @given(ANY_PATTERN, ANY_DOCUMENT, st.data())
-@example(Said("//a[. = 'x']", "//a[. = 'x']"), b"<a><b>x</b><c/></a>", None)
-@example(Said("//a[not(b)]/c", ""), b"<a><b/><c/></a>", None)
-@example(Said("//a[contains(b, 'x')]", ""), b"<a><b>y</b><b>x</b></a>", None)
-@example(Said("//a[text() = 'x']/b", ""), b"<a><b/>x<c/></a>", None)
+@example(ExpressionPair("//a[. = 'x']", "//a[. = 'x']"), b"<a><b>x</b><c/></a>", None)
+@example(ExpressionPair("//a[not(b)]/c", ""), b"<a><b/><c/></a>", None)
+@example(ExpressionPair("//a[contains(b, 'x')]", ""), b"<a><b>y</b><b>x</b></a>", None)
+@example(ExpressionPair("//a[text() = 'x']/b", ""), b"<a><b/>x<c/></a>", None)
 def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
-    said: Said, content: bytes, data: st.DataObject | None
+    said: ExpressionPair, content: bytes, data: st.DataObject | None
 ) -> None:
     pattern = Pattern.parse(said.text, NAMESPACES)
     kept = matching(linear_parts(pattern), content)
@@ -81,7 +81,7 @@ def test_what_matching_paths_make_up_is_enough_to_decide_the_pattern(
 
 @given(ANY_PATTERN, ANY_DOCUMENT)
 def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
-    said: Said, content: bytes
+    said: ExpressionPair, content: bytes
 ) -> None:
     paths = path_documents(content)
     for part in linear_parts(Pattern.parse(said.text, NAMESPACES)):
@@ -91,7 +91,7 @@ def test_a_document_satisfies_a_part_if_and_only_if_one_of_its_paths_does(
 
 @given(tangles(), tangles(), ANY_DOCUMENT)
 def test_paths_wanted_for_a_part_travel_for_one_that_covers_it(
-    one: Said, other: Said, content: bytes
+    one: ExpressionPair, other: ExpressionPair, content: bytes
 ) -> None:
     parts = [*linear_parts(Pattern.parse(one.text)), *linear_parts(Pattern.parse(other.text))]
     for wider in parts:

@@ -17,7 +17,7 @@ from tests.routing.path_unit.path_documents import (
     path_documents,
     some_paths,
 )
-from tests.strategies import NAMESPACES, Said
+from tests.strategies import NAMESPACES, ExpressionPair
 from twigcast import DocumentError, Pattern, UsageError
 from twigcast.language import Document, DocumentLimits
 from twigcast.matching import Matcher

@@ -23,12 +23,12 @@ def test_annotations_count_for_the_change_that_was_said_last_when_they_come(engi
     old = made.unmatched("//b")
     early = made.arrives(b"<r><a/></r>", old, name="early")
     made.router.handle(Subscribe(SubscriptionId(3), "s3", made.routes[0]), now=1.0)
-    made.says()  # Nothing new: //a was said before.
+    made.flush()  # Nothing new: //a was said before.
     same = made.arrives(b"<r><a/></r>", old, name="same")
     (new,) = (each for each in broker("lazy", "-s", own={1: "//new"}).routes)
     made.router.handle(Subscribe(SubscriptionId(4), "s4", new), now=1.0)
     unsaid = made.arrives(b"<r><a/></r>", old, name="unsaid")
-    made.says()
+    made.flush()
     late = made.arrives(b"<r><a/></r>", old, name="late")
     answers = [made.answers(each)[-1] for each in (early, same, unsaid, late)]
     assert [bool(each.ignored) for each in answers] == [False, False, False, True]
@@ -41,7 +41,7 @@ def test_annotations_of_a_link_that_was_lost_and_is_back_are_outdated() -> None:
     made.router.handle(LinkUp(UP), now=1.0)
     assert made.answers(made.arrives(FIVE, old))[-1].ignored
     made.routes = ()
-    made.says()
+    made.flush()
     assert made.answers(made.arrives(FIVE, old, name="q"))[-1].ignored
     assert not made.answers(made.arrives(FIVE, made.unmatched("//z"), name="r"))[-1].ignored
 

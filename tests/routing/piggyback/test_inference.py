@@ -18,7 +18,7 @@ from tests.routing.annotated import (
     matches,
     parsed,
     pattern_sets,
-    said_for,
+    sent_for,
     table_of,
 )
 from tests.routing.lessons import (
@@ -63,7 +63,7 @@ def test_what_is_learnt_is_true(
     kinds: Kinds,
     limits: AnnotationLimits,
 ) -> None:
-    table = table_of(data.draw(said_for(patterns)), patterns, kinds)
+    table = table_of(data.draw(sent_for(patterns)), patterns, kinds)
     findings = findings_of(table.sent, table.hints, content)
     assert_true(told(kinds, table, findings, limits), content)
     # A broker that sends the document on in the middle knows less.
@@ -86,9 +86,9 @@ def test_what_is_learnt_from_derived_annotations_is_true(
     kinds: Kinds,
     limits: AnnotationLimits,
 ) -> None:
-    beyond = table_of(data.draw(said_for(far)), far, kinds)
+    beyond = table_of(data.draw(sent_for(far)), far, kinds)
     patterns = [*beyond.sent, *own]
-    table = table_of(data.draw(said_for(patterns)), patterns, kinds)
+    table = table_of(data.draw(sent_for(patterns)), patterns, kinds)
     findings = findings_of(table.sent, table.hints, content)
     came = annotate(kinds, table.hints, findings, session=1, number=1)
     if came is None:

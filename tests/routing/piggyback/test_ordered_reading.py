@@ -26,7 +26,7 @@ def test_what_is_known_to_match_goes_on_unread_and_only_once(protocol: str, engi
 def test_patterns_that_are_decided_need_no_checks() -> None:
     """East is done, and so are //c and //z: //b alone is compared, with three elements."""
     made = five("lazy", "+s-s")
-    told = made.told(
+    told = made.annotations(
         matched=made.matched("//a", "//c").matched,
         unmatched=made.unmatched("//z", is_complete=False).unmatched,
     )
@@ -38,7 +38,7 @@ def test_patterns_that_are_decided_need_no_checks() -> None:
 def test_positions_end_the_checks_of_routes_and_of_subscriptions() -> None:
     """No //b/x and no //b/x/y ends behind the first end tag; by then two elements have begun."""
     made = broker("lazy", "+d", own={1: "//b/x/y"}, east=("//b/x/z",))
-    told = made.told(last=((made.row("//b/x"), 1),))
+    told = made.annotations(last=((made.row("//b/x"), 1),))
     (answer,) = made.answers(made.arrives(b"<r><a/><b/><b/><b/></r>", told))
     assert answer.checks == 2 + 2
     (answer,) = made.answers(made.arrives(b"<r><a/><b/><b/><b/></r>", name="q"))

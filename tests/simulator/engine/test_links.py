@@ -8,12 +8,12 @@ from tests.simulator.schedules import (
     FREE,
     NORTH_SOUTH,
     arrival_bytes,
-    asks,
-    leaves,
     lost,
     publishes,
     returns,
     schedule,
+    subscribes,
+    unsubscribes,
 )
 from twigcast.simulator import CostModel, Simulation
 from twigcast.simulator.schedule import TimedEvent
@@ -21,7 +21,7 @@ from twigcast.simulator.schedule import TimedEvent
 
 def test_a_document_behind_another_waits_until_the_link_is_free() -> None:
     both = [publishes("north", "d"), publishes("north", "e")]
-    told = schedule(NORTH_SOUTH, [asks("south", 1, "//b")], both)
+    told = schedule(NORTH_SOUTH, [subscribes("south", 1, "//b")], both)
     first, second = Simulation(told, "flooding", costs=FREE).run().deliveries
     occupied = arrival_bytes("d") / 1000
     assert first.seconds == pytest.approx(occupied + 0.020)
@@ -30,7 +30,7 @@ def test_a_document_behind_another_waits_until_the_link_is_free() -> None:
 
 def test_the_directions_of_a_link_do_not_disturb_each_other() -> None:
     there_and_back = [publishes("north", "d"), publishes("south", "e")]
-    clients = [asks("south", 1, "//b"), asks("north", 2, "//b")]
+    clients = [subscribes("south", 1, "//b"), subscribes("north", 2, "//b")]
     results = Simulation(
         schedule(NORTH_SOUTH, clients, there_and_back), "flooding", costs=FREE
     ).run()
@@ -41,7 +41,9 @@ def test_the_directions_of_a_link_do_not_disturb_each_other() -> None:
 def test_with_a_link_goes_what_is_on_its_way() -> None:
     links: list[object] = [{"between": ["a", "b"], "latency_ms": 1000}]
     then: list[TimedEvent] = [publishes("a", "d"), lost("a", "b", 0.5), returns("a", "b", 0.7)]
-    results = Simulation(schedule(links, [asks("b", 1, "//b")], then), "covering", costs=FREE).run()
+    results = Simulation(
+        schedule(links, [subscribes("b", 1, "//b")], then), "covering", costs=FREE
+    ).run()
     assert (results.lost, results.delivered, results.missed) == (1, 0, 1)
 
 
@@ -49,12 +51,14 @@ def test_after_a_link_returns_documents_cross_it_again() -> None:
     then: list[TimedEvent] = [
         lost("a", "b", 1),
         publishes("a", "during", 2),
-        asks("b", 2, "/a", 3),
-        leaves("b", 1, 3),
+        subscribes("b", 2, "/a", 3),
+        unsubscribes("b", 1, 3),
         returns("a", "b", 4),
         publishes("a", "after", 5),
     ]
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b"), asks("a", 1, "//b")], then)
+    told = schedule(
+        [["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b"), subscribes("a", 1, "//b")], then
+    )
     for strategy in ("flooding", "identity", "prefix", "covering", "advertised", "best"):
         simulation = Simulation(told, strategy, costs=FREE)
         results = simulation.run()
@@ -76,12 +80,16 @@ def test_what_a_broker_sends_before_it_knows_of_a_loss_is_lost() -> None:
         returns("a", "b", 0.4),
         publishes("a", "e", 3.0),
     ]
-    results = Simulation(schedule([["a", "b"]], [asks("b", 1, "//b")], then), costs=costs).run()
+    results = Simulation(
+        schedule([["a", "b"]], [subscribes("b", 1, "//b")], then), costs=costs
+    ).run()
     assert results.refusals == ()
     assert (results.lost, [each.publication for each in results.deliveries]) == (1, ["e"])
 
 
 def test_a_link_that_is_up_does_not_come_up_again() -> None:
     then: list[TimedEvent] = [returns("a", "b", 1), publishes("a", "d", 2)]
-    results = Simulation(schedule([["a", "b"]], [asks("b", 1, "//b")], then), costs=FREE).run()
+    results = Simulation(
+        schedule([["a", "b"]], [subscribes("b", 1, "//b")], then), costs=FREE
+    ).run()
     assert (results.delivered, results.refusals) == (1, ())

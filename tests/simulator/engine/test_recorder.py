@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.simulator.schedules import FREE, A, asks, leaves, publishes, schedule
+from tests.simulator.schedules import (
+    FREE,
+    A,
+    publishes,
+    schedule,
+    subscribes,
+    unsubscribes,
+)
 from twigcast.covering import Advertisement
 from twigcast.routing.events import (
     Advertise,
@@ -22,7 +29,7 @@ def test_usage_is_the_latency_of_what_was_crossed() -> None:
         {"between": ["a", "b"], "latency_ms": 10},
         {"between": ["b", "c"], "latency_ms": 1},
     ]
-    clients = [asks("c", 1, "//b"), asks("c", 2, "//zzz")]
+    clients = [subscribes("c", 1, "//b"), subscribes("c", 2, "//zzz")]
     told = schedule(links, clients, [publishes("a", "d"), publishes("b", "e")])
     results = Simulation(told, "covering", costs=FREE).run()
     assert results.usage.per_subscription_ms == (2 * 11) / 2
@@ -37,16 +44,16 @@ def test_usage_counts_the_patterns_that_are_withdrawn_again() -> None:
         {"between": ["a", "b"], "latency_ms": 10},
         {"between": ["b", "c"], "latency_ms": 1},
     ]
-    clients = [asks("c", 1, "//b"), asks("c", 2, "//zzz")]
+    clients = [subscribes("c", 1, "//b"), subscribes("c", 2, "//zzz")]
     results = Simulation(
-        schedule(links, clients, [leaves("c", 2, 1.0)]), "covering", costs=FREE
+        schedule(links, clients, [unsubscribes("c", 2, 1.0)]), "covering", costs=FREE
     ).run()
     assert (results.total("subscribe"), results.total("unsubscribe")) == (4, 2)
     assert results.usage.per_subscription_ms == (2 * 11 + 11) / 2
 
 
 def test_what_leads_to_no_match_is_needless() -> None:
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b")], [publishes("a", "d")])
     flooded = Simulation(told, "flooding", costs=FREE).run()
     assert {link for link, each in flooded.documents.items() if each.needless} == {("b", "c")}
     assert (flooded.crossings, flooded.needless, flooded.flooded) == (2, 1, 0)
@@ -55,12 +62,12 @@ def test_what_leads_to_no_match_is_needless() -> None:
 
 
 def test_a_document_flooded_for_want_of_an_advertisement_is_not_needless() -> None:
-    told = schedule([["a", "b"], ["b", "c"]], [asks("b", 1, "//b")], [publishes("a", "d")])
+    told = schedule([["a", "b"], ["b", "c"]], [subscribes("b", 1, "//b")], [publishes("a", "d")])
     results = Simulation(told, "advertised", costs=FREE).run()
     assert (results.crossings, results.needless, results.flooded) == (2, 0, 1)
     promise = Advertisement.of_expressions(["/a/b"])
     event = Advertise(AdvertisementId(1), "publisher", promise)
-    promised = [ClientEvent(0.0, BrokerId("a"), event), asks("b", 1, "//b")]
+    promised = [ClientEvent(0.0, BrokerId("a"), event), subscribes("b", 1, "//b")]
     told = schedule([["a", "b"], ["b", "c"]], promised, [publishes("a", "d")])
     results = Simulation(told, "advertised", costs=FREE).run()
     assert (results.crossings, results.needless, results.flooded) == (1, 0, 0)
@@ -71,9 +78,11 @@ def test_refusals_and_dead_letters_are_noted_by_name() -> None:
     then: list[TimedEvent] = [
         publishes("a", "broken", content=b"<a>"),
         ClientEvent(1.0, BrokerId("a"), Publish(Publication("x", BrokerId("b"), "p", A))),
-        asks("a", 1, "//b", 2.0),
+        subscribes("a", 1, "//b", 2.0),
     ]
-    results = Simulation(schedule([["a", "b"]], [asks("a", 1, "//b")], then), costs=FREE).run()
+    results = Simulation(
+        schedule([["a", "b"]], [subscribes("a", 1, "//b")], then), costs=FREE
+    ).run()
     told = [(each.broker, each.event) for each in results.refusals]
     assert told == [("a", "Publish"), ("a", "Publish"), ("a", "Subscribe")]
     times = [each.at - results.set_up_seconds for each in results.refusals]

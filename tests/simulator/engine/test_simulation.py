@@ -7,7 +7,15 @@ from collections.abc import Callable, Container
 import pytest
 
 from tests.poisoned import POISONED
-from tests.simulator.schedules import FREE, NORTH_SOUTH, A, arrival_bytes, asks, publishes, schedule
+from tests.simulator.schedules import (
+    FREE,
+    NORTH_SOUTH,
+    A,
+    arrival_bytes,
+    publishes,
+    schedule,
+    subscribes,
+)
 from twigcast.covering import Advertisement
 from twigcast.errors import InternalError, UsageError
 from twigcast.language import Document, Pattern

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulator.stories import TREE, published, subscribed, told
+from tests.simulator.stories import TREE, generated, published, subscribed
 from twigcast.errors import UsageError
 from twigcast.language import LIBRARY_LIMITS, Document
 from twigcast.simulator import Scenario, simulate
@@ -55,4 +55,4 @@ def test_subscriptions_and_documents_come_from_files(tmp_path: Path) -> None:
 def test_a_bad_line_of_a_subscriptions_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "subs.txt").write_text("//a\n//[\n")
     with pytest.raises(UsageError, match=r"subs\.txt, line 2: pattern '//\['"):
-        told(TREE + '[workload]\nsubscriptions_file = "subs.txt"\n', tmp_path)
+        generated(TREE + '[workload]\nsubscriptions_file = "subs.txt"\n', tmp_path)

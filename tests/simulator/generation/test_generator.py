@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from tests.simulator.stories import TREE, published, subscribed, told
+from tests.simulator.stories import TREE, generated, published, subscribed
 from twigcast.routing.events import Advertise, Publish, Subscribe, Unadvertise, Unsubscribe
 from twigcast.simulator import Scenario, simulate
 from twigcast.simulator.schedule import ClientEvent, LinkLost, LinkReturns, TimedEvent
@@ -17,13 +17,13 @@ def brokers(phase: tuple[TimedEvent, ...]) -> list[str]:
 
 def test_subscribers_are_where_they_are_said_to_be() -> None:
     workload = "[workload]\nsubscriptions = 2\nsubscribers_at = "
-    assert brokers(told(TREE + workload + '"leaves"').stage[1]) == ["b4", "b5", "b6", "b7"] * 2
-    assert brokers(told(TREE + workload + '["b2", "b6"]').stage[1]) == ["b2", "b6"] * 2
-    assert len(set(brokers(told(TREE + workload + '"all"').stage[1]))) == 7
+    assert brokers(generated(TREE + workload + '"leaves"').stage[1]) == ["b4", "b5", "b6", "b7"] * 2
+    assert brokers(generated(TREE + workload + '["b2", "b6"]').stage[1]) == ["b2", "b6"] * 2
+    assert len(set(brokers(generated(TREE + workload + '"all"').stage[1]))) == 7
 
 
 def test_each_reader_asks_for_different_things() -> None:
-    asked = subscribed(told(TREE + "[workload]\nsubscriptions = 30\n"))
+    asked = subscribed(generated(TREE + "[workload]\nsubscriptions = 30\n"))
     by_reader: dict[str, list[str]] = {}
     for _, event in asked:
         by_reader.setdefault(event.subscriber, []).append(event.pattern.text)
@@ -31,7 +31,7 @@ def test_each_reader_asks_for_different_things() -> None:
 
 
 def test_a_pool_bounds_how_many_different_subscriptions_there_are() -> None:
-    asked = subscribed(told(TREE + "[workload]\nsubscriptions = 30\npool = 5\n"))
+    asked = subscribed(generated(TREE + "[workload]\nsubscriptions = 30\npool = 5\n"))
     assert len(asked) == 7 * 30
     assert len({event.pattern for _, event in asked}) <= 5
 
@@ -39,14 +39,16 @@ def test_a_pool_bounds_how_many_different_subscriptions_there_are() -> None:
 def test_clients_of_one_broker_have_their_own_interests() -> None:
     text = TREE + '[workload]\ndtds = ["news", "parts", "clinic"]\ninterests = 1\n'
     roots: dict[str, set[str]] = {}
-    for broker, event in subscribed(told(text + "patterns = { wildcard = 0, descendant = 0 }\n")):
+    for broker, event in subscribed(
+        generated(text + "patterns = { wildcard = 0, descendant = 0 }\n")
+    ):
         roots.setdefault(broker, set()).add(event.pattern.text.split("/")[1].split("[")[0])
     assert {len(kinds) for kinds in roots.values()} == {1}
     assert set().union(*roots.values()) <= {"news", "catalogue", "record"}
 
 
 def test_subscriptions_may_come_one_after_the_other() -> None:
-    phase = told(TREE + "[workload]\nsubscriptions = 1\nsubscribe_every = 0.5\n").stage[1]
+    phase = generated(TREE + "[workload]\nsubscriptions = 1\nsubscribe_every = 0.5\n").stage[1]
     assert [timed.at for timed in phase] == [0.5 * number for number in range(7)]
 
 
@@ -56,7 +58,7 @@ def test_clients_of_a_topology_subscribe_at_their_broker() -> None:
         "transit_domains = 2\ntransit_nodes = 2\nstubs = 2\nstub_nodes = 3\n"
         '[workload]\nper = "client"\nsubscriptions = 4\n'
     )
-    schedule = told(text)
+    schedule = generated(text)
     at = {client.name: client.broker for client in schedule.network.clients}
     asked = subscribed(schedule)
     assert len(asked) == 24
@@ -65,21 +67,22 @@ def test_clients_of_a_topology_subscribe_at_their_broker() -> None:
 
 def test_publishers_are_where_they_are_said_to_be_and_advertise_first() -> None:
     at = '[workload]\npublishers_at = ["b2", "b3"]\ndocuments = 4\ndtds = ["news", "parts"]\n'
-    schedule = told(TREE + at)
+    schedule = generated(TREE + at)
     assert [broker for _, broker, _ in published(schedule)] == ["b2", "b3", "b2", "b3"]
     promised = [
         (timed.broker, timed.event) for timed in schedule.stage[0] if isinstance(timed, ClientEvent)
     ]
     assert [broker for broker, _ in promised] == ["b2", "b2", "b3", "b3"]
     assert all(isinstance(event, Advertise) for _, event in promised)
-    assert told(TREE + at + "advertise = false\n").stage[0] == ()
-    assert len(told(TREE + at + "publishes = 1\n").stage[0]) == 2
+    assert generated(TREE + at + "advertise = false\n").stage[0] == ()
+    assert len(generated(TREE + at + "publishes = 1\n").stage[0]) == 2
 
 
 def test_random_publishers_are_drawn_from_the_seed() -> None:
     text = TREE + "[workload]\npublishers = 3\ndocuments = 3\n"
     drawn = {
-        tuple(broker for _, broker, _ in published(told(text, seed=seed))) for seed in (1, 2, 3)
+        tuple(broker for _, broker, _ in published(generated(text, seed=seed)))
+        for seed in (1, 2, 3)
     }
     assert len(drawn) > 1
     assert all(len(set(places)) == 3 for places in drawn)
@@ -87,9 +90,13 @@ def test_random_publishers_are_drawn_from_the_seed() -> None:
 
 def test_documents_come_at_their_times() -> None:
     text = TREE + "[workload]\ndocuments = 3\n"
-    assert [at for at, _, _ in published(told(text + "publish_every = 2\n"))] == [0, 2, 4]
-    assert [at for at, _, _ in published(told(text + "publish_times = [5, 1, 1]\n"))] == [1, 1, 5]
-    times = [at for at, _, _ in published(told(text + "publish_rate = 10\n"))]
+    assert [at for at, _, _ in published(generated(text + "publish_every = 2\n"))] == [0, 2, 4]
+    assert [at for at, _, _ in published(generated(text + "publish_times = [5, 1, 1]\n"))] == [
+        1,
+        1,
+        5,
+    ]
+    times = [at for at, _, _ in published(generated(text + "publish_rate = 10\n"))]
     assert times == sorted(times)
     assert times[0] > 0
     assert times[-1] < 3
@@ -107,7 +114,7 @@ def test_changes_happen_in_the_order_of_their_times() -> None:
         '[[change]]\nat = 6\ndo = "link_up"\nbetween = ["b1", "b2"]\n'
         '[[change]]\nat = 7\ndo = "publish"\nbroker = "b3"\ndocument = "<a/>"\n'
     )
-    schedule = told(TREE + "[workload]\ndocuments = 0\nsubscriptions = 0\n" + changes)
+    schedule = generated(TREE + "[workload]\ndocuments = 0\nsubscriptions = 0\n" + changes)
     kinds = [
         type(timed.event) if isinstance(timed, ClientEvent) else type(timed)
         for timed in schedule.then
@@ -128,7 +135,7 @@ def test_churn_goes_on_as_long_as_it_is_said_to() -> None:
         "[workload]\ndocuments = 0\nsubscriptions = 1\n"
         "[churn]\nseconds = 50\nsubscribe = 2\nunsubscribe = 4\nlink_loss = 1\ndown_seconds = 3\n"
     )
-    schedule = told(text)
+    schedule = generated(text)
     came = sum(
         isinstance(each, ClientEvent) and isinstance(each.event, Subscribe)
         for each in schedule.then

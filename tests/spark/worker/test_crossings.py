@@ -220,8 +220,8 @@ def test_ways_are_the_same_after_a_file(tmp_path: Path) -> None:
         load_crossing_model(str(file.path))
 
 
-def _plain(text: str) -> Asked:
-    return Asked(text, text)
+def _plain(text: str) -> Expression:
+    return Expression(text, text)
 
 
 def _no_routes() -> pa.Table:

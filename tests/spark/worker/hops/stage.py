@@ -15,7 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.routing.networks import line, star, tree
-from tests.routing.vocabulary import THEMES, WILDCARDS, promise
+from tests.routing.vocabulary import (
+    THEMES,
+    WILDCARDS,
+    advertisement_of,
+)
 from twigcast.files import Subscription, SubscriptionFile
 from twigcast.language import Pattern
 from twigcast.matching import Matcher
@@ -85,7 +89,7 @@ class Stage:
         self.labels = labels_of(SubscriptionFile(tuple(subscriptions)), self.tree)
         self.places = [self.tree.number(broker) or 0 for broker in brokers]
         advertised = {
-            broker: (promise(number),) for broker, number in (advertisements or {}).items()
+            broker: (advertisement_of(number),) for broker, number in (advertisements or {}).items()
         }
         own: dict[str, list[Pattern]] = {}
         for broker, pattern in asked:
