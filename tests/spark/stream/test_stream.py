@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from tests.spark.sessions import session_of_a_user, tasks_by_job
 from tests.spark.streams import (
     SUBSCRIPTIONS,
     TOPOLOGY,
@@ -31,7 +30,6 @@ from twigcast.spark.plans.design import design_of
 from twigcast.spark.plans.distribution import shared_folder
 from twigcast.spark.plans.prepare import prepare
 from twigcast.spark.plans.writers import ByWorkers
-from twigcast.spark.session.listing import LISTING_TASKS
 from twigcast.spark.storage.batches import BatchOutput, local_store
 from twigcast.spark.storage.kafka import CONNECTOR, KafkaTopic
 from twigcast.spark.storage.manifests import whole_batches
@@ -208,27 +206,6 @@ def test_subscriptions_come_and_go_between_batches_and_across_restarts(place: Pl
     assert routes[2] == [], "nothing has changed"
     manifest = json.loads((place.out / "_manifest" / "batch=1.json").read_text(encoding="utf-8"))
     assert (manifest["version"], manifest["changes"]) == (1, ["1.jsonl"])
-
-
-def test_files_that_arrive_are_listed_by_few_tasks_in_any_session(
-    tmp_path: Path, spark: SparkSession
-) -> None:
-    user = session_of_a_user(spark)
-    user.conf.set("spark.sql.files.maxPartitionBytes", "1")  # As if there were thousands of files.
-    place = Place(tmp_path, user)
-    place.publish("x", *range(40))  # From 33 on, Spark would start a task for each.
-    jobs = tasks_by_job(spark).keys()
-    place.run(changes=None)
-    assert max(count for job, count in tasks_by_job(spark).items() if job not in jobs) <= 8
-
-
-def test_a_session_that_has_chosen_how_to_list_files_keeps_its_choice(
-    tmp_path: Path, spark: SparkSession
-) -> None:
-    user = session_of_a_user(spark)
-    user.conf.set(LISTING_TASKS, "3")
-    Place(tmp_path, user).run()
-    assert user.conf.get(LISTING_TASKS) == "3"
 
 
 def test_tables_without_rows_are_files_in_the_first_batch_alone(place: Place) -> None:
