@@ -24,6 +24,7 @@ PACKAGES = (f"pyspark=={OLDEST}", "py4j==0.10.9.9")
 CORE = (
     "tests/spark/plans",
     "tests/spark/session/test_compatibility.py",
+    "tests/spark/session/test_listing.py",
     "tests/spark/session/test_session.py",
     "tests/spark/storage",
     "tests/spark/stream",
