@@ -14,6 +14,7 @@ VERBS = (
     "advertise",
     "generate",
     "run",
+    "compact",
     "simulate",
     "demo",
     "about",

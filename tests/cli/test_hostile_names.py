@@ -140,6 +140,12 @@ WORDS: dict[str, list[tuple[str, ...]]] = {
         ("--subscriptions", "subs.csv", "--publications", "f", "--out", "o", "--topology", "n\x1b"),
         ("--subscriptions", "s", "--publications", "f", "--out", "o", "--option", "\x1b"),
     ],
+    "compact": [
+        ("out\x1b",),
+        ("out\x1b", "--setting", "\x1b"),
+        ("out", "--keep-days", "x\x1b"),
+        ("out\n/..\x1b", "--keep-batches", "3"),
+    ],
     "simulate": [
         ("bad\x1b.toml",),
         ("run\x1b.toml", "--details"),

@@ -95,6 +95,7 @@ WORDS = {
     ("generate", "documents"): (),
     ("generate", "topology"): ("line",),
     ("run",): ("--subscriptions", "subs.txt", "--publications", ".", "--out", "out"),
+    ("compact",): ("out",),
     ("simulate",): ("net.toml",),
     ("demo",): (),
     ("about",): (),

@@ -63,6 +63,7 @@ _VERBS: Final[tuple[Words, ...]] = (
     ("generate", "documents"),
     ("generate", "topology"),
     ("run",),
+    ("compact",),
     ("simulate",),
     ("demo",),
     ("about",),

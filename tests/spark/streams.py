@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet
 
 from twigcast.spark import Pipeline
-from twigcast.spark.storage.batches import local_store
+from twigcast.spark.plans.writers import LocalTables
+from twigcast.spark.storage.batches import Output, local_store
 from twigcast.spark.storage.manifests import whole_batches
+from twigcast.spark.storage.tables import TABLES, arrow_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,3 +98,22 @@ def pairs(rows: Rows) -> list[tuple[str, str]]:
 def made(folder: Path) -> Path:
     folder.mkdir()
     return folder
+
+
+def finish_batches(out: Path, numbers: Iterable[int], documents: int = 1) -> None:
+    """Batches of a stream: each document is wanted by two subscriptions at two brokers."""
+    output = Output(local_store(str(out)), TABLES, existing="keep")
+    for number in numbers:
+        batch = output.batch(number)
+        batch.begin()
+        rows = [
+            (f"{number}-{each}.xml", "hash", f"s{each % 7}-{broker}", None, broker, 0)
+            for each in range(documents)
+            for broker in ("north", "south")
+        ]
+        tables = LocalTables(batch)
+        tables.put("deliveries", arrow_of(rows, TABLES["deliveries"]))
+        tables.put("dead_letters", arrow_of([], TABLES["dead_letters"]))
+        finished = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
+        told = {"deliveries": len(rows), "dead_letters": 0}
+        batch.finish({"rows": told, "finished": finished.isoformat()})

@@ -11,13 +11,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.sessions import session_of_a_user, tasks_by_job
+from tests.spark.streams import finish_batches
 from twigcast.errors import InternalError, TwigcastError, UsageError
 from twigcast.spark import read_table, run_batch
-from twigcast.spark.plans.writers import LocalTables
 from twigcast.spark.session.failures import SPARK_FAILURES
 from twigcast.spark.session.listing import LISTING_TASKS
-from twigcast.spark.storage.batches import Output, local_store
-from twigcast.spark.storage.tables import TABLES, arrow_of
+from twigcast.spark.storage.tables import TABLES
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -141,34 +140,23 @@ def test_looking_for_tables_leaves_nothing_behind(tmp_path: Path, spark: SparkSe
     assert list(tmp_path.iterdir()) == []
 
 
-def _many_batches(out: Path, count: int) -> None:
-    """Batches of a stream, each with a document that one subscription wants, and no dead letter."""
-    store = Output(local_store(str(out)), TABLES, existing="keep")
-    for number in range(1, count + 1):
-        batch = store.batch(number)
-        batch.begin()
-        row = (f"{number}.xml", "hash", "s", None, "hub", 0)
-        LocalTables(batch).put("deliveries", arrow_of([row], TABLES["deliveries"]))
-        batch.finish({"rows": {"deliveries": 1}})
-
-
 def test_a_table_of_many_batches_is_found_by_few_tasks_in_any_session(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    _many_batches(tmp_path, 40)
+    finish_batches(tmp_path, range(1, 41))
     user = session_of_a_user(spark)
     jobs = tasks_by_job(spark).keys()
     table = read_table(user, tmp_path, "deliveries")
     assert max(count for job, count in tasks_by_job(spark).items() if job not in jobs) <= 8
     assert user.conf.get(LISTING_TASKS, "0") == "0", "the settings are the user's again"
     rows = {(row["document"], row["batch"]) for row in table.collect()}
-    assert rows == {(f"{number}.xml", number) for number in range(1, 41)}
+    assert rows == {(f"{number}-0.xml", number) for number in range(1, 41)}
 
 
 def test_a_table_that_no_batch_has_rows_of_is_read_with_its_columns(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    _many_batches(tmp_path, 1)
+    finish_batches(tmp_path, [1])
     table = read_table(spark, tmp_path, "dead_letters")
     assert table.columns == [*TABLES["dead_letters"].names, "batch"]
     assert table.count() == 0

@@ -20,8 +20,9 @@ import pyarrow.parquet
 import pytest
 
 from tests.spark.clusters import DRIVER_SECONDS_MAX, started, until
+from tests.spark.streams import finish_batches
 from twigcast.spark.storage.batches import local_store
-from twigcast.spark.storage.manifests import whole_batches
+from twigcast.spark.storage.manifests import Span, spans, whole_batches
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -102,6 +103,42 @@ spark.stop()
 """
 
 
+COMPACTING = """
+import os, signal, sys
+from pathlib import Path
+
+from tests.spark.clusters import session_of
+from twigcast.spark import compact, start_session
+from twigcast.spark.storage.batches import _LocalStore
+
+folder, point = Path(sys.argv[1]), sys.argv[2]
+
+
+def die():
+    for number in session_of(os.getsid(0)):
+        if number != os.getpid():
+            os.kill(number, signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+whole = _LocalStore.write
+
+
+def deadly(self, name, content):
+    if name == "_manifest/batch=0-2.json" and point == "before the manifest":
+        die()
+    whole(self, name, content)
+    if name == "_manifest/batch=0-2.json" and point == "behind the manifest":
+        die()
+
+
+_LocalStore.write = deadly
+spark = start_session("local[2]", quick=True)
+compact(spark, folder / "out", readers_hours=0)
+spark.stop()
+"""
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     """A folder with a table of documents, one file for each batch, and a feed of changes."""
@@ -121,11 +158,16 @@ def _started(work: Path, point: str, version: int) -> int:
     change = {"op": "add", "version": version, "id": f"v{version}", "xpath": "//b"}
     path = work / "changes" / f"{version}.jsonl"
     path.write_text(json.dumps(change), encoding="utf-8")
-    command: list[str | Path] = [sys.executable, "-c", PROGRAM, work, point]
-    with started(command, work / f"log-{version}.txt") as driver:
+    return _ended(PROGRAM, work, point, work / f"log-{version}.txt")
+
+
+def _ended(program: str, work: Path, point: str, log: Path) -> int:
+    """The exit code of a program that ends or is killed."""
+    command: list[str | Path] = [sys.executable, "-c", program, work, point]
+    with started(command, log) as driver:
         until(
             lambda: driver.process.poll() is not None,
-            what=f"a stream that is killed {point}",
+            what=f"a program that is killed {point}",
             seconds=DRIVER_SECONDS_MAX,
         )
     return driver.process.returncode
@@ -172,3 +214,36 @@ def test_a_stream_survives_being_killed_at_every_point(work: Path) -> None:
     _check(work, [*points, "behind the manifest", "a worker"])
     # Killed before the record was written, the batch was begun with what stood at the next start.
     assert _versions(work) == [1, 2, 6, 6]
+
+
+def _rows(out: Path) -> Counter[tuple[object, ...]]:
+    """The deliveries that manifests stand for, as whoever reads files finds them."""
+    found: Counter[tuple[object, ...]] = Counter()
+    for span in spans(local_store(str(out))):
+        place = out / span.place("deliveries")
+        table = pyarrow.parquet.read_table(place, partitioning=None)
+        numbers = table.column("batch").to_pylist() if not span.is_one else [span.last] * len(table)
+        rows = zip(
+            *(table.column(name).to_pylist() for name in ("document", "subscription")),
+            numbers,
+            strict=True,
+        )
+        found.update(rows)
+    return found
+
+
+@pytest.mark.parametrize("point", ["before the manifest", "behind the manifest"])
+def test_tables_survive_a_compaction_that_is_killed(tmp_path: Path, point: str) -> None:
+    out = tmp_path / "out"
+    finish_batches(out, range(BATCHES), documents=DOCUMENTS)
+    before = _rows(out)
+    assert sum(before.values()) == 2 * BATCHES * DOCUMENTS
+    log = tmp_path / "log.txt"
+    assert _ended(COMPACTING, tmp_path, point, log) == -signal.SIGKILL, log.read_text()
+    is_compacted = point == "behind the manifest"
+    assert (Span(0, 2) in spans(local_store(str(out)))) == is_compacted
+    assert _rows(out) == before
+    assert _ended(COMPACTING, tmp_path, "never", log) == 0, log.read_text()
+    assert _rows(out) == before
+    assert sorted(path.name for path in (out / "deliveries").iterdir()) == ["batch=0-2", "batch=3"]
+    assert not (out / "_compacting").exists()

@@ -43,7 +43,17 @@ from twigcast.cli.interrupts import INTERRUPTED, end_in_order, exit_code_of_sign
 from twigcast.cli.match import command as match
 from twigcast.cli.output import REFUSED, USAGE, complain, write_note
 from twigcast.cli.run import command as run
-from twigcast.cli.verbs import about, advertise, aggregate, check, covers, doctor, explain, simulate
+from twigcast.cli.verbs import (
+    about,
+    advertise,
+    aggregate,
+    check,
+    compact,
+    covers,
+    doctor,
+    explain,
+    simulate,
+)
 from twigcast.display import one_line
 from twigcast.door import door
 from twigcast.errors import InternalError, TwigcastError, UsageError
@@ -67,6 +77,7 @@ _ORDER = (
     "advertise",
     "generate",
     "run",
+    "compact",
     "simulate",
     "demo",
     "about",
@@ -177,6 +188,7 @@ app.add_typer(
 )
 
 app.command("run", cls=Verb, epilog=_example(*run.EXAMPLES))(run.run)
+app.command("compact", cls=Verb, epilog=_example(*compact.EXAMPLES))(compact.compact)
 app.command("simulate", cls=Verb, epilog=_example(*simulate.EXAMPLES))(simulate.simulate)
 app.command("demo", cls=Verb, epilog=_example(*demo.EXAMPLES))(demo.demo)
 app.command("about", cls=Verb, epilog=_example(*about.EXAMPLES))(about.about)

@@ -4,6 +4,7 @@
     run_batch("subscriptions.csv", "feed/", "out/")        the same in one call
     pipeline.stream("feed/", "out/", checkpoint="done/")   the same for what keeps arriving
     read_table(spark, "out/", "deliveries")                what it has written
+    compact(spark, "out/", keep_days=90)                   many batches of a stream made few
     pipeline.deliveries(documents)                         the same rows, as a DataFrame of Spark's
     matches("content", {"cheap": "//item[price < 10]"})    a column of any DataFrame
     register(spark, "subscriptions.csv")                   twigcast_match(content) in SQL
@@ -44,15 +45,18 @@ if TYPE_CHECKING:
     from twigcast.spark.session.session import start_session
     from twigcast.spark.storage.kafka import KafkaTopic
     from twigcast.spark.storage.sources import Publications
+    from twigcast.spark.stream.compaction import Compaction, compact
     from twigcast.spark.stream.stream import Stream
 
 __all__ = [
+    "Compaction",
     "KafkaTopic",
     "Pipeline",
     "Progress",
     "Publications",
     "Run",
     "Stream",
+    "compact",
     "grid",
     "matches",
     "matches_or_reason",
@@ -63,6 +67,8 @@ __all__ = [
 ]
 
 _HOME = {
+    "Compaction": "stream.compaction",
+    "compact": "stream.compaction",
     "KafkaTopic": "storage.kafka",
     "Pipeline": "pipeline",
     "Progress": "session.progress",

@@ -176,6 +176,7 @@ class Batch:
         self._output.finish(
             {
                 "run": run.run,
+                "finished": datetime.now(tz=UTC).isoformat(),
                 "twigcast": __version__,
                 "matcher_version": run.matcher_version,
                 "rows": rows,

@@ -1,4 +1,4 @@
-"""Files are listed by few tasks, unless a session has chosen otherwise."""
+"""Spark lists files by few tasks, unless somebody has chosen."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.spark.sessions import session_of_a_user, tasks_by_job
-from tests.spark.streams import (
-    Place,
-)
+from tests.spark.streams import Place
 from twigcast.spark.session.listing import LISTING_TASKS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
-
-
-@pytest.fixture
-def place(tmp_path: Path, spark: SparkSession) -> Place:
-    return Place(tmp_path, spark)
 
 
 def test_files_that_arrive_are_listed_by_few_tasks_in_any_session(

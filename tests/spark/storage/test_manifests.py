@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,16 @@ from twigcast.spark.storage.batches import (
     local_store,
     readable_store,
 )
-from twigcast.spark.storage.manifests import manifests_of, whole_batches
+from twigcast.spark.storage.manifests import (
+    Span,
+    drop_before,
+    is_finished,
+    last_batch,
+    manifests_of,
+    spans,
+    whole_batches,
+    write_manifest,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +65,9 @@ def test_the_manifest_of_another_batch_is_refused(tmp_path: Path) -> None:
         whole_batches(local_store(str(tmp_path)))
 
 
-@pytest.mark.parametrize("name", ["batch=5.json", "batch=007.json", "batch=x.json"])
+@pytest.mark.parametrize(
+    "name", ["batch=5.json", "batch=007.json", "batch=x.json", "batch=3-2.json", "batch=3-3.json"]
+)
 def test_what_only_looks_like_a_manifest_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
     (tmp_path / "_manifest" / name).mkdir(parents=True)
     with pytest.raises(UsageError, match=rf"cannot use .*/_manifest/{name}: it is no manifest"):
@@ -238,3 +250,52 @@ def test_nothing_is_deleted_through_a_link(tmp_path: Path) -> None:
     store.delete("link")
     assert names_of(tmp_path / "out") == []
     assert names_of(tmp_path / "precious") == ["file"]
+
+
+def _finished(out: Path, *named: Span) -> Store:
+    """Manifests of batches that have no tables."""
+    store = local_store(str(out))
+    for span in named:
+        write_manifest(store, span, {"parts": {}})
+    return store
+
+
+def test_a_span_takes_the_place_of_all_that_lie_inside_it(tmp_path: Path) -> None:
+    singles = [Span(number, number) for number in range(8)]
+    store = _finished(tmp_path, *singles, Span(0, 2), Span(3, 5), Span(0, 5))
+    assert spans(store) == [Span(0, 5), Span(6, 6), Span(7, 7)]
+    assert whole_batches(store) == list(range(8))
+    assert last_batch(store) == 7
+    (tmp_path / "_manifest/batch=4.json").unlink()
+    assert is_finished(store, 4)
+    assert not is_finished(store, 8)
+
+
+def test_batches_that_are_dropped_are_finished_and_not_there(tmp_path: Path) -> None:
+    store = _finished(tmp_path, Span(0, 2), Span(3, 3), Span(4, 4))
+    drop_before(store, 3, datetime(2026, 1, 1, tzinfo=UTC))
+    assert whole_batches(store) == [3, 4]
+    assert is_finished(store, 1)
+    (tmp_path / "_manifest/dropped.json").write_bytes(b"{}")
+    with pytest.raises(UsageError, match=r"cannot use .*dropped\.json: .*keep what is still there"):
+        whole_batches(store)
+
+
+def test_spans_that_share_a_batch_are_refused(tmp_path: Path) -> None:
+    store = _finished(tmp_path, Span(0, 3), Span(3, 5))
+    with pytest.raises(UsageError, match="both stand for batch 3"):
+        whole_batches(store)
+
+
+def test_the_manifest_of_a_span_is_held_to_its_name(tmp_path: Path) -> None:
+    store = _finished(tmp_path, Span(0, 3))
+    (tmp_path / "_manifest/batch=0-3.json").rename(tmp_path / "_manifest/batch=0-4.json")
+    with pytest.raises(UsageError, match="it is that of batch 0-3; put back a copy of it"):
+        whole_batches(store)
+
+
+def test_a_run_that_takes_the_place_of_a_stream_is_not_dropped_with_it(tmp_path: Path) -> None:
+    store = _finished(tmp_path, Span(4, 4))
+    drop_before(store, 4, datetime(2026, 1, 1, tzinfo=UTC))
+    finish_run(tmp_path, "new", overwrite=True)
+    assert whole_batches(store) == [0]

@@ -174,7 +174,7 @@ def _commands(feed: DemoFeed, miss: NearMiss | None) -> Iterator[str]:
 def shell_quoted(text: str) -> str:
     """A text as one word of a shell, in the quotes that read best.
 
-    >>> print(shell_quoted("//a[. = 'b']"), shell_quoted("feed.zip!a.xml"), shell_quoted("feed.zip"))
+    >>> print(*map(shell_quoted, ("//a[. = 'b']", "feed.zip!a.xml", "feed.zip")))
     "//a[. = 'b']" 'feed.zip!a.xml' feed.zip
     """
     if "'" in text and not set(text) & set('"$`\\!'):

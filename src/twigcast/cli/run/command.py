@@ -18,6 +18,7 @@ import typer
 from twigcast.cli.options.arguments import AsJson, Engine, FileNames, Record
 from twigcast.cli.options.document_limits import LimitOptions
 from twigcast.cli.options.grouped import grouped
+from twigcast.cli.options.spark_session import bindings
 from twigcast.cli.output import REFUSED, write, write_json, write_note
 from twigcast.cli.progress import Bar
 from twigcast.cli.run.options import (
@@ -29,7 +30,6 @@ from twigcast.cli.run.options import (
     StreamOptions,
     Subscriptions,
     TableOptions,
-    bindings,
 )
 from twigcast.cli.run.stream import INTERRUPTED, Streamed, carry_stream
 from twigcast.display import counted

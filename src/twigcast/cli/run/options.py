@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from twigcast.cli.options.completion import complete_plan, complete_strategy
+from twigcast.cli.options.spark_session import Master, Settings, bindings
 from twigcast.cli.output import write_note
 from twigcast.errors import UsageError
 
@@ -76,20 +77,8 @@ class SparkOptions:
         int | None,
         typer.Option(min=1, metavar="N", help="Tasks that the documents are shared out to."),
     ] = None
-    master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="A Spark cluster, or local[CORES]; else Spark's own choice: where this was "
-            "submitted to, or all cores of this machine.",
-        ),
-    ] = None
-    setting: Annotated[
-        list[str],
-        typer.Option(
-            metavar="KEY=VALUE", help="For Spark, such as spark.driver.memory=8g (may be repeated)."
-        ),
-    ] = field(default_factory=list)
+    master: Master = None
+    setting: Settings = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -258,14 +247,3 @@ class StreamOptions:
 
             settings["spark.jars.packages"] = CONNECTOR
         return settings
-
-
-def bindings(given: Sequence[str], option: str, example: str) -> list[tuple[str, str]]:
-    """What stands on both sides of each equals sign."""
-    found: list[tuple[str, str]] = []
-    for binding in given:
-        key, equals, value = binding.partition("=")
-        if not (key and equals):
-            raise UsageError(f"{option} takes {example}, not {binding!r}")
-        found.append((key, value))
-    return found

@@ -54,6 +54,8 @@ from twigcast.spark.storage.manifests import (
 
 STAGING = "_staging"
 ATTEMPTS = "attempts"
+COMPACTING = "_compacting"
+"""Where batches that become one are written, beside those on their way."""
 STREAM = "_stream.json"
 """What a stream is called, in its checkpoint and in its output folder."""
 VERSIONS = "_versions"
@@ -217,7 +219,7 @@ class Output:
 
     def _check_own(self) -> None:
         """What is behind a link may be somebody else's: it is neither written to nor removed."""
-        for name in (*self.tables, MANIFEST, STAGING, STREAM, VERSIONS, CHANGES):
+        for name in (*self.tables, MANIFEST, STAGING, COMPACTING, STREAM, VERSIONS, CHANGES):
             if self.store.is_link(name):
                 raise UsageError(
                     f"cannot use {self.store.location(name)}: it is a link, and tables stay inside "
@@ -298,7 +300,7 @@ class BatchOutput:
         replaces = self._output.existing == "replace"
         self._store.delete(MANIFEST if replaces else self._span.manifest)
         if replaces:
-            for name in (STREAM, VERSIONS, CHANGES):
+            for name in (STREAM, VERSIONS, CHANGES, COMPACTING):
                 self._store.delete(name)
         # Nothing that a manifest on disk stands for may go before the manifest does.
         self._store.sync("" if replaces else MANIFEST)

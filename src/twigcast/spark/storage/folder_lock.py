@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def alone(store: Store) -> Iterator[None]:
-    """Hold the lock; a :class:`UsageError` if another run or stream has it."""
-    folder = store.folder("")
+def alone(store: Store, name: str = "", *, by: str = "run") -> Iterator[None]:
+    """Hold the lock of a folder in it; a :class:`UsageError` if another run or stream has it."""
+    folder = store.folder(name)
     if folder is None:
         yield
         return
@@ -32,7 +32,7 @@ def alone(store: Store) -> Iterator[None]:
     try:
         if not lock_at_once(opened):
             raise UsageError(
-                f"another run is writing into {folder} right now; wait for its end, or choose "
+                f"another {by} is writing into {folder} right now; wait for its end, or choose "
                 "another folder"
             )
         yield

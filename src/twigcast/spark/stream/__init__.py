@@ -1,1 +1,1 @@
-"""The pipeline as a stream: sources, versions, checkpoints."""
+"""The pipeline as a stream: sources, versions, checkpoints, compaction."""

@@ -199,23 +199,7 @@ class Versions:
 
     def recorded(self, batch: int) -> VersionRecord | None:
         """The record of a batch, if there is one; a :class:`UsageError` if it cannot be used."""
-        name = _name(batch)
-        if not self._store.exists(name):
-            return None
-        place = self._store.location(name)
-        record = unsealed(
-            _RECORD, self._store.read(name), VersionRecord, place=place, remedy=_RECORD_REMEDY
-        )
-        if record.batch != batch:
-            raise UsageError(
-                f"cannot use {place}: it is that of batch {record.batch}; {_RECORD_REMEDY}"
-            )
-        if record.before is not None and not 0 <= record.before < batch:
-            raise UsageError(
-                f"cannot use {place}: it leads to batch {record.before}, which does not come "
-                f"before it; {_RECORD_REMEDY}"
-            )
-        return record
+        return _recorded(self._store, batch)
 
     def _go_before(self, batch: int) -> None:
         """Let stand what stood when the batch before this one was matched."""
@@ -232,18 +216,11 @@ class Versions:
 
     def _before(self, record: VersionRecord) -> VersionRecord:
         assert record.before is not None
-        found = self.recorded(record.before)
-        if found is None:
-            raise UsageError(
-                f"{self._store.location(_name(record.before))} is gone, which tells what batch "
-                f"{record.batch} was matched with; {_RECORD_REMEDY}"
-            )
-        return found
+        return _needed(self._store, record.before, record.batch)
 
     def _latest(self, batch: int) -> VersionRecord | None:
         """The last record before a batch."""
-        found = (_NAME.fullmatch(name) for name in self._store.names(VERSIONS))
-        before = [number for name in found if name and (number := int(name[1])) < batch]
+        before = [number for number in _record_numbers(self._store) if number < batch]
         return self.recorded(max(before)) if before else None
 
     def _waiting(self, batch: int) -> list[ChangeFile]:
@@ -292,6 +269,60 @@ def kept_paths(store: Store, batch: int, found: Sequence[str]) -> list[str]:
 def forget_paths(store: Store, batch: int) -> None:
     """Remove that record: the batch is finished."""
     store.delete(_paths_name(batch))
+
+
+def forget_versions(store: Store, batch: int) -> int:
+    """Remove the records of batches before one that is finished that no batch needs; how many.
+
+    A batch needs the record of the one before it, and all that took up changes of subscriptions.
+    """
+    record = _recorded(store, batch)
+    if record is None:
+        return 0
+    kept = {batch}
+    while record.before is not None:
+        kept.add(record.before)
+        record = _needed(store, record.before, record.batch)
+    gone = [number for number in _record_numbers(store) if number < batch and number not in kept]
+    for number in gone:
+        store.delete(_name(number))
+    return len(gone)
+
+
+def _record_numbers(store: Store) -> list[int]:
+    """The batches that have a record."""
+    found = (_NAME.fullmatch(name) for name in store.names(VERSIONS))
+    return [int(name[1]) for name in found if name]
+
+
+def _recorded(store: Store, batch: int) -> VersionRecord | None:
+    """The record of a batch, if there is one; a :class:`UsageError` if it cannot be used."""
+    name = _name(batch)
+    if not store.exists(name):
+        return None
+    place = store.location(name)
+    record = unsealed(_RECORD, store.read(name), VersionRecord, place=place, remedy=_RECORD_REMEDY)
+    if record.batch != batch:
+        raise UsageError(
+            f"cannot use {place}: it is that of batch {record.batch}; {_RECORD_REMEDY}"
+        )
+    if record.before is not None and not 0 <= record.before < batch:
+        raise UsageError(
+            f"cannot use {place}: it leads to batch {record.before}, which does not come "
+            f"before it; {_RECORD_REMEDY}"
+        )
+    return record
+
+
+def _needed(store: Store, batch: int, by: int) -> VersionRecord:
+    """The record of a batch that a later one leads to."""
+    found = _recorded(store, batch)
+    if found is None:
+        raise UsageError(
+            f"{store.location(_name(batch))} is gone, which tells what batch {by} was matched "
+            f"with; {_RECORD_REMEDY}"
+        )
+    return found
 
 
 def feed_of(changes: Changes | None, store: Store) -> Feed | None:
