@@ -249,8 +249,8 @@ def _readable(line: str) -> Iterator[str]:
 _LONG: Final = 300
 
 _UNSTEADY: Final = {
-    "documents_per_second", "engine", "matcher_loads", "matcher_version", "partitions",
-    "real_seconds", "run", "seconds", "started", "workers",
+    "bytes_per_second", "documents_per_second", "engine", "matcher_loads", "matcher_version",
+    "partitions", "real_seconds", "run", "seconds", "started", "workers",
 }  # fmt: skip
 """Fields of large objects that differ from run to run, or from machine to machine."""
 
@@ -298,8 +298,6 @@ def _steady(line: str) -> str:
     """A line of the summary without times, and without what an engine or a machine decides."""
     if line.startswith("out seconds"):
         return "out seconds #"
-    if line.startswith("err batch"):
-        return line.rpartition(",")[0]
     return line.partition("  engine ")[0]
 
 

@@ -78,6 +78,7 @@ def normalised(text: str, folder: Path) -> str:
     """
     text = text.replace(str(folder), "FOLDER").replace(os.fspath(folder.resolve()), "FOLDER")
     text = re.sub(r"\bin \d[\d,]*\.\d+ s\b", "in # s", text)
+    text = re.sub(r"\(\d[\d,]*\.\d documents/s, [^)]*/s\)", "(# documents/s, # B/s)", text)
     return text.replace(f'"{twigcast.__version__}"', '"VERSION"')
 
 

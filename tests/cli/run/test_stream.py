@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,23 +18,33 @@ if TYPE_CHECKING:
 
 pytest.importorskip("pyspark")
 
+from twigcast.spark.stream.reports import BatchReport, report_of
+
 STREAM = (*NEEDED, "--stream", "--checkpoint", "checkpoint")
 
 
 @dataclass
 class Batches:
-    """Takes the place of a stream: each time somebody waits, there is one batch more."""
+    """Takes the place of a stream: each time somebody waits, there are two batches more."""
 
     runs: list[Run]
     is_interrupted: bool = False
-    last_run: Run | None = None
+    reports: tuple[BatchReport, ...] = ()
     is_stopped: bool = False
+    waiting: dict[int, dict[str, Any]] = field(
+        default_factory=lambda: {
+            1: {"files_waiting": 1200, "bytes_waiting": 34_000, "seconds_waiting": 75.2},
+            2: {"messages_waiting": 7},
+            3: {"files_waiting": 0, "bytes_waiting": 0, "seconds_waiting": 0.0},
+        }
+    )
     asked: dict[str, Any] = field(default_factory=dict)
     sessions: list[tuple[str | None, dict[str, str]]] = field(default_factory=list)
 
     def wait(self, seconds: float) -> bool:
         assert seconds > 0
-        self.last_run = self.runs.pop(0) if self.runs else self.last_run
+        for run in [self.runs.pop(0) for _ in self.runs[:2]]:
+            self.reports += (replace(report_of(run, 2.0), **self.waiting[run.batch]),)
         if self.is_interrupted and not self.runs:
             signal.raise_signal(signal.SIGINT)
         return not (self.runs or self.is_interrupted)
@@ -83,8 +93,18 @@ def test_each_batch_is_told_and_all_are_summed_up(twigcast: Twigcast, batches: B
     result = twigcast("run", *STREAM)
     assert result.exit_code == 0
     assert result.stderr.splitlines() == [
-        "batch 1: 1 document, 99 deliveries, 2.0 s",
-        "batch 2: 2 documents, 99 deliveries, 2.0 s",
+        (
+            "batch 1: 1 document and 99 deliveries in 2.0 s (0.5 documents/s, 2.5 MB/s), "
+            "waiting: 1,200 files, 34 KB, the oldest for 75 s"
+        ),
+        (
+            "batch 2: 2 documents and 99 deliveries in 2.0 s (1.0 documents/s, 2.5 MB/s), "
+            "waiting: 7 messages"
+        ),
+        (
+            "batch 3: 3 documents and 99 deliveries in 2.0 s (1.5 documents/s, 2.5 MB/s), "
+            "nothing waits"
+        ),
     ]
     assert result.stdout.splitlines() == [
         "batches                  3  out/_manifest",
@@ -109,6 +129,8 @@ def test_a_stream_that_somebody_interrupts_is_stopped_and_summed_up(
     assert signal.getsignal(signal.SIGINT) is before
     told = json.loads(result.stdout)
     assert (told["batches"], told["documents"], told["interrupted"]) == (3, 6, True)
+    assert (told["documents_per_second"], told["bytes_per_second"]) == (1.0, 2_500_000.0)
+    assert (told["files_waiting"], told["messages_waiting"]) == (0, None)
     assert told["started"] == "2026-01-02T00:00:00+00:00"
 
 

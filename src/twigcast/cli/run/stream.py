@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import signal
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from twigcast.cli.output import write_note
-from twigcast.display import counted
+from twigcast.display import counted, size
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from twigcast.cli.progress import Bar
     from twigcast.cli.run.options import StreamOptions
-    from twigcast.spark import Pipeline, Publications, Run
+    from twigcast.spark import Pipeline, Publications
+    from twigcast.spark.stream.reports import BatchReport
     from twigcast.spark.stream.stream import Stream
 
 INTERRUPTED = 130
@@ -62,6 +63,12 @@ class Streamed:
     workers: int = 0
     partitions: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
+    documents_per_second: float | None = None
+    bytes_per_second: float | None = None
+    files_waiting: int | None = None
+    bytes_waiting: int | None = None
+    seconds_waiting: float | None = None
+    messages_waiting: int | None = None
     interrupted: bool = False
 
 
@@ -120,23 +127,26 @@ def carry_stream(
         partitions=partitions,
     )
     interrupted = _follow(stream, bar)
-    return _sums(_metrics(pipeline, out, before), out, interrupted=interrupted)
+    sums = _sums(_metrics(pipeline, out, before), out, interrupted=interrupted)
+    return replace(sums, **_rates(stream.reports))
 
 
 def _follow(stream: Stream, bar: Bar) -> bool:
     """Write a line for each batch until the stream ends; whether somebody has ended it."""
-    shown: Run | None = None
+    last = -1
     with _listening() as pressed:
-        while not stream.wait(_LOOK_SECONDS):
-            last = stream.last_run
-            if last is not None and last is not shown:
-                shown = last
-                write_note(_batch_line(shown))
-                bar.show("waiting for documents", 0, None)
+        while True:
+            has_ended = stream.wait(_LOOK_SECONDS)
+            for report in stream.reports:
+                if report.batch > last:
+                    last = report.batch
+                    write_note(_batch_line(report))
+                    bar.show("waiting for documents", 0, None)
+            if has_ended:
+                return False
             if pressed.is_set():
                 stream.stop()
                 return True
-    return False
 
 
 @contextmanager
@@ -150,10 +160,42 @@ def _listening() -> Iterator[Event]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _batch_line(run: Run) -> str:
-    documents = counted(run.documents, "document")
-    deliveries = counted(run.deliveries, "delivery", "deliveries")
-    return f"batch {run.batch:,}: {documents}, {deliveries}, {sum(run.seconds.values()):.1f} s"
+def _rates(reports: Sequence[BatchReport]) -> dict[str, Any]:
+    """The rates of all batches together, and what waited behind the last one."""
+    seconds = sum(report.seconds for report in reports)
+    if not seconds:
+        return {}
+    rates: dict[str, Any] = {
+        f"{what}_per_second": sum(getattr(report, what) for report in reports) / seconds
+        for what in ("documents", "bytes")
+    }
+    waiting = ("files", "bytes", "seconds", "messages")
+    return rates | {f"{what}_waiting": getattr(reports[-1], f"{what}_waiting") for what in waiting}
+
+
+def _batch_line(report: BatchReport) -> str:
+    documents = counted(report.documents, "document")
+    deliveries = counted(report.deliveries, "delivery", "deliveries")
+    rates = (
+        f"{report.documents_per_second:,.1f} documents/s, {size(round(report.bytes_per_second))}/s"
+    )
+    return (
+        f"batch {report.batch:,}: {documents} and {deliveries} in {report.seconds:.1f} s "
+        f"({rates}){_waiting(report)}"
+    )
+
+
+def _waiting(report: BatchReport) -> str:
+    """What waits, as far as it is known."""
+    if report.files_waiting:
+        files, oldest = counted(report.files_waiting, "file"), report.seconds_waiting or 0.0
+        return (
+            f", waiting: {files}, {size(report.bytes_waiting or 0)}, the oldest for {oldest:,.0f} s"
+        )
+    if report.messages_waiting:
+        return f", waiting: {counted(report.messages_waiting, 'message')}"
+    is_known = report.files_waiting is not None or report.messages_waiting is not None
+    return ", nothing waits" if is_known else ""
 
 
 def _whole(pipeline: Pipeline, out: str) -> set[int]:

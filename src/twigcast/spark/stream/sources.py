@@ -26,6 +26,7 @@ from twigcast.spark.storage.batches import absolute, literally, local_path
 from twigcast.spark.storage.kafka import KafkaTopic, documents_from
 from twigcast.spark.storage.link_circles import check_links
 from twigcast.spark.storage.sources import Publications, format_of, needed_columns, reading_options
+from twigcast.spark.stream.reports import WatchedFiles
 
 _WHOLE_FILES = "path string, modificationTime timestamp, length long, content binary"
 
@@ -48,6 +49,8 @@ class Arriving:
     frame: DataFrame
     files: Callable[[Iterable[str]], Publications] | None = None
     """The documents among files that Spark names; None if the rows of a batch are documents."""
+    watched: WatchedFiles | None = None
+    """What waits in watched folders."""
 
 
 def arriving(
@@ -75,7 +78,9 @@ def _files(spark: SparkSession, given: Publications) -> Arriving:
     folders = sorted(_folders(given.paths), key=len, reverse=True)
     roots = {absolute(path): path.rstrip("/") for path in folders}
     frames = [_watched(spark, root, given) for root in roots]
-    return Arriving(reduce(DataFrame.union, frames), lambda files: _documents(files, roots, given))
+    watched = WatchedFiles(roots, Selection(given.patterns, given.limits))
+    frame = reduce(DataFrame.union, frames)
+    return Arriving(frame, lambda files: _documents(files, roots, given), watched)
 
 
 def _folders(paths: Iterable[str]) -> list[str]:

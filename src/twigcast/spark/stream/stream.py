@@ -39,9 +39,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from uuid import uuid4
 
 from pyspark.errors import PySparkException
@@ -64,6 +66,7 @@ from twigcast.spark.result import Run
 from twigcast.spark.session.failures import SPARK_FAILURES, cause, is_java_gone
 from twigcast.spark.session.listing import LISTING_TASKS_MAX, list_by_few_tasks
 from twigcast.spark.session.progress import Listener
+from twigcast.spark.session.session import is_connected_to
 from twigcast.spark.storage.batches import (
     STAGING,
     STREAM,
@@ -80,6 +83,13 @@ from twigcast.spark.storage.sealed import sealed, unsealed
 from twigcast.spark.storage.sources import Publications
 from twigcast.spark.storage.tables import TABLES
 from twigcast.spark.stream.checkpoint import damaged_file, gone_files
+from twigcast.spark.stream.reports import (
+    REPORTS_MAX,
+    BatchReport,
+    WatchedFiles,
+    messages_waiting,
+    report_of,
+)
 from twigcast.spark.stream.sources import arriving
 from twigcast.spark.stream.versions import (
     BatchSubscriptions,
@@ -130,6 +140,27 @@ class Stream(Uncopied, instead="it runs, and its tables are in its output folder
         Where Spark is only connected to, this is not known here: read the table ``metrics``.
         """
         return self._step.last_run
+
+    @property
+    def reports(self) -> tuple[BatchReport, ...]:
+        """How the last batches went that this stream has finished, the oldest first.
+
+        A batch of a topic is reported when Spark has told what is left there. Where Spark is only
+        connected to, there are none.
+        """
+        found = tuple(self._step.reports)
+        if not (found and self._step.has_messages):
+            return found
+        told: dict[int, int | None] = {}
+        is_over = not self.is_active
+        with suppress(*SPARK_FAILURES):
+            told = messages_waiting(self._query.recentProgress)
+        latest = max(told, default=-1)
+        return tuple(
+            replace(report, messages_waiting=told.get(report.batch))
+            for report in found
+            if is_over or report.batch <= latest
+        )
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until it ends, or for some seconds; whether it has ended. 0 seconds are a look.
@@ -201,7 +232,12 @@ class BatchStep:
     deliveries_to: KafkaTopic | None = None
     partitions: int | None = None
     progress: Listener | None = None
+    watched: WatchedFiles | None = None
+    """What waits in watched folders."""
+    has_messages: bool = False
+    """Whether documents are messages of a topic."""
     last_run: Run | None = None
+    reports: deque[BatchReport] = field(default_factory=lambda: deque(maxlen=REPORTS_MAX))
     failure: Exception | None = None
     name: str | None = None
     """What the stream is called in its output folder, once it is started."""
@@ -217,6 +253,7 @@ class BatchStep:
             raise
 
     def _do(self, frame: DataFrame, number: int) -> None:
+        begun = perf_counter()
         spark = frame.sparkSession
         store = store_of(self.out, spark)
         if self.name is not None and _named(store) != self.name:
@@ -247,6 +284,8 @@ class BatchStep:
                 noted={"version": _shown(record.version), "changes": list(record.files)},
             )
         forget_paths(store, number)
+        report = report_of(self.last_run, perf_counter() - begun)
+        self.reports.append(self.watched.with_waiting(report) if self.watched else report)
 
     def _arrived(self, frame: DataFrame, store: Store, number: int) -> Publications:
         """The documents of a batch; the same ones if it is repeated, though some may be gone."""
@@ -258,6 +297,8 @@ class BatchStep:
         if self._versions is None and self.checkpoint is not None:
             # The first batch may be repeated, from before its files were on record.
             named |= gone_files(store_of(self.checkpoint, frame.sparkSession), number)
+        if self.watched is not None:
+            self.watched.take(local_path(path) or path for path in named)
         found = self.files(named)
         return replace(found, source=kept_paths(store, number, found.paths))
 
@@ -318,6 +359,9 @@ def start_stream(
     done = replace(
         step,
         files=source.files,
+        # Where Spark is only connected to, nobody here hears of what its server has done.
+        watched=None if is_connected_to(spark) else source.watched,
+        has_messages=isinstance(publications, KafkaTopic),
         checkpoint=_absolute(checkpoint),
         out=_absolute(step.out),
         changes=changes,
