@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from tests.spark.disks import Disk
 from tests.spark.finished_runs import TABLES, finish_run, names_of, replacing, write_tables
 from twigcast.errors import UsageError
 from twigcast.spark.storage.batches import (
@@ -314,57 +315,6 @@ def test_a_store_that_is_only_read_is_neither_made_nor_tried(
     assert names_of(tmp_path) == ["there"]
 
 
-class _Disk:
-    """What of a folder would be there after a power cut: what was forced to disk, in order."""
-
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root = root
-        self.unsafe: list[str] = []
-        """What a manifest stood for that was not on disk when the manifest got its name."""
-        self.manifests = 0
-        self._contents: set[int] = set()
-        """Files whose content is on disk."""
-        self._names: set[tuple[int, str]] = set()
-        """Names that are on disk, each with the folder that it is in."""
-        fsync, replace = os.fsync, os.replace
-
-        def recorded_fsync(number: int) -> None:
-            fsync(number)
-            found = os.fstat(number).st_ino
-            self._contents.add(found)
-            path = Path(f"/proc/self/fd/{number}").readlink()
-            if path.is_dir():
-                self._names -= {pair for pair in self._names if pair[0] == found}
-                self._names |= {(found, each.name) for each in path.iterdir()}
-
-        def recorded_replace(source: Path, target: Path) -> None:
-            if Path(target).parent.name == "_manifest":
-                self.manifests += 1
-                self.unsafe += self._missing(self.root)
-                if Path(source).stat().st_ino not in self._contents:
-                    self.unsafe.append("the manifest itself")
-            replace(source, target)
-
-        monkeypatch.setattr(os, "fsync", recorded_fsync)
-        monkeypatch.setattr(os, "replace", recorded_replace)
-
-    def has_name(self, path: Path) -> bool:
-        return (path.parent.stat().st_ino, path.name) in self._names
-
-    def _missing(self, folder: Path) -> list[str]:
-        missing = []
-        for each in folder.iterdir():
-            if each.name.startswith("_"):
-                continue
-            if not self.has_name(each):
-                missing.append(f"the name of {each.name}")
-            if each.is_dir():
-                missing += self._missing(each)
-            elif each.stat().st_ino not in self._contents:
-                missing.append(f"the content of {each.name}")
-        return missing
-
-
 def _with_parts(output: BatchOutput) -> None:
     """What workers do, and then the driver."""
     output.begin()
@@ -383,7 +333,7 @@ def _with_parts(output: BatchOutput) -> None:
 def test_all_that_a_manifest_stands_for_is_on_disk_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, existing: Existing
 ) -> None:
-    disk = _Disk(tmp_path / "out", monkeypatch)
+    disk = Disk(tmp_path / "out", monkeypatch)
     for number in range(1 if existing == "refuse" else 3):
         store = local_store(str(tmp_path / "out"))
         output = Output(store, TABLES, existing=existing).batch(0 if existing != "keep" else number)
@@ -398,7 +348,7 @@ def test_all_that_a_manifest_stands_for_is_on_disk_before_it(
 def test_deliveries_are_on_disk_before_they_are_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disk = _Disk(tmp_path / "out", monkeypatch)
+    disk = Disk(tmp_path / "out", monkeypatch)
     store = local_store(str(tmp_path / "out"))
     placed = tmp_path / "out/deliveries/batch=0/part-0.parquet"
     seen: list[bool] = []

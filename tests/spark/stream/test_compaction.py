@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.spark.disks import Disk
 from tests.spark.finished_runs import names_of
 from tests.spark.streams import Place, finish_batches
 from twigcast.errors import TwigcastError, UsageError
@@ -142,6 +143,16 @@ def test_whatever_is_cut_off_rows_are_there_once_and_the_next_one_clears_up(
     assert "_compacting" not in names_of(tmp_path)
     assert names_of(tmp_path / "deliveries") == ["batch=0-3", "batch=4"]
     assert names_of(tmp_path / "_manifest") == ["batch=0-3.json", "batch=4.json"]
+
+
+def test_all_that_the_manifest_of_a_span_stands_for_is_on_disk_before_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(tmp_path / "out", monkeypatch)
+    finish_batches(tmp_path / "out", range(3))
+    assert (disk.manifests, disk.unsafe) == (3, [])
+    compact(spark, tmp_path / "out")
+    assert (disk.manifests, disk.unsafe) == (4, [])
 
 
 def test_rows_that_do_not_add_up_are_told_and_nothing_is_changed(
