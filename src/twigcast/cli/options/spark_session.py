@@ -1,4 +1,4 @@
-"""Which Spark a verb runs on, and what it is told."""
+"""The options of a Spark session, for all verbs that start one."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def compact(
         bar.show("starting Spark", 0, None)
         spark = start_session(master, settings=settings)
         bar.show("compacting batches", 0, None)
-        told = compact_batches(
+        result = compact_batches(
             spark,
             out,
             keep_days=keep_days,
@@ -78,17 +78,17 @@ def compact(
             readers_hours=readers_hours,
         )
     if as_json:
-        write_json(asdict(told))
+        write_json(asdict(result))
     else:
-        _tell(told)
+        _write_result(result)
 
 
-def _tell(told: Compaction) -> None:
-    write(_line("batches", told.batches, f"in {counted(told.folders, 'folder')} of each table"))
-    write(_line("compacted", told.compacted, "written anew, sorted"))
-    write(_line("dropped", told.dropped, "batches that were too old"))
-    write(_line("removed", told.removed, "folders of each table that nobody reads any more"))
-    write(_line("versions", told.versions, "records of subscriptions that no batch needs"))
+def _write_result(result: Compaction) -> None:
+    write(_line("batches", result.batches, f"in {counted(result.folders, 'folder')} of each table"))
+    write(_line("compacted", result.compacted, "written anew, sorted"))
+    write(_line("dropped", result.dropped, "batches that were too old"))
+    write(_line("removed", result.removed, "folders of each table that nobody reads any more"))
+    write(_line("versions", result.versions, "records of subscriptions that no batch needs"))
 
 
 def _line(name: str, number: int, more: str) -> str:

@@ -97,7 +97,7 @@ class Manifest:
     rows: dict[str, int] = field(default_factory=dict)
     """How many rows each table has."""
     finished: datetime | None = None
-    """When the last batch was finished; unknown of those that were written before it was told."""
+    """When the last batch was finished; unknown of those that were written before they had it."""
     compacted: datetime | None = None
     """When several batches became one."""
 
@@ -117,14 +117,14 @@ class Dropped:
 
 def write_manifest(store: Store, span: Span, fields: Mapping[str, object]) -> None:
     """Say that batches are finished, when all that it stands for is on disk."""
-    told = {"batch": span.last, **({} if span.is_one else {"first": span.first}), **fields}
-    store.write(span.manifest, sealed(_KIND, told))
+    content = {"batch": span.last, **({} if span.is_one else {"first": span.first}), **fields}
+    store.write(span.manifest, sealed(_KIND, content))
 
 
 def drop_before(store: Store, before: int, at: datetime) -> None:
     """Let all batches before a number be dropped."""
-    told = {"before": before, "at": at.isoformat()}
-    store.write(_DROPPED, sealed(_DROPPED_KIND, told))
+    content = {"before": before, "at": at.isoformat()}
+    store.write(_DROPPED, sealed(_DROPPED_KIND, content))
 
 
 def dropped(store: Store) -> Dropped | None:
@@ -188,8 +188,8 @@ def named_spans(store: Store) -> list[Span]:
     found = []
     for name in store.names(MANIFEST):
         if _LIKE_MANIFEST.fullmatch(name):
-            told = _MANIFEST_NAME.fullmatch(name)
-            span = told and Span(int(told[1]), int(told[2] or told[1]))
+            match = _MANIFEST_NAME.fullmatch(name)
+            span = match and Span(int(match[1]), int(match[2] or match[1]))
             if span is None or span.manifest != f"{MANIFEST}/{name}" or span.first > span.last:
                 place = store.location(f"{MANIFEST}/{name}")
                 raise UsageError(f"cannot use {place}: it is no manifest, by its name; remove it")

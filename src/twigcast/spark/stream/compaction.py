@@ -74,7 +74,7 @@ SPAN_BYTES_MAX: Final = 128 << 20
 """A span is sorted and written as a whole; one of half that size is not written again."""
 
 SPAN_MEMBERS_MAX: Final = 10_000
-"""Folders that Spark is told to read at once; it holds some kilobytes for each."""
+"""Folders that Spark reads at once; it holds some kilobytes for each."""
 
 PART_BYTES: Final = 32 << 20
 """What a task sorts and writes, about."""
@@ -174,8 +174,8 @@ def _check_number(name: str, given: float | None, most: int | None) -> None:
         or given < whole
         or (most is not None and given > most)
     ):
-        range_told = "a whole number, 1 or more" if most is None else f"a number from 0 to {most:,}"
-        raise UsageError(f"{name} is {range_told}, not {shown(given)}")
+        allowed = "a whole number, 1 or more" if most is None else f"a number from 0 to {most:,}"
+        raise UsageError(f"{name} is {allowed}, not {shown(given)}")
 
 
 def _manifests(store: Store) -> list[Manifest]:
@@ -215,7 +215,7 @@ def _sweep(store: Store, until: datetime) -> int:
 
 
 def _drop(store: Store, now: datetime, keep_days: float | None, keep_batches: int | None) -> int:
-    """Drop what is too old, and tell how many batches that are; the last one stays.
+    """Drop what is too old, but for the last batch; the number of batches dropped.
 
     While tables of dropped batches are still there, no more are: it counts from one day when.
     """
@@ -284,8 +284,8 @@ def _merge(spark: SparkSession, store: Store, group: Sequence[Manifest], now: da
             f"{store.location('')} was written anew while it was compacted; compact it again"
         )
     finished = _finished(group)[-1]
-    told = {"finished": finished and finished.isoformat(), "compacted": now.isoformat()}
-    write_manifest(store, span, {**told, "rows": rows, "parts": parts})
+    times = {"finished": finished and finished.isoformat(), "compacted": now.isoformat()}
+    write_manifest(store, span, {**times, "rows": rows, "parts": parts})
     store.delete(COMPACTING)
 
 
@@ -312,7 +312,7 @@ _WRITTEN: Final = {"parquet.page.write-checksum.enabled": "true"}
 
 
 def _check_rows(spark: SparkSession, store: Store, made: str, rows: int) -> None:
-    """A :class:`TwigcastError` unless there are as many rows as the manifests told."""
+    """A :class:`TwigcastError` unless there are as many rows as the manifests say."""
     found = spark.read.parquet(literally(store.location(made))).count()
     if found != rows:
         raise TwigcastError(

@@ -1,6 +1,6 @@
-"""How a stream keeps up: what each batch took, and what waits behind it.
+"""Reports of a stream: what each batch took, and what waits behind it.
 
-Spark tells how far it is in a topic of Kafka. Of watched folders it does not, so they are looked
+Spark knows how far it is in a topic of Kafka. Of watched folders it does not, so they are looked
 through when a batch is finished: it takes up the oldest files first, so those that are younger than
 the last one it took up are waiting.
 """
@@ -76,7 +76,7 @@ class WatchedFiles:
     _of_that_age: set[str] = field(default_factory=set)
 
     def take(self, paths: Iterable[str]) -> None:
-        """Note the files of a batch; those that are gone tell nothing."""
+        """Note the files of a batch; those that are gone are left out."""
         ages: dict[str, int] = {}
         for path in paths:
             with suppress(OSError):
@@ -94,10 +94,10 @@ class WatchedFiles:
             if number >= WATCHED_FILES_MAX:
                 return report
             with suppress(OSError):  # It may go meanwhile.
-                told = found.stat()
-                if told.st_size and self._is_waiting(found.path, _age(told)):
-                    files, size = files + 1, size + told.st_size
-                    oldest = min(oldest, told.st_mtime)
+                status = found.stat()
+                if status.st_size and self._is_waiting(found.path, _age(status)):
+                    files, size = files + 1, size + status.st_size
+                    oldest = min(oldest, status.st_mtime)
         waited = now - oldest
         return replace(report, files_waiting=files, bytes_waiting=size, seconds_waiting=waited)
 
@@ -121,13 +121,13 @@ class WatchedFiles:
                         yield entry
 
 
-def _age(told: os.stat_result) -> int:
+def _age(status: os.stat_result) -> int:
     """When a file was changed, as exactly as Spark looks at it."""
-    return told.st_mtime_ns // 1_000_000
+    return status.st_mtime_ns // 1_000_000
 
 
 def messages_waiting(progress: Iterable[StreamingQueryProgress]) -> dict[int, int | None]:
-    """How many messages each batch has left in its topics, by what Spark tells of it."""
+    """How many messages each batch has left in its topics, by what Spark reports."""
     return {each.batchId: _left(each) for each in progress}
 
 
