@@ -111,11 +111,11 @@ def test_tables_do_not_depend_on_shards(
         assert run.matcher_loads >= shards
 
 
-def test_tables_do_not_depend_on_shards_where_only_spark_can_write(
+def test_tables_do_not_depend_on_shards_where_the_driver_writes(
     spark: SparkSession, publications: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = _run(spark, publications, tmp_path / "one", "prefix(depth=1)", 1)
-    monkeypatch.setattr("twigcast.spark.plans.sharded.attempts_folder", lambda _: None)
+    monkeypatch.setattr("twigcast.spark.plans.writers.attempts_folder", lambda _: None)
     run = _run(spark, publications, tmp_path / "five", "prefix(depth=1)", 5)
     assert _told(tmp_path / "five") == _told(tmp_path / "one")
     assert (run.documents, run.bytes, run.crossings) == (one.documents, one.bytes, one.crossings)

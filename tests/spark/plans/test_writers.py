@@ -153,7 +153,7 @@ def test_what_is_computed_again_is_written_once(
     assert _pairs(tmp_path) == EXPECTED
 
 
-class _OnlySpark:
+class _OnlyDriver:
     """A store that workers cannot write to."""
 
     def __init__(self, path: Path) -> None:
@@ -166,10 +166,24 @@ class _OnlySpark:
         return None
 
 
-def test_spark_writes_where_workers_cannot_also_when_it_lost_what_it_kept(
+@pytest.mark.parametrize("ending", ["killed", "failed", "lost"])
+def test_an_attempt_that_ends_badly_changes_nothing_where_the_driver_writes(
+    tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame, ending: str
+) -> None:
+    output = _output(_OnlyDriver(tmp_path))  # type: ignore[arg-type]
+    with prepared.plan.run(spark, output, _disturbed(table, ending)) as tables:
+        sums = tables.match()
+        _finish(tables, output)
+    assert (sums.documents, sums.deliveries, sums.tasks) == (41, len(EXPECTED), 2)
+    assert _pairs(tmp_path) == EXPECTED
+    assert _letters(tmp_path) == ["broken"]
+    assert {path.name for path in tmp_path.iterdir()} == {"_manifest", *TABLES}
+
+
+def test_the_driver_writes_where_workers_cannot_also_when_spark_lost_what_it_kept(
     tmp_path: Path, spark: SparkSession, prepared: Prepared, table: DataFrame
 ) -> None:
-    output = _output(_OnlySpark(tmp_path))  # type: ignore[arg-type]
+    output = _output(_OnlyDriver(tmp_path))  # type: ignore[arg-type]
     documents = documents_in_table(table, Publications(table))
     with prepared.plan.run(spark, output, documents) as tables:
         sums = tables.match()

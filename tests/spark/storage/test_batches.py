@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,6 +104,9 @@ class _Mortal:
 
     def names(self, name: str) -> list[str]:
         return self._store.names(name)
+
+    def write_later(self, name: str, content: bytes) -> Future[None]:
+        return self._store.write_later(name, content)
 
     def sizes(self, name: str) -> dict[str, int]:
         return self._store.sizes(name)

@@ -85,6 +85,32 @@ def _written(
     return receipt, rows
 
 
+def test_parts_that_are_held_are_rows_in_front_of_the_receipt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "ROW_GROUP_ROWS_MAX", 2)
+    monkeypatch.setattr(parts, "HELD_BYTES_MAX", 1)
+    file = _file(("ann", "north"), (None, None), ("bob", "south"))
+    batches = [_outcomes({"a": [0, 2], "bad": None}), _outcomes({}), _outcomes({"b": [1]})]
+    _, written = _written(tmp_path, batches, file)
+    answers = write_outcomes(
+        batches, folder=None, part=PART, schemas=SCHEMAS, labels=labels_of(file)
+    )
+    *held, receipt = (row for batch in answers for row in batch.to_pylist())
+    told = [(row["part"], row["table"], row["deliveries"], row["dead_letters"]) for row in held]
+    assert told == [
+        ("part-00000-x-0.snappy.parquet", DELIVERIES, 2, 0),
+        ("part-00000-x-1.snappy.parquet", DELIVERIES, 1, 0),
+        ("part-00000-x-0.snappy.parquet", DEAD_LETTERS, 0, 1),
+    ]
+    assert [receipt[name] for name in ("part", "table", "content")] == [PART, None, None]
+    assert [receipt[name] for name in ("documents", "deliveries", "dead_letters")] == [3, 0, 0]
+    for table in WRITTEN:
+        contents = [row["content"] for row in held if row["table"] == table]
+        tables = [pq.read_table(pa.BufferReader(content)) for content in contents]
+        assert pa.concat_tables(tables).to_pylist() == written[table]
+
+
 def _groups(path: Path) -> list[int]:
     found = pq.read_metadata(path)
     return [found.row_group(number).num_rows for number in range(found.num_row_groups)]
@@ -104,6 +130,7 @@ def test_deliveries_name_document_subscription_subscriber_and_broker(tmp_path: P
     assert receipt == {
         "part": PART, "worker": "here:1", "loads": 1, "documents": 3, "bytes": 30,
         "deliveries": 3, "dead_letters": 0, "internal_errors": 0, "traffic": [],
+        "table": None, "content": None,
     }  # fmt: skip
 
 

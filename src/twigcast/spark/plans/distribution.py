@@ -55,6 +55,7 @@ from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker.chunks import CARRIED_BYTES_MAX, plan_bytes
 from twigcast.spark.worker.crossings import crossing_model_bytes, load_crossing_model
 from twigcast.spark.worker.labels import labels_bytes, loaded_labels, loaded_names
+from twigcast.spark.worker.parquet_parts import ENDING, part_of_task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -192,16 +193,30 @@ def documents_in_chunks(
     return Documents(tasks, open_documents, publications.document_limits)
 
 
+def documents_elsewhere(files: DataFrame, publications: Publications) -> Documents:
+    """Documents in files that Spark has read: rows of ``path``, ``length`` and ``content``."""
+    patterns, limits = tuple(publications.patterns), publications.limits
+    record = publications.record
+
+    def open_documents(rows: Batches) -> Batches:
+        yield from worker.open_contents(rows, patterns=patterns, limits=limits, record=record)
+
+    return Documents(files, open_documents, publications.document_limits)
+
+
 def documents_in_table(table: DataFrame, publications: Publications) -> Documents:
     """Documents in a table with the columns ``document``, ``content`` and ``origin``."""
     return Documents(table, lambda rows: rows, publications.document_limits)
 
 
-def part_name() -> str:
-    """A name for what this attempt of a task writes, which no other attempt has."""
+def part_name(run: str | None = None) -> str:
+    """A name for what this attempt of a task writes, which no other attempt has.
+
+    With ``run``, the attempts of a task have one name: what they make is not written by them.
+    """
     context = TaskContext.get()
     number = context.partitionId() if context else 0
-    return f"part-{number:05}-{uuid4()}.snappy.parquet"
+    return f"{part_of_task(number)}-{run or uuid4()}{ENDING}"
 
 
 def shared(spark: SparkSession, file: VersionedFile) -> SharedFile:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from twigcast.matching import Matcher
 from twigcast.spark.plans.distribution import (
@@ -20,22 +22,21 @@ from twigcast.spark.plans.distribution import (
     share_labels,
     share_matcher,
 )
-from twigcast.spark.plans.writers import BySpark, ByWorkers, attempts_folder
+from twigcast.spark.plans.writers import sums_of_receipts, table_writer
 from twigcast.spark.session.compatibility import from_arrow_schema
 from twigcast.spark.storage import tables
 from twigcast.spark.worker import matching as worker
 from twigcast.spark.worker import parquet_parts as parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from twigcast.files import VersionedFile
     from twigcast.spark.plans.compilation import Compilation
     from twigcast.spark.plans.distribution import Batches, Documents
-    from twigcast.spark.plans.writers import TableWriter
+    from twigcast.spark.plans.writers import Receipt, Sums, TableWriter
     from twigcast.spark.storage.batches import BatchOutput
     from twigcast.spark.worker.broker_tree import BrokerTree
 
@@ -45,7 +46,6 @@ class FusedPlan:
     """One matcher, which every worker has."""
 
     tree: BrokerTree | None
-    labels: pa.RecordBatch
     shared: SharedLabels
     matcher: SharedMatcher
 
@@ -59,7 +59,6 @@ class FusedPlan:
             matcher.add(position, pattern)
         return cls(
             compilation.design.tree,
-            compilation.labels,
             share_labels(spark, compilation.labels, compilation.crossings),
             share_matcher(spark, matcher, engine=compilation.design.engine),
         )
@@ -71,24 +70,26 @@ class FusedPlan:
 
     @contextmanager
     def run(
-        self, spark: SparkSession, output: BatchOutput, documents: Documents
+        self,
+        spark: SparkSession,  # noqa: ARG002 (documents have it)
+        output: BatchOutput,
+        documents: Documents,
     ) -> Iterator[TableWriter]:
         """Match documents; what is kept meanwhile is dropped at the end."""
-        attempts = attempts_folder(output)
-        if attempts is not None:
-            yield ByWorkers(output, self.receipts(documents, str(attempts)), attempts, self.tree)
-            return
-        outcomes = self.outcomes(documents).persist()
-        try:
-            yield BySpark(spark, output, outcomes, labels=self.labels, tree=self.tree)
-        finally:
-            outcomes.unpersist()
 
-    def receipts(self, documents: Documents, folder: str) -> DataFrame:
+        def summed(receipts: Sequence[Receipt], _: str) -> Sums:
+            return sums_of_receipts(receipts, self.tree)
+
+        with table_writer(output, partial(self.receipts, documents), summed) as tables:
+            yield tables
+
+    def receipts(self, documents: Documents, folder: str | None) -> DataFrame:
         """A row for each task, whose rows the workers write into ``folder``.
 
-        To be asked for once: every time Spark computes it, workers write anew.
+        To be asked for once: every time Spark computes it, workers write anew. Without a folder,
+        parts come back as rows beside the receipts.
         """
+        run = None if folder else uuid4().hex
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
         matcher, shared, open_documents = self.matcher, self.shared, documents.open
         limits = documents.limits
@@ -102,25 +103,10 @@ class FusedPlan:
             yield from parts.write_outcomes(
                 outcomes,
                 folder=folder,
-                part=part_name(),
+                part=part_name(run),
                 schemas=schemas,
                 labels=shared.load(),
                 crossing_model=crossings,
             )
 
         return documents.rows.mapInArrow(work, from_arrow_schema(parts.RECEIPTS))
-
-    def outcomes(self, documents: Documents) -> DataFrame:
-        """A row for each document, in Spark's hands."""
-        matcher, shared, open_documents = self.matcher, self.shared, documents.open
-        limits = documents.limits
-
-        def work(rows: Batches) -> Batches:
-            yield from worker.match_batches(
-                open_documents(rows),
-                matcher.load(limits),
-                version=matcher.file.version,
-                crossing_model=shared.load_crossings(),
-            )
-
-        return documents.rows.mapInArrow(work, from_arrow_schema(worker.OUTCOMES))

@@ -28,9 +28,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, TypeAlias, cast
+from uuid import uuid4
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from twigcast.language import DocumentLimits, Pattern
@@ -42,8 +42,7 @@ from twigcast.spark.plans.distribution import (
     share_labels,
     share_matcher,
 )
-from twigcast.spark.plans.outcomes import counts_of, sum_of, traffic_of, traffic_row
-from twigcast.spark.plans.writers import BySpark, ByWorkers, Sums, attempts_folder
+from twigcast.spark.plans.writers import sums_of_receipts, table_writer, traffic_row
 from twigcast.spark.session.compatibility import from_arrow_schema, repartition_by_number
 from twigcast.spark.session.session import cores_of
 from twigcast.spark.sharding.partition import split, summary
@@ -56,13 +55,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from twigcast.files import VersionedFile
     from twigcast.spark.plans.compilation import Compilation
     from twigcast.spark.plans.design import Design
     from twigcast.spark.plans.distribution import Batches, Documents, WorkerFunction
-    from twigcast.spark.plans.writers import TableWriter
+    from twigcast.spark.plans.writers import Receipt, Sums, TableWriter
     from twigcast.spark.storage.batches import BatchOutput
     from twigcast.spark.worker.broker_tree import BrokerTree
 
@@ -78,7 +77,6 @@ class ShardedPlan:
     """Shards and hub as files that workers can get."""
 
     tree: BrokerTree | None
-    labels: pa.RecordBatch
     shared: SharedLabels
     hub: SharedMatcher
     owners: NDArray[np.int32]
@@ -102,7 +100,6 @@ class ShardedPlan:
         in_hub = enumerate([*(one for _, one in summaries), *compilation.behind])
         return cls(
             design.tree,
-            compilation.labels,
             share_labels(spark, compilation.labels, compilation.crossings),
             _compiled(spark, in_hub, design),
             np.array([number for number, _ in summaries], np.int32),
@@ -120,21 +117,19 @@ class ShardedPlan:
         self, spark: SparkSession, output: BatchOutput, documents: Documents
     ) -> Iterator[TableWriter]:
         """Match documents; what is kept meanwhile is dropped at the end."""
-        attempts = attempts_folder(output)
         visiting = self._visiting(spark, documents)
-        if attempts is not None:
-            output.attempts(visits.CROSSINGS)
-            receipts = visiting.mapInArrow(
-                self._writer(str(attempts), documents.limits), from_arrow_schema(visits.RECEIPTS)
-            )
-            yield _ByWorkers(output, receipts, attempts, self.tree)
-            return
-        schema = from_arrow_schema(visits.ANSWERS)
-        answers = visiting.mapInArrow(self._answerer(documents.limits), schema).persist()
-        try:
-            yield _BySpark(spark, output, answers, labels=self.labels, tree=self.tree)
-        finally:
-            answers.unpersist()
+
+        def receipts(folder: str | None) -> DataFrame:
+            if folder is not None:
+                output.attempts(visits.CROSSINGS)
+            written = self._writer(folder, documents.limits)
+            return visiting.mapInArrow(written, from_arrow_schema(visits.RECEIPTS))
+
+        def summed(receipts: Sequence[Receipt], folder: str) -> Sums:
+            return _sums(spark, receipts, folder, self.tree)
+
+        with table_writer(output, receipts, summed) as tables:
+            yield tables
 
     def _visiting(self, spark: SparkSession, documents: Documents) -> DataFrame:
         """The visits of documents, each where its shard is."""
@@ -157,8 +152,9 @@ class ShardedPlan:
         found = documents.answered(answer, from_arrow_schema(visits.SHARD_PROBES))
         return repartition_by_number(found, slices * shards, "task")
 
-    def _writer(self, folder: str, limits: DocumentLimits) -> WorkerFunction:
+    def _writer(self, folder: str | None, limits: DocumentLimits) -> WorkerFunction:
         """What writes the answers to visits into parts."""
+        run = None if folder else uuid4().hex
         schemas = {table: tables.parquet_schema(tables.TABLES[table]) for table in parts.WRITTEN}
         shared, answered = self.shared, self._answerer(limits)
 
@@ -166,7 +162,7 @@ class ShardedPlan:
             yield from visits.write_answers(
                 answered(batches),
                 folder=folder,
-                part=part_name(),
+                part=part_name(run),
                 schemas=schemas,
                 labels=shared.load(),
                 crossing_model=shared.load_crossings(),
@@ -198,55 +194,27 @@ def _compiled(
 # What becomes of the answers.
 
 
-class _ByWorkers(ByWorkers):
-    """Workers write; ``receipts`` make them."""
-
-    def match(self) -> Sums:
-        """Have all documents matched, and their rows written."""
-        sums = super().match()
-        loads: dict[tuple[str, int], int] = {}
-        for receipt in self._receipts:
+def _sums(
+    spark: SparkSession, receipts: Sequence[Receipt], folder: str, tree: BrokerTree | None
+) -> Sums:
+    """What there is in all; ``folder`` has the links of documents in several shards."""
+    loads: dict[tuple[str, int], int] = {}
+    for receipt in receipts:
+        if receipt["table"] is None:
             at = receipt["worker"], receipt["shard"]
             loads[at] = max(loads.get(at, 0), receipt["loads"])
-        return replace(
-            sums,
-            matcher_loads=sum(loads.values()),
-            workers=len({name for name, _ in loads}),
-            traffic=self._traffic(sums),
-            shard_visits=sum(receipt["visits"] for receipt in self._receipts),
-        )
-
-    def _traffic(self, sums: Sums) -> Sequence[TrafficRow]:
-        written = [one["part"] for one in self._receipts if one[visits.CROSSINGS]]
-        if self._tree is None or not written:
-            return sums.traffic
-        folder = self._attempts / visits.CROSSINGS
-        crossings = self._receipts_frame.sparkSession.read.parquet(
-            *(literally(f"file://{folder}/{part}") for part in written)
-        )
-        return _together(self._tree, sums.traffic, _shared_links(crossings, self._tree))
-
-
-class _BySpark(BySpark):
-    """Spark writes the ``answers``."""
-
-    def match(self) -> Sums:
-        """Have all documents matched."""
-        answers, tree = self._outcomes, self._tree
-        by_shard = answers.groupBy("worker", "shard").agg(sql.max("loads").alias("loads"))
-        loads = by_shard.collect()
-        (row,) = answers.agg(
-            *counts_of(sql.col("is_first")),
-            sql.count_if(sql.col("shard") != visits.NO_SHARD).alias("shard_visits"),
-        ).collect()
-        return Sums(
-            **row.asDict(),
-            matcher_loads=sum(one["loads"] for one in loads),
-            workers=len({one["worker"] for one in loads}),
-            traffic=()
-            if tree is None
-            else _together(tree, traffic_of(answers, tree), _shared_links(answers, tree)),
-        )
+    sums = sums_of_receipts(receipts, tree)
+    written = [receipt["part"] for receipt in receipts if receipt[visits.CROSSINGS]]
+    if tree is not None and written:
+        place = literally(f"{folder}/{visits.CROSSINGS}")
+        crossings = spark.read.parquet(*(f"{place}/{literally(part)}" for part in written))
+        sums = replace(sums, traffic=_together(tree, sums.traffic, _shared_links(crossings, tree)))
+    return replace(
+        sums,
+        matcher_loads=sum(loads.values()),
+        workers=len({name for name, _ in loads}),
+        shard_visits=sum(receipt["visits"] or 0 for receipt in receipts),
+    )
 
 
 def _shared_links(answers: DataFrame, tree: BrokerTree) -> list[TrafficRow]:
@@ -270,10 +238,10 @@ def _shared_links(answers: DataFrame, tree: BrokerTree) -> list[TrafficRow]:
     times, size = sql.col("times"), sql.col("times") * sql.col("bytes")
     needless = ~sql.col("needed")
     sums = crossings.groupBy("links").agg(
-        sum_of(times).alias("documents"),
-        sum_of(size).alias("bytes"),
-        sum_of(sql.when(needless, times)).alias("needless"),
-        sum_of(sql.when(needless, size)).alias("needless_bytes"),
+        _sum(times).alias("documents"),
+        _sum(size).alias("bytes"),
+        _sum(sql.when(needless, times)).alias("needless"),
+        _sum(sql.when(needless, size)).alias("needless_bytes"),
     )
     return [
         traffic_row(tree, row["links"], *(row[name] for name in parts.COUNTED))
@@ -290,3 +258,7 @@ def _together(tree: BrokerTree, *several: Iterable[TrafficRow]) -> list[TrafficR
             added[place] += cast("int", count)
     ends = ((tree.names[near], tree.names[far]) for near, far in tree.links)
     return [(*link, *sums[link]) for link in ends if link in sums]
+
+
+def _sum(column: Column) -> Column:
+    return sql.coalesce(sql.sum(column), sql.lit(0)).cast("long")

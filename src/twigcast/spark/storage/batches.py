@@ -12,8 +12,10 @@ table and their sizes, so that what was lost, added or exchanged later is not ta
     _manifest/batch=0.json
 
 Two kinds of places: folders of this machine (or mounted by all machines of a cluster), and
-whatever else Spark can write to, through Hadoop's file systems. On object stores a renaming is a
-copy; there it is the manifest alone that tells whether a batch is finished.
+whatever else Spark can write to (:mod:`~twigcast.spark.storage.hadoop`). On object stores a
+renaming is a copy, so there nothing is staged and moved: when all is matched, what was there is
+removed, and each part is written once, where it stays. The manifest alone tells whether a batch is
+finished.
 
 Into a folder the workers write themselves, and not all that they write counts: a task may fail, or
 be tried twice (:mod:`~twigcast.spark.worker.parquet_parts`). So their files lie apart, in
@@ -32,8 +34,9 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from pyspark.sql import SparkSession
 
@@ -41,7 +44,7 @@ from twigcast.display import printable, shown
 from twigcast.errors import UsageError
 from twigcast.files.opening import checked_path, read_regular
 from twigcast.files.writing.durable import sync_folder, write_whole
-from twigcast.spark.session.compatibility import hadoop
+from twigcast.spark.storage.hadoop import HadoopStore
 from twigcast.spark.storage.manifests import (
     MANIFEST,
     NO_FILE,
@@ -62,6 +65,9 @@ VERSIONS = "_versions"
 CHANGES = "_changes"
 """What batches of a stream are matched with."""
 
+WRITING_MAX = 16
+"""Parts of up to 16 MB each that wait to be written."""
+
 Existing: TypeAlias = Literal["refuse", "replace", "keep"]
 """What becomes of finished batches that are there already."""
 
@@ -81,7 +87,7 @@ class Store(Protocol):
         """Where Spark should write something with this name."""
 
     def folder(self, name: str) -> Path | None:
-        """A folder with this name, made if need be, or None where only Spark can write."""
+        """A folder with this name, made if need be; None where workers cannot write to it."""
 
     def exists(self, name: str) -> bool:
         """Whether there is something with this name."""
@@ -109,6 +115,9 @@ class Store(Protocol):
 
     def write(self, name: str, content: bytes) -> None:
         """Write a small file, whole or not at all, and force it to disk."""
+
+    def write_later(self, name: str, content: bytes) -> Future[None]:
+        """Write a file where it stays, beside others, and force it to disk; folders are made."""
 
     def sync(self, name: str) -> None:
         """Force to disk what a folder holds by name; what the files hold is their writers' work."""
@@ -160,7 +169,7 @@ def readable_store(place: str, spark: SparkSession | None = None) -> Store:
     if local is not None:
         return _LocalStore(local)
     assert spark is not None
-    return _reached(place, spark)
+    return reached(place, spark)
 
 
 def literally(location: str) -> str:
@@ -181,15 +190,15 @@ def absolute(path: str) -> str:
     return os.path.realpath(path) if ".." in Path(path).parts else str(Path(path).absolute())
 
 
-def hadoop_store(uri: str, spark: SparkSession) -> Store:
+def hadoop_store(uri: str, spark: SparkSession) -> HadoopStore:
     """A folder in any file system that Hadoop knows, made if need be."""
-    store = _reached(uri, spark)
+    store = reached(uri, spark)
     store.make()
     return store
 
 
-def _reached(uri: str, spark: SparkSession) -> _HadoopStore:
-    """A folder that is reached through Spark's Java machine."""
+def reached(uri: str, spark: SparkSession) -> HadoopStore:
+    """A place that is reached through Spark's Java machine, as it is."""
     from twigcast.spark.session.session import is_connected_to
 
     if is_connected_to(spark):
@@ -197,7 +206,7 @@ def _reached(uri: str, spark: SparkSession) -> _HadoopStore:
             f"{uri} can be reached through Spark's Java machine only, which runs elsewhere (Spark "
             "Connect); choose a folder that this machine and the workers share"
         )
-    return _HadoopStore(uri, spark)
+    return HadoopStore(uri, spark)
 
 
 class Output:
@@ -229,18 +238,19 @@ class Output:
     def check_free(self) -> None:
         """A :class:`UsageError` if there is something in it that would have to be replaced."""
         place = self.store.location("")
-        if self.store.exists(STREAM):
+        found = set(self.store.names(""))
+        if STREAM in found:
             raise UsageError(
                 f"{place} belongs to a stream; choose another folder, or overwrite it (--overwrite)"
             )
-        if has_batches(self.store):
+        if MANIFEST in found and has_batches(self.store):
             raise UsageError(
                 f"{place} holds a finished run; choose another folder, or "
                 "overwrite it (--overwrite)"
             )
         # A staging folder tells that the tables beside it are those of a run that died.
-        foreign = [table for table in self.tables if self.store.exists(table)]
-        if foreign and not self.store.exists(STAGING):
+        foreign = [table for table in self.tables if table in found]
+        if foreign and STAGING not in found:
             raise UsageError(
                 f"{place} has {', '.join(foreign)} of another origin; choose another folder, or "
                 "overwrite it (--overwrite)"
@@ -257,6 +267,10 @@ class BatchOutput:
         self.number = number
         self._span = Span(number, number)
         self._staging = f"{STAGING}/{self._span.folder}"
+        self._is_cleared = False
+        self._in_place: dict[str, dict[str, int]] = {}
+        """The parts that are written where they stay, and their sizes."""
+        self._writing: list[Future[None]] = []
 
     @property
     def keeps_empty(self) -> bool:
@@ -277,10 +291,18 @@ class BatchOutput:
         if self._output.existing == "refuse":  # Another may have finished meanwhile.
             self._output.check_free()
         self._store.delete(self._staging)
+        self._store.folder(self._staging)
+        self._is_cleared = False
+        self._in_place.clear()
+        self._writing.clear()
 
-    def location(self, table: str) -> str:
-        """Where Spark should write a table."""
-        return self._store.location(f"{self._staging}/{table}")
+    def location(self, name: str) -> str:
+        """Where something is that goes when the batch is finished, for Spark to read."""
+        return self._store.location(f"{self._staging}/{name}")
+
+    def write_staged(self, name: str, content: bytes) -> None:
+        """Write something that goes when the batch is finished."""
+        self._store.write(f"{self._staging}/{name}", content)
 
     def folder(self, table: str) -> Path | None:
         """The folder of a table on its way, or None where only Spark can write."""
@@ -295,28 +317,61 @@ class BatchOutput:
         source = f"{self._staging}/{ATTEMPTS}/{table}/{part}"
         self._store.move(source, f"{self._staging}/{table}/{part}")
 
-    def finish(self, manifest: Mapping[str, object]) -> None:
-        """Put all tables in place of what was there before, and the manifest last."""
+    def write(self, table: str, part: str, content: bytes) -> None:
+        """Have a part of a table written where it stays, in place of what was there before."""
+        self._clear()
+        self._in_place.setdefault(table, {})[part] = len(content)
+        if len(self._writing) >= WRITING_MAX:
+            self._writing.pop(0).result()
+        name = f"{self._span.place(table)}/{part}"
+        self._writing.append(self._store.write_later(name, content))
+
+    def wait(self) -> None:
+        """Wait until nothing is on its way any more; what failed is an error of :meth:`finish`.
+
+        Who begins anew would find what comes later among his own.
+        """
+        wait(self._writing)
+
+    def _clear(self) -> None:
+        """Remove what was there before, the manifest first."""
+        if self._is_cleared:
+            return
+        self._is_cleared = True
         replaces = self._output.existing == "replace"
-        self._store.delete(MANIFEST if replaces else self._span.manifest)
+        found = set(self._store.names(""))
+        if MANIFEST in found:
+            self._store.delete(MANIFEST if replaces else self._span.manifest)
         if replaces:
-            for name in (STREAM, VERSIONS, CHANGES, COMPACTING):
+            for name in found & {STREAM, VERSIONS, CHANGES, COMPACTING}:
                 self._store.delete(name)
         # Nothing that a manifest on disk stands for may go before the manifest does.
         self._store.sync("" if replaces else MANIFEST)
+        for table in found.intersection(self._output.tables):
+            self._store.delete(table if replaces else self._span.place(table))
+
+    def finish(self, manifest: Mapping[str, object]) -> None:
+        """Put all tables in place of what was there before, and the manifest last."""
+        self._clear()
         parts = {}
         for table in self._output.tables:
+            if self._in_place:
+                parts[table] = dict(sorted(self._in_place.get(table, {}).items()))
+                continue
             place, staged = self._span.place(table), f"{self._staging}/{table}"
-            self._store.delete(table if replaces else place)
             if self._store.exists(staged):
                 self._store.move(staged, place)
                 self._store.sync(place)
                 self._store.sync(table)
             parts[table] = parts_at(self._store, place)
+        self.wait()
+        for written in self._writing:
+            written.result()
         self._store.sync("")
         self._placed()
         write_manifest(self._store, self._span, {**manifest, "parts": parts})
-        self._store.delete(STAGING if replaces or not self.number else self._staging)
+        is_all = self._output.existing == "replace" or not self.number
+        self._store.delete(STAGING if is_all else self._staging)
 
 
 class _LocalStore:
@@ -382,6 +437,12 @@ class _LocalStore:
     def write(self, name: str, content: bytes) -> None:
         write_whole(self._path / name, content)
 
+    def write_later(self, name: str, content: bytes) -> Future[None]:
+        self.write(name, content)
+        written: Future[None] = Future()
+        written.set_result(None)
+        return written
+
     def sync(self, name: str) -> None:
         if (self._path / name).is_dir():
             sync_folder(self._path / name)
@@ -397,78 +458,3 @@ def _remove(folder: Path) -> None:
                 raise
         else:
             return
-
-
-class _HadoopStore:
-    def __init__(self, uri: str, spark: SparkSession) -> None:
-        self._uri = uri.rstrip("/")
-        self._java, configuration = hadoop(spark)
-        self._files: Any = self._at("").getFileSystem(configuration)
-
-    def make(self) -> None:
-        """Make the folder if need be."""
-        if not self._files.mkdirs(self._at("")):
-            raise UsageError(f"cannot make the output folder {self._uri}")
-
-    def location(self, name: str) -> str:
-        return f"{self._uri}/{name}"
-
-    def folder(self, name: str) -> None:  # noqa: ARG002 (there is none, whatever the name)
-        return None
-
-    def exists(self, name: str) -> bool:
-        return bool(self._files.exists(self._at(name)))
-
-    def is_file(self, name: str) -> bool:
-        return self.exists(name) and bool(self._files.getFileStatus(self._at(name)).isFile())
-
-    def names(self, name: str) -> list[str]:
-        if not self.exists(name):
-            return []
-        return sorted(
-            str(found.getPath().getName()) for found in self._files.listStatus(self._at(name))
-        )
-
-    def is_link(self, name: str) -> bool:  # noqa: ARG002 (Hadoop's file systems have none)
-        return False
-
-    def sizes(self, name: str) -> dict[str, int]:
-        if not self.exists(name):
-            return {}
-        found = self._files.listStatus(self._at(name))
-        return {
-            str(each.getPath().getName()): int(each.getLen()) if each.isFile() else NO_FILE
-            for each in found
-        }
-
-    def read(self, name: str) -> bytes:
-        stream = self._files.open(self._at(name))
-        try:
-            return bytes(self._java.org.apache.commons.io.IOUtils.toByteArray(stream))
-        finally:
-            stream.close()
-
-    def delete(self, name: str) -> None:
-        self._files.delete(self._at(name), True)  # noqa: FBT003 (Java: recursively)
-
-    def move(self, source: str, target: str) -> None:
-        self._files.mkdirs(self._at(target).getParent())
-        if not self._files.rename(self._at(source), self._at(target)):
-            raise UsageError(f"cannot move {self.location(source)} to {self.location(target)}")
-
-    def write(self, name: str, content: bytes) -> None:
-        unfinished = self._at(f"{name}.tmp")
-        stream = self._files.create(unfinished, True)  # noqa: FBT003 (Java: overwrite)
-        stream.write(bytearray(content))
-        if stream.hasCapability("hsync"):  # Object stores have nothing to force to disk.
-            stream.hsync()
-        stream.close()
-        self.delete(name)
-        if not self._files.rename(unfinished, self._at(name)):
-            raise UsageError(f"cannot write {self.location(name)}")
-
-    def sync(self, name: str) -> None:
-        """Hadoop's file systems keep names as soon as they have answered."""
-
-    def _at(self, name: str) -> Any:  # noqa: ANN401 (a Java object)
-        return self._java.org.apache.hadoop.fs.Path(self.location(name).rstrip("/"))

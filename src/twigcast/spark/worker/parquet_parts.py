@@ -20,6 +20,9 @@ parts that receipts name are the table, and what failed, killed or repeated atte
 behind has no receipt. A part that is not whole has none either, for the receipt comes last, when
 the part has been forced to disk: a manifest will stand for it.
 
+Where only Spark's Java machine can write, parts go back with the receipts: each is a row of its
+own, with its bytes, in front of the receipt (:class:`HeldPart`). The driver writes them.
+
 Row groups are bounded in rows and bytes, and so is what waits to be written.
 """
 
@@ -68,14 +71,30 @@ _RECEIPT: Mapping[str, pa.DataType] = {
     "traffic": pa.list_(
         pa.struct([("link", pa.int32()), *((name, pa.int64()) for name in COUNTED)])
     ),
+    "table": pa.string(),
+    "content": pa.binary(),
 }
 RECEIPTS = pa.schema(_RECEIPT)
+
+_NOTHING: Mapping[str, object] = {
+    "worker": "",
+    "traffic": [],
+    **{name: 0 for name, kind in _RECEIPT.items() if pa.types.is_integer(kind)},
+}
+"""What the row of a part adds to the sums of receipts."""
 
 ROW_GROUP_ROWS_MAX = 1 << 20
 """Enough that the lists of texts, written once for each row group, weigh little."""
 
 WAITING_BYTES_MAX = 64 << 20
 """Rows that wait to be written; names of documents and reasons may be long."""
+
+HELD_BYTES_MAX = 16 << 20
+"""A part that goes back through Spark is closed when it has so many bytes, and another begun: about
+five million deliveries."""
+
+ENDING = ".snappy.parquet"
+"""What the name of a part ends in."""
 
 _NONE = pa.scalar(0)
 
@@ -86,7 +105,7 @@ _DICTIONARY_BYTES_MAX = 1 << 30
 def write_outcomes(
     outcomes: Iterable[pa.RecordBatch],
     *,
-    folder: str,
+    folder: str | None,
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
@@ -96,9 +115,10 @@ def write_outcomes(
 
     ``folder`` has a folder for each table. A table without rows gets no file. When
     something fails, nothing is left that could be taken for a part. Where a document may have
-    several outcomes, the column ``is_first`` says with which of them it is counted.
+    several outcomes, the column ``is_first`` says with which of them it is counted. Without
+    ``folder``, parts are rows in front of the receipt.
     """
-    files = {table: Part(f"{folder}/{table}/{part}", schemas[table]) for table in WRITTEN}
+    files = {table: part_of(folder, table, part, schemas[table]) for table in WRITTEN}
     deliveries = Deliveries(files[DELIVERIES], labels, crossing_model)
     dead_letters = DeadLetters(files[DEAD_LETTERS], labels)
     traffic = TrafficSums()
@@ -116,14 +136,17 @@ def write_outcomes(
             if len(batch):
                 worker = batch.column("worker")[0].as_py()
                 loads = max(loads, batch.column("loads")[0].as_py())
+            yield from held_parts(files, RECEIPTS)
         deliveries.finish()
         dead_letters.finish()
     except BaseException:
         for file in files.values():
             file.abandon()
         raise
+    yield from held_parts(files, RECEIPTS)
     rows = (files[table].rows for table in WRITTEN)
-    values = (part, worker, loads, documents, size, *rows, dead_letters.internal, traffic.rows())
+    sums = (documents, size, *rows, dead_letters.internal, traffic.rows())
+    values = (part, worker, loads, *sums, None, None)
     yield pa.RecordBatch.from_pylist(
         [dict(zip(RECEIPTS.names, values, strict=True))], schema=RECEIPTS
     )
@@ -159,6 +182,25 @@ class TrafficSums:
         ]
 
 
+def part_of_task(number: int) -> str:
+    """How the names of a task's parts begin; they sort as their tasks do, up to 100,000."""
+    return f"part-{number:05}"
+
+
+def part_of(folder: str | None, table: str, part: str, schema: pa.Schema) -> Part:
+    """A part of a table, in its folder or, without one, in memory."""
+    return HeldPart(part, schema) if folder is None else Part(f"{folder}/{table}/{part}", schema)
+
+
+def held_parts(files: Mapping[str, Part], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The parts that are whole and held in memory, each a row like a receipt, and let go."""
+    for table, file in files.items():
+        while file.whole:
+            name, rows, content = file.whole.pop(0)
+            row = {"part": name, table: rows, "table": table, "content": content.to_pybytes()}
+            yield pa.RecordBatch.from_pylist([{**_NOTHING, **row}], schema=schema)
+
+
 class PartFile:
     """A file that a worker writes; it is opened when there is something to write."""
 
@@ -189,6 +231,8 @@ class Part(PartFile):
         self._schema = schema
         self._writer: pq.ParquetWriter | None = None
         self.rows = 0
+        self.whole: list[tuple[str, int, pa.Buffer]] = []
+        """Name, rows and bytes of what is held in memory; nothing of a file."""
 
     def write(self, columns: Sequence[Column]) -> None:
         """Write one row group; texts may be dictionaries, and are plain texts in the file."""
@@ -196,7 +240,7 @@ class Part(PartFile):
         if self._writer is None:
             # Least and greatest values would cost as much as everything else together.
             self._writer = pq.ParquetWriter(
-                self._path,
+                self._target(),
                 table.schema,
                 compression="snappy",
                 write_statistics=False,
@@ -217,6 +261,40 @@ class Part(PartFile):
         if self._writer is not None:
             sync_file(self._path)
             sync_folder(Path(self._path).parent)
+
+    def _target(self) -> str | pa.NativeFile:
+        return self._path
+
+
+class HeldPart(Part):
+    """The same in memory; when it has :data:`HELD_BYTES_MAX`, it is whole, and another begins."""
+
+    def __init__(self, name: str, schema: pa.Schema) -> None:
+        super().__init__(name, schema)
+        self._sink = pa.BufferOutputStream()
+        self._count = 0
+
+    def write(self, columns: Sequence[Column]) -> None:
+        """Write one row group."""
+        super().write(columns)
+        if self._sink.tell() >= HELD_BYTES_MAX:
+            self.close()
+
+    def close(self) -> None:
+        """Make it whole."""
+        PartFile.close(self)
+        if self._writer is not None:
+            name = f"{self._path.removesuffix(ENDING)}-{self._count}{ENDING}"
+            self.whole.append((name, self.rows, self._sink.getvalue()))
+            self._writer, self.rows = None, 0
+            self._count += 1
+            self._sink = pa.BufferOutputStream()
+
+    def abandon(self) -> None:
+        """Let go of what there is."""
+
+    def _target(self) -> pa.NativeFile:
+        return self._sink
 
 
 class Deliveries:

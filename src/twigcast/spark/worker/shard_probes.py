@@ -182,15 +182,16 @@ def answer_visits(
 def write_answers(
     answers: Iterable[pa.RecordBatch],
     *,
-    folder: str,
+    folder: str | None,
     part: str,
     schemas: Mapping[str, pa.Schema],
     labels: pa.RecordBatch,
     crossing_model: CrossingModel | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Write all answers into parts, as ``parts.write_outcomes`` does, and give one receipt."""
-    file = Part(f"{folder}/{CROSSINGS}/{part}", _CROSSING)
+    file = parts.part_of(folder, CROSSINGS, part, _CROSSING)
     visits: Counter[int] = Counter()
+    receipt: pa.RecordBatch | None = None
 
     def counted() -> Iterator[pa.RecordBatch]:
         for batch in answers:
@@ -199,23 +200,36 @@ def write_answers(
             yield batch
 
     try:
-        (receipt,) = parts.write_outcomes(
+        for row in parts.write_outcomes(
             counted(),
             folder=folder,
             part=part,
             schemas=schemas,
             labels=labels,
             crossing_model=crossing_model,
-        )
+        ):
+            if row.column("table")[0].is_valid:
+                yield _with_visits(row)
+            else:
+                receipt = row
+            yield from parts.held_parts({CROSSINGS: file}, RECEIPTS)
         file.close()
     except BaseException:
         file.abandon()
         raise
+    yield from parts.held_parts({CROSSINGS: file}, RECEIPTS)
+    assert receipt is not None, "the last row"
     visits.pop(NO_SHARD, None)
-    counts = file.rows, max(visits, default=NO_SHARD), visits.total()
-    added = zip(counts, RECEIPTS.types[len(receipt.columns) :], strict=True)
-    columns = [*receipt.columns, *(pa.array([number], kind) for number, kind in added)]
-    yield pa.RecordBatch.from_arrays(columns, schema=RECEIPTS)
+    shard = max(visits, default=NO_SHARD)
+    yield _with_visits(receipt, crossings=file.rows, shard=shard, visits=visits.total())
+
+
+def _with_visits(
+    receipt: pa.RecordBatch, *, crossings: int = 0, shard: int = NO_SHARD, visits: int = 0
+) -> pa.RecordBatch:
+    counts = zip((crossings, shard, visits), RECEIPTS.types[len(receipt.columns) :], strict=True)
+    columns = [*receipt.columns, *(pa.array([number], kind) for number, kind in counts)]
+    return pa.RecordBatch.from_arrays(columns, schema=RECEIPTS)
 
 
 # The first step.
