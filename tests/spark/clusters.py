@@ -1,4 +1,4 @@
-"""What lies beyond the embedded Spark, for tests: a cluster, a Connect server, a Kafka broker.
+"""What lies beyond the embedded Spark, for tests: a cluster, a Connect server, Kafka, HDFS.
 
 Each is a process, or several, of this machine: started for the tests of one file, listening on
 127.0.0.1 at ports that are free, with folders of its own, and killed at the end, whatever
@@ -8,13 +8,14 @@ and killed too: executors of a worker, Python workers of an executor.
 Jobs on a cluster have a driver of their own, in a process of its own (:func:`run_driver`): this one
 may have an embedded Spark already, and there can be but one.
 
-Kafka is no part of Spark. Its jars are fetched as a user's are (``tools/kafka_jars.py``); where
-they cannot be had, tests are skipped by name.
+Kafka and the servers of HDFS are no part of Spark. Their jars are fetched as a user's are
+(``tools/kafka_jars.py``); where they cannot be had, tests are skipped by name.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import os
 import re
 import signal
@@ -45,6 +46,12 @@ that is busy with ten other things gets more."""
 DRIVER_SECONDS_MAX = 400
 
 KAFKA = Module("org.apache.kafka", "kafka_2.13", "3.9.1")
+
+JUNIT = (
+    Module("org.junit.jupiter", "junit-jupiter-api", "5.11.4"),
+    Module("junit", "junit", "4.13.2"),
+)
+"""Hadoop starts its servers in one process for tests alone, and those of its own need JUnit."""
 
 _LITTLE_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _EXECUTOR_MEMORY = "512m"  # Spark refuses less than 450 MB.
@@ -80,6 +87,14 @@ class StandaloneCluster:
             for number in session_of(started.process.pid)
             if {b"--app-id", application.encode()} <= set(_command_of(number).split(b"\0"))
         ]
+
+
+@dataclass(frozen=True)
+class Hdfs:
+    """A name node and a data node of Hadoop; ``root`` is the address of their file system."""
+
+    root: str
+    process: Started = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -233,6 +248,32 @@ def kafka(folder: Path) -> Iterator[KafkaBroker]:
         yield KafkaBroker(f"127.0.0.1:{port}")
 
 
+@contextmanager
+def hdfs(folder: Path) -> Iterator[Hdfs]:
+    """HDFS in one process, of the version that Spark's clients have."""
+    (client,) = (_spark_home() / "jars").glob("hadoop-client-api-*.jar")
+    version = client.stem.removeprefix("hadoop-client-api-")
+    servers = Module("org.apache.hadoop", "hadoop-client-minicluster", version)
+    try:
+        jars = fetched([servers, *JUNIT])
+    except FetchError as error:
+        pytest.skip(str(error))
+    details = folder / "details.json"
+    options = [*_LITTLE_JAVA.split(), "-Xmx256m", f"-Dtest.build.data={folder}/data"]
+    java = [str(find_java().home / "bin" / "java"), *options, "-cp", f"{jars}/*"]
+    own = ["-format", "-datanodes", "1", "-D", "dfs.replication=1", "-writeDetails", str(details)]
+    command = [*java, "org.apache.hadoop.test.MiniDFSClusterManager", *own]
+
+    def port() -> int:
+        with suppress(OSError, ValueError):
+            return int(json.loads(details.read_text(encoding="utf-8"))["namenode_port"])
+        return 0
+
+    with started(command, folder / "hdfs.log") as process:
+        found = until(lambda: port() or _must_run(process), what="HDFS")
+        yield Hdfs(f"hdfs://127.0.0.1:{found}", process)
+
+
 @pytest.fixture(scope="module")
 def standalone_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
     """A standalone cluster of two workers."""
@@ -253,6 +294,13 @@ def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaBrok
     """A Kafka broker; tests are skipped where it cannot be had."""
     with kafka(tmp_path_factory.mktemp("kafka")) as broker:
         yield broker
+
+
+@pytest.fixture(scope="session")
+def hdfs_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an HDFS of this machine; tests are skipped where it cannot be had."""
+    with hdfs(tmp_path_factory.mktemp("hdfs")) as servers:
+        yield servers.root
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 from tests.spark.clusters import (  # noqa: F401 (fixtures of all tests here)
     connect_server,
+    hdfs_root,
     kafka_broker,
     kafka_connector,
     standalone_cluster,

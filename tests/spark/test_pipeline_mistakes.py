@@ -34,7 +34,7 @@ Mistake = Callable[[Path], Run]
         (lambda at: run_batch(at / "absent", at, at / "out"), "cannot read the subscriptions"),
         (lambda at: run_batch(["//a"], at / "absent", at / "out"), "no publications at"),
         (lambda at: run_batch(["//a"], "-", at / "out"), "standard input"),
-        (lambda at: run_batch(["//a"], "s3a://bucket/x", at / "out"), "binaryFile"),
+        (lambda at: run_batch(["//a"], [at, "s3a://b/x"], at / "out"), "in another file system"),
         (lambda at: run_batch(["//a"], at, at / "file"), "cannot make the output folder"),
         (lambda at: run_batch(["//a"], at, at / "out", partitions=0), "0 partitions"),
         (lambda at: run_batch(["//a"], at, at / "out", partitions=10**10), "give 1 to 100,000"),

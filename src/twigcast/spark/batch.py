@@ -16,7 +16,12 @@ from twigcast import __version__
 from twigcast.display import counted, one_line, printable
 from twigcast.files import Entry, Rejected, list_documents
 from twigcast.files.documents.publications import AnyPath, selector_of
-from twigcast.spark.plans.distribution import Documents, documents_in_chunks, documents_in_table
+from twigcast.spark.plans.distribution import (
+    Documents,
+    documents_elsewhere,
+    documents_in_chunks,
+    documents_in_table,
+)
 from twigcast.spark.plans.prepare import Prepared
 from twigcast.spark.plans.record_ranges import with_ranges
 from twigcast.spark.plans.writers import Sums
@@ -33,6 +38,7 @@ from twigcast.spark.storage.batches import (
     local_path,
     local_store,
 )
+from twigcast.spark.storage.elsewhere import files_elsewhere
 from twigcast.spark.storage.sources import Publications, table_of
 from twigcast.spark.storage.tables import TABLES, arrow_of
 from twigcast.spark.worker.chunks import chunk_count, cut
@@ -142,6 +148,9 @@ class Batch:
                 table = table.repartition(partitions)
             documents = documents_in_table(table, publications)
             return documents, partitions or partitions_of(table)
+        if any(local_path(path) is None for path in publications.paths):
+            files = files_elsewhere(self._spark, publications, partitions)
+            return documents_elsewhere(files, publications), None
         entries = list(self._listed(publications))
         if (selector := selector_of(publications.record)) is not None:
             cores = cores_of(self._spark)

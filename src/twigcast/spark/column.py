@@ -146,7 +146,7 @@ def _documents(column: Column | str) -> Column:
 def _shared(
     spark: SparkSession, subscriptions: Subscriptions
 ) -> tuple[SharedMatcher, SharedLabels]:
-    file = reject_duplicate_ids(load_subscriptions(subscriptions))
+    file = reject_duplicate_ids(load_subscriptions(subscriptions, lambda: spark))
     matcher = Matcher()
     rejected = file.rejected + compile_subscriptions(file, matcher.add)
     if rejected:

@@ -17,7 +17,7 @@ What happens::
 The subscriptions are compiled once, here (:mod:`~twigcast.spark.plans.prepare`). Workers open,
 parse and match documents, which gives one outcome per document
 (:mod:`~twigcast.spark.worker.matching`), and write what follows from it, where they can reach the
-output; elsewhere Spark does (:mod:`~twigcast.spark.plans.writers`).
+output; elsewhere the driver does (:mod:`~twigcast.spark.plans.writers`).
 :mod:`~twigcast.spark.storage.tables` describes every column.
 
 Two *plans* lead to the same tables. ``fused``: a worker holds the subscriptions of all brokers, and
@@ -148,8 +148,8 @@ class Pipeline(
                 origin=origin,
                 advertisements=advertisements,
             )
-            self._file = reject_duplicate_ids(load_subscriptions(subscriptions))
-        self._given = spark
+            self._given = spark
+            self._file = reject_duplicate_ids(load_subscriptions(subscriptions, lambda: self.spark))
         self._progress = progress
         self._prepared: Prepared | None = None
 
@@ -430,13 +430,16 @@ def validated_publications(
         local = local_path(path)
         if path == "-":
             raise UsageError("workers cannot read standard input; put the documents into files")
-        if publications.format is None and local is None:
-            raise UsageError(
-                f"{path} is in another file system, which Spark has to read: say the format, "
-                "for documents in single files binaryFile"
-            )
         if publications.format is None and local is not None and not Path(local).exists():
             raise UsageError(f"there are no publications at {path}")
+    if (
+        publications.are_files
+        and len({local_path(path) is None for path in publications.paths}) > 1
+    ):
+        raise UsageError(
+            "some publications are on this machine and some in another file system; give those of "
+            "one kind in one run"
+        )
     return publications
 
 

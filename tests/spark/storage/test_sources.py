@@ -112,9 +112,12 @@ def test_an_address_means_what_the_path_means(tmp_path: Path, begin: str) -> Non
     ] == ["//a"]
 
 
-def test_subscriptions_of_another_file_system_are_a_table() -> None:
-    with pytest.raises(UsageError, match=r"hdfs://host/rules\.csv .* another file system: .*table"):
-        load_subscriptions("hdfs://host/rules.csv")
+def test_subscriptions_of_a_file_system_that_nobody_knows_are_one_sentence(
+    spark: SparkSession,
+) -> None:
+    told = r"cannot read the subscriptions in bogus://host/rules\.csv: .*bogus"
+    with pytest.raises(UsageError, match=told):
+        load_subscriptions("bogus://host/rules.csv", lambda: spark)
 
 
 def test_one_run_reads_one_kind(tmp_path: Path) -> None:

@@ -213,10 +213,12 @@ def test_a_batch_that_was_begun_with_other_subscriptions_is_an_error(place: Plac
     assert versions.settle(versions.choose(0), "another").record.matcher_version == "another"
 
 
-def test_a_feed_elsewhere_or_nowhere_is_one_sentence(tmp_path: Path) -> None:
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_feed_that_is_not_there_is_one_sentence(tmp_path: Path, spark: SparkSession) -> None:
     store = local_store(str(tmp_path))
-    with pytest.raises(UsageError, match="another file system: give a table of changes"):
-        feed_of("hdfs://host/feed", store)
+    with pytest.raises(UsageError, match=r"cannot read the change feed in bogus://\S+: .*bog"):
+        feed_of("bogus://host/feed", store, spark)
     with pytest.raises(UsageError, match="cannot read the change feed"):
         feed_of(tmp_path / "nowhere", store)
 

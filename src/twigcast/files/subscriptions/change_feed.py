@@ -194,6 +194,11 @@ def waiting_files(folder: str | os.PathLike[str], taken: Collection[str] = ()) -
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot read the change feed in {folder}: {reason}") from error
+    return files_of_feed(names, taken)
+
+
+def files_of_feed(names: Iterable[str], taken: Collection[str] = ()) -> list[str]:
+    """The names of files that are those of a feed, and were not taken up yet, in order."""
     return sorted(name for name in names if _is_whole(name) and name not in taken)
 
 

@@ -10,6 +10,7 @@ file's work:
     repartition_by_number                  since 4.1; in 4.0 by numbers whose hashes are known
     gateway, take_gateway, …               the Java machine, and what pyspark remembers of it
     hadoop                                 Hadoop's file systems
+    input_files                            the files of a table, at once
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ __all__ = [
     "gateway",
     "hadoop",
     "hush_accumulators",
+    "input_files",
     "launch_gateway",
     "repartition_by_number",
     "take_gateway",
@@ -188,6 +190,18 @@ def hush_accumulators(context: SparkContext) -> None:
             usual(request, address)
 
     server.handle_error = handle_error
+
+
+def input_files(frame: DataFrame) -> list[str]:
+    """The addresses of the files that a table is read from."""
+    java: Any = getattr(frame, "_jdf", None)
+    if java is None:
+        return frame.inputFiles()
+    # pyspark asks for one after the other; in an address, a line end is %0A.
+    context: Any = frame.sparkSession.sparkContext
+    join = context._jvm.org.apache.hadoop.util.StringUtils.join  # noqa: SLF001 (likewise)
+    told: str = join("\n", java.inputFiles())
+    return told.splitlines()
 
 
 def hadoop(spark: SparkSession) -> tuple[Any, Any]:

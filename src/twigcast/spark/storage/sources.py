@@ -1,20 +1,20 @@
 """Sources of subscriptions and publications, in all forms that callers may give.
 
-Subscriptions are a file, or whatever a Python program has at hand: expressions in a list, a
-mapping from id to expression, rows with the columns of the file, or a DataFrame of such rows.
+Subscriptions are a file, or whatever a Python program has at hand: expressions in a list, a mapping
+from id to expression, rows with the columns of the file, or a DataFrame of such rows.
 
 Publications are documents in folders, files and archives
 (:mod:`twigcast.files.documents.publications`), or any table that Spark can read with the documents
 in a column. What is meant is seen from the name (``.parquet``, ``.json``, ``.csv``, or a folder
-that Spark has written such files into) unless the caller says it. Documents in another file system
-than this machine's are a table too: ``format="binaryFile"`` reads whole files from anywhere, named
-by their path.
+that Spark has written such files into) unless the caller says it. Files in another file system than
+this machine's are read by Spark (:mod:`~twigcast.spark.storage.elsewhere`), and named by their
+address.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -37,11 +37,13 @@ from twigcast.files.documents.publications import (
     selector_of,
 )
 from twigcast.files.opening import checked_path
+from twigcast.files.subscriptions.file import subscriptions_in
 from twigcast.files.subscriptions.row_formats import Row as FileRow
 from twigcast.language import LIBRARY_LIMITS, DocumentLimits
 from twigcast.slips import caller_items, check_fields
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
-from twigcast.spark.storage.batches import absolute, literally, local_path
+from twigcast.spark.session.session import start_session
+from twigcast.spark.storage.batches import absolute, literally, local_path, reached
 
 Subscriptions: TypeAlias = (
     AnyPath | SubscriptionFile | Mapping[int | str, str] | Iterable[object] | DataFrame
@@ -121,13 +123,20 @@ class Publications:
         return bool(self.paths) and (self.format or format_of(self.paths)) is None
 
 
-def load_subscriptions(subscriptions: Subscriptions) -> SubscriptionFile:
-    """Subscriptions from whatever holds them; rows count as lines, from 1."""
+def load_subscriptions(
+    subscriptions: Subscriptions, session: Callable[[], SparkSession] = start_session
+) -> SubscriptionFile:
+    """Subscriptions from whatever holds them; rows count as lines, from 1.
+
+    A file in another file system is read through a session.
+    """
     match subscriptions:
         case SubscriptionFile():
             return subscriptions
         case str() | os.PathLike():
-            return read_subscriptions(_local_file(subscriptions))
+            place = checked_path(subscriptions, "a file of subscriptions")
+            local = local_path(place)
+            return _from_elsewhere(place, session()) if local is None else read_subscriptions(local)
         case DataFrame():
             return gather_subscriptions(_rows(subscriptions.collect()))
         case Mapping():
@@ -143,15 +152,14 @@ def load_subscriptions(subscriptions: Subscriptions) -> SubscriptionFile:
     )
 
 
-def _local_file(path: AnyPath) -> str:
-    """A file of subscriptions on this machine; a :class:`UsageError` if it is elsewhere."""
-    local = local_path(checked_path(path, "a file of subscriptions"))
-    if local is None:
-        raise UsageError(
-            f"the subscriptions {os.fspath(path)} are in another file system: give a table of "
-            "subscriptions, which Spark reads from anywhere"
-        )
-    return local
+def _from_elsewhere(place: str, spark: SparkSession) -> SubscriptionFile:
+    """The subscriptions of a file in another file system."""
+    folder, _, name = place.rpartition("/")
+    try:
+        with reached(folder, spark).copy_of(name) as path, path.open("rb") as file:
+            return subscriptions_in(file, place)
+    except SPARK_FAILURES as error:
+        raise UsageError(f"cannot read the subscriptions in {place}: {cause(error)}") from error
 
 
 def table_of(spark: SparkSession, publications: Publications) -> DataFrame | None:

@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
+from pyspark.sql import SparkSession
+
 from twigcast.errors import TwigcastError
-from twigcast.spark.storage.batches import Store, local_path
+from twigcast.spark.storage.batches import Store, local_path, readable_store
 
 _VERSION: Final = "v1"
 _NOTHING: Final = "-"
@@ -84,7 +86,7 @@ def _is_json(lines: list[bytes], kind: type) -> bool:
         return False
 
 
-def gone_files(checkpoint: Store, batch: int) -> set[str]:
+def gone_files(checkpoint: Store, batch: int, spark: SparkSession | None = None) -> set[str]:
     """The files of a batch that are no longer there; a :class:`TwigcastError` if nobody can tell.
 
     Files without content are there, and Spark passes over them.
@@ -95,7 +97,15 @@ def gone_files(checkpoint: Store, batch: int) -> set[str]:
         start = before[source] if source < len(before) else -1
         for number in range(start + 1, end + 1):
             found.update(_noted(checkpoint, source, number))
-    return {path for path in found if (local := local_path(path)) and not Path(local).exists()}
+    return {path for path in found if not _is_there(path, spark)}
+
+
+def _is_there(path: str, spark: SparkSession | None) -> bool:
+    local = local_path(path)
+    if local is not None:
+        return Path(local).exists()
+    assert spark is not None
+    return readable_store(path, spark).exists("")
 
 
 def _ends(checkpoint: Store, batch: int) -> list[int]:

@@ -22,7 +22,8 @@ from pyspark.sql import DataFrame, SparkSession
 from twigcast.errors import UsageError
 from twigcast.files.archives.members import Selection
 from twigcast.spark.session.failures import SPARK_FAILURES, cause
-from twigcast.spark.storage.batches import absolute, literally, local_path
+from twigcast.spark.storage.batches import absolute, literally, local_path, reached
+from twigcast.spark.storage.elsewhere import whole_address
 from twigcast.spark.storage.kafka import KafkaTopic, documents_from
 from twigcast.spark.storage.link_circles import check_links
 from twigcast.spark.storage.sources import Publications, format_of, needed_columns, reading_options
@@ -75,25 +76,34 @@ def arriving(
 
 
 def _files(spark: SparkSession, given: Publications) -> Arriving:
-    folders = sorted(_folders(given.paths), key=len, reverse=True)
-    roots = {absolute(path): path.rstrip("/") for path in folders}
+    folders = sorted(_folders(spark, given.paths), key=len, reverse=True)
+    roots = {_whole(spark, path): path.rstrip("/") for path in folders}
     frames = [_watched(spark, root, given) for root in roots]
     watched = WatchedFiles(roots, Selection(given.patterns, given.limits))
     frame = reduce(DataFrame.union, frames)
     return Arriving(frame, lambda files: _documents(files, roots, given), watched)
 
 
-def _folders(paths: Iterable[str]) -> list[str]:
-    found = [local_path(path) or path for path in paths]
-    for path in found:
-        if not Path(path).is_dir():
-            raise UsageError(f"{path} is no folder that could be watched for documents")
+def _folders(spark: SparkSession, paths: Iterable[str]) -> list[str]:
+    found = []
+    for path in paths:
+        local = local_path(path)
+        is_folder = reached(path, spark).is_folder() if local is None else Path(local).is_dir()
+        if not is_folder:
+            raise UsageError(f"{local or path} is no folder that could be watched for documents")
+        found.append(local or path)
     return found
+
+
+def _whole(spark: SparkSession, folder: str) -> str:
+    """The path of a folder that means the same everywhere, as Spark tells it."""
+    return whole_address(spark, folder) if local_path(folder) is None else absolute(folder)
 
 
 def _watched(spark: SparkSession, root: str, given: Publications) -> DataFrame:
     options = {**_FILE_OPTIONS, **given.options}
-    check_links(root)
+    if local_path(root) is not None:
+        check_links(root)
     reader = spark.readStream.format("binaryFile").schema(_WHOLE_FILES).options(**options)
     return reader.load(_place(root)).select("path")
 

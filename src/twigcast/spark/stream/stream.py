@@ -269,7 +269,7 @@ class BatchStep:
             return
         publications = self._arrived(frame, store, number)
         if self._versions is None:
-            self._versions = self._made_versions(store)
+            self._versions = self._made_versions(store, spark)
         choice = self._versions.choose(number)
         prepared = self._compiled(spark, choice)
         choice = self._versions.settle(choice, prepared.version)
@@ -296,16 +296,17 @@ class BatchStep:
         named = {row["path"] for row in frame.coalesce(LISTING_TASKS_MAX).collect()}
         if self._versions is None and self.checkpoint is not None:
             # The first batch may be repeated, from before its files were on record.
-            named |= gone_files(store_of(self.checkpoint, frame.sparkSession), number)
+            spark = frame.sparkSession
+            named |= gone_files(store_of(self.checkpoint, spark), number, spark)
         if self.watched is not None:
             self.watched.take(local_path(path) or path for path in named)
         found = self.files(named)
         return replace(found, source=kept_paths(store, number, found.paths))
 
-    def _made_versions(self, store: Store) -> Versions:
+    def _made_versions(self, store: Store, spark: SparkSession) -> Versions:
         tree = self.design.tree
         brokers = None if tree is None else tree.names
-        feed = feed_of(self.changes, store)
+        feed = feed_of(self.changes, store, spark)
         return Versions(store, self.subscriptions, feed, brokers=brokers)
 
     def _compiled(self, spark: SparkSession, choice: BatchSubscriptions) -> Prepared:
@@ -367,7 +368,7 @@ def start_stream(
         changes=changes,
     )
     out = store_of(done.out, spark)
-    feed_of(done.changes, out)
+    feed_of(done.changes, out, spark)
     notes = store_of(checkpoint, spark)
     done.name = bind(out, notes)
     writer = source.frame.writeStream.foreachBatch(done)

@@ -30,6 +30,7 @@ an error as well (:mod:`~twigcast.spark.storage.sealed`): without it nobody know
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,24 +38,29 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Protocol, TypeAlias
 
-from pyspark.sql import DataFrame, Row, functions
+from pyspark.sql import DataFrame, Row, SparkSession, functions
 from pyspark.sql.types import BinaryType
 
 from twigcast.display import shown
 from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, SubscriptionFile
 from twigcast.files.documents.publications import AnyPath
+from twigcast.files.opening import read_regular
 from twigcast.files.subscriptions.change_feed import (
     NO_VERSION,
     ChangeFile,
     StandingSubscriptions,
     change_file,
+    files_of_feed,
     read_change_file,
     version_of,
     waiting_files,
 )
 from twigcast.files.subscriptions.file import DEFAULT_LIMITS
-from twigcast.spark.storage.batches import CHANGES, VERSIONS, Store, local_path
+from twigcast.spark.session.failures import SPARK_FAILURES, cause
+from twigcast.spark.storage.batches import CHANGES, VERSIONS, Store, local_path, reached
+from twigcast.spark.storage.hadoop import HadoopStore
+from twigcast.spark.storage.manifests import NO_FILE
 from twigcast.spark.storage.sealed import sealed, unsealed
 
 Changes: TypeAlias = "AnyPath | DataFrame | Callable[[], DataFrame]"
@@ -325,8 +331,13 @@ def _needed(store: Store, batch: int, by: int) -> VersionRecord:
     return found
 
 
-def feed_of(changes: Changes | None, store: Store) -> Feed | None:
-    """A feed out of what a caller says; a :class:`UsageError` for what cannot be one."""
+def feed_of(
+    changes: Changes | None, store: Store, spark: SparkSession | None = None
+) -> Feed | None:
+    """A feed out of what a caller says; a :class:`UsageError` for what cannot be one.
+
+    A folder in another file system is read through a session.
+    """
     if changes is None:
         return None
     if isinstance(changes, DataFrame):
@@ -335,12 +346,21 @@ def feed_of(changes: Changes | None, store: Store) -> Feed | None:
         return _TableFeed(changes, store)
     folder = local_path(changes)
     if folder is None:
-        raise UsageError(
-            f"the change feed {changes} is in another file system: give a table of changes, "
-            "which Spark reads from anywhere"
-        )
+        assert spark is not None
+        return _FeedElsewhere(_folder_elsewhere(os.fspath(changes), spark))
     waiting_files(folder)
     return _FolderFeed(folder)
+
+
+def _folder_elsewhere(place: str, spark: SparkSession) -> HadoopStore:
+    try:
+        found = reached(place, spark)
+        if found.is_folder():
+            return found
+        reason = "it is no folder" if found.exists("") else "it is not there"
+    except SPARK_FAILURES as error:
+        reason = cause(error)
+    raise UsageError(f"cannot read the change feed in {place}: {reason}")
 
 
 class _FolderFeed:
@@ -352,6 +372,24 @@ class _FolderFeed:
 
     def again(self, name: str) -> ChangeFile:
         return read_change_file(self._folder, name)
+
+
+class _FeedElsewhere:
+    def __init__(self, folder: HadoopStore) -> None:
+        self._folder = folder
+
+    def waiting(self, batch: int, standing: StandingSubscriptions) -> list[ChangeFile]:  # noqa: ARG002
+        files = (name for name, size in self._folder.sizes("").items() if size != NO_FILE)
+        return [self.again(name) for name in files_of_feed(files, standing.taken)]
+
+    def again(self, name: str) -> ChangeFile:
+        try:
+            with self._folder.copy_of(name) as path:
+                content = read_regular(path, DEFAULT_LIMITS.file_bytes_max)
+        except SPARK_FAILURES as error:
+            place = self._folder.location(name)
+            raise UsageError(f"cannot read {place} of the change feed: {cause(error)}") from error
+        return change_file(name, content)
 
 
 class _TableFeed:

@@ -29,6 +29,8 @@ import socket
 from collections import Counter
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -38,7 +40,7 @@ import pyarrow.compute as pc
 from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, TwigcastError
-from twigcast.files import open_entries, read_index
+from twigcast.files import list_documents, open_entries, read_index
 from twigcast.files.writing.versioned_files import VersionedContent
 from twigcast.language import LIBRARY_LIMITS
 from twigcast.language.document.parse import encoded
@@ -57,7 +59,7 @@ from twigcast.spark.worker.set_aside import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
     from twigcast.files import Entry, PublicationLimits
@@ -94,6 +96,11 @@ OUTCOMES = pa.schema(_OUTCOME)
 BATCH_DOCUMENTS_MAX = 1000
 BATCH_BYTES_MAX = 4 << 20
 """Batches of this size were measured twice as fast as ones ten times larger."""
+
+FILE_BYTES_MAX = 128 << 20
+"""Of a file that Spark reads whole: Java has it in memory three times on its way here."""
+
+_ENDING_MAX = 40
 
 _KEPT = 4
 """The current version, and a few that other jobs on this worker may still use."""
@@ -139,20 +146,79 @@ def open_chunks(
     record: str | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The documents of the chunks of a plan, whose numbers come in the column ``id``."""
+    numbers = (number for batch in batches for number in batch.column("id").to_pylist())
+    yield from _gathered(
+        document
+        for number in numbers
+        for document in _opened(read_chunk(plan, int(number or 0)), patterns, limits, record)
+    )
+
+
+def open_contents(
+    batches: Iterable[pa.RecordBatch],
+    *,
+    patterns: Sequence[str],
+    limits: PublicationLimits,
+    record: str | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The documents of files whose bytes are here: ``path``, ``length`` and ``content``.
+
+    A file is laid down while its documents are read, for archives are read here and there.
+    """
+    with TemporaryDirectory(prefix="twigcast-file-") as folder:
+
+        def documents_of(path: str) -> Iterator[tuple[str, bytes | str]]:
+            entries = list_documents(path, patterns=patterns, limits=limits, record=record)
+            return _opened(entries, patterns, limits, record)
+
+        rows = (row for batch in batches for row in batch.to_pylist())
+        yield from _gathered(
+            document for row in rows for document in _contained(row, folder, documents_of)
+        )
+
+
+def _contained(
+    row: Mapping[str, Any],
+    folder: str,
+    documents_of: Callable[[str], Iterator[tuple[str, bytes | str]]],
+) -> Iterator[tuple[str, bytes | str]]:
+    name, content, length = row["path"], row["content"], row["length"]
+    if content is None:
+        gone = "it cannot be read: it is not there any more"
+        yield (
+            name,
+            gone
+            if length is None
+            else (
+                f"too many bytes for a file that Spark reads: {length:,}, and at most "
+                f"{FILE_BYTES_MAX:,} are allowed; make several of it, or share it with the workers"
+            ),
+        )
+        return
+    # What kind of file it is, its ending may tell.
+    ending = "".join(PurePosixPath(name).suffixes[-2:])[-_ENDING_MAX:]
+    file = Path(folder, f"file{ending}")
+    file.write_bytes(content)
+    try:
+        for found, document in documents_of(str(file)):
+            yield name + found.removeprefix(printable(str(file))), document
+    finally:
+        file.unlink()
+
+
+def _gathered(documents: Iterable[tuple[str, bytes | str]]) -> Iterator[pa.RecordBatch]:
+    """Batches of documents: their names, and their contents or why there are none."""
     rows: list[tuple[str, bytes | None, str | None]] = []
     size = 0
-    for batch in batches:
-        for number in batch.column("id").to_pylist():
-            entries = read_chunk(plan, int(number or 0))
-            for name, content in _opened(entries, patterns, limits, record):
-                if isinstance(content, bytes):
-                    rows.append((printable(name), content, None))
-                    size += len(content)
-                else:
-                    rows.append((printable(name), None, printable(content)))
-                if len(rows) >= BATCH_DOCUMENTS_MAX or size >= BATCH_BYTES_MAX:
-                    yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
-                    rows, size = [], 0
+    for name, content in documents:
+        if isinstance(content, bytes):
+            rows.append((printable(name), content, None))
+            size += len(content)
+        else:
+            rows.append((printable(name), None, printable(content)))
+        if len(rows) >= BATCH_DOCUMENTS_MAX or size >= BATCH_BYTES_MAX:
+            yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
+            rows, size = [], 0
     yield pa.RecordBatch.from_arrays(arrays_of(rows, DOCUMENTS), schema=DOCUMENTS)
 
 
