@@ -148,6 +148,12 @@ def test_more_kinds_than_are_kept_are_left_to_a_scanner() -> None:
     assert behind(dump, start, end) == context_at(dump, end)
 
 
+def test_large_tags_are_left_to_a_scanner() -> None:
+    spaces = b" ".join(b"xmlns:p%d='u'" % number for number in range(2_000))
+    dump = opened(b"<r><x " + spaces + b"><rec/></x><x/></r>", "rec")
+    assert behind(dump, 3, dump.text.index(b"<x/>")) is None
+
+
 @pytest.mark.parametrize("every", [40, pytest.param(2, marks=pytest.mark.deep)])
 def test_real_documents_are_composed(shared_path: Callable[[str], Path], every: int) -> None:
     rng, known, asked = Random(3), 0, 0

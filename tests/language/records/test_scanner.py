@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.records import check, dumps, is_read, opened, parsed, scanned
+from twigcast.errors import DocumentError
+from twigcast.language.records import writer
+from twigcast.language.records.context import Frame
 from twigcast.language.records.scanner import CutRecord, Damage, RecordScanner
 
 SELECTORS = ("rec", "*:rec", "{urn:p}rec", "x/rec", "/*/*", "/r/rec", "//x//*:rec", "/*")
@@ -70,6 +75,84 @@ def test_damage_is_told_with_its_place(dump: bytes, records: int, offset: int, r
         found = scanned(dump, "rec", piece=piece)
         assert found[-1] == Damage(records + 1, offset, reason)
         assert [type(one) for one in found[:-1]] == [CutRecord] * records
+
+
+def test_records_in_entities_are_told_though_their_prefix_is_bound_outside() -> None:
+    dump = b"<!DOCTYPE r [<!ENTITY e '<p:rec/>'>]><r xmlns:p='urn:p'><p:rec/>&e;<p:rec/></r>"
+    record, damage = scanned(dump, "*:rec")
+    assert isinstance(record, CutRecord)
+    assert isinstance(damage, Damage)
+    assert damage.offset == dump.index(b"&e;<")
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["r xmlns CDATA 'u'", "rec n (a|b) 'b' xmlns:p CDATA #FIXED \"u\"", "r\nxmlns CDATA 'u'"],
+)
+def test_a_dump_whose_elements_have_namespaces_by_default_is_refused(declared: str) -> None:
+    subset = f"<?x '?><!--'--><!ENTITY e 'x'><!ATTLIST {declared}>"
+    with pytest.raises(DocumentError, match="a namespace by default"):
+        scanned(f"<!DOCTYPE r [{subset}]><r><rec/></r>".encode(), "rec")
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "<!ATTLIST r xmlns CDATA #IMPLIED n CDATA 'b'>",
+        "<!ATTLIST r xmlns:p CDATA #REQUIRED><!ENTITY e 'x'>",
+        "<!-- <!ATTLIST r xmlns CDATA 'u'> -->",
+        "<?x <!ATTLIST r xmlns CDATA 'u'>?>",
+        '<!ATTLIST r n CDATA "\nxmlns CDATA ">',
+        "<!ATTLIST xmlns n CDATA #IMPLIED>",
+        "<!ENTITY e \"<!ATTLIST r xmlns CDATA 'u'>\">",
+    ],
+)
+def test_a_dump_that_only_seems_to_declare_namespaces_is_read(declared: str) -> None:
+    dump = f"<!DOCTYPE r [{declared}]><r><rec/></r>".encode()
+    check(dump, "rec", scanned(dump, "rec"))
+
+
+def test_what_stands_around_records_is_bounded() -> None:
+    spaces = b" ".join(b"xmlns:p%d='u'" % number for number in range(2_000))
+    (damage,) = scanned(b"<r " + spaces + b"><rec/></r>", "rec")
+    assert isinstance(damage, Damage)
+    assert damage.reason.startswith("more than 16,384 bytes of names and namespaces")
+    # What has ended counts no more.
+    half = b"<x " + b" ".join(b"xmlns:p%d='u'" % number for number in range(500)) + b"></x>"
+    assert scanned(b"<r>" + half * 5 + b"<rec/></r>", "rec") == [
+        CutRecord(1, 3 + 5 * len(half), b"<rec/>", 6)
+    ]
+
+
+def test_what_is_kept_of_start_tags_is_bounded() -> None:
+    spaces = b" ".join(b"xmlns:p%d='u'" % number for number in range(700))
+    dump = opened(b"<r/>", "rec")
+    around = Frame.of(b"r", spaces)
+    tracemalloc.start()
+    for number in range(1_000):
+        dump.writer.verdict((around,), Frame.of(b"rec", b" xml:lang='%d'" % number))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 8_000_000
+
+
+def test_a_base_is_resolved_once_for_all_records_inside_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    resolved: list[str] = []
+
+    def counted(base: str, reference: str) -> str:
+        resolved.append(reference)
+        return urljoin(base, reference)
+
+    monkeypatch.setattr(writer, "urljoin", counted)
+    records = b"".join(b"<rec xml:lang='%d'/>" % number for number in range(20))
+    inner = b"<x xml:base='y'>" + records + b"</x>"
+    dump = b"<r xml:base='a/'>" * 50 + inner * 2 + b"</r>" * 50
+    found = scanned(dump, "rec")
+    check(dump, "rec", found)
+    assert len(found) == 40
+    assert len(resolved) == 51
 
 
 def test_a_record_that_is_too_large_has_only_its_size() -> None:

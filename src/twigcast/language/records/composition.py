@@ -133,6 +133,7 @@ class _Outside:
     def __init__(self, effect: Effect = Effect()) -> None:  # noqa: B008 (a value, never changed)
         self.closes = list(effect.closes)
         self.opens = list(effect.opens)
+        self._opens_size = size_of(effect.opens)
         self.counts = dict(effect.counts)
         self.is_known = effect.is_known
 
@@ -140,16 +141,22 @@ class _Outside:
         if not self.opens:
             self.closes.append(name)
             self.is_known = self.is_known and len(self.closes) <= FRAMES_MAX
-        elif self.opens.pop().name != name:
+            return
+        frame = self.opens.pop()
+        self._opens_size -= frame.size
+        if frame.name != name:
             self.is_known = False
 
     def enter(self, frame: Frame) -> None:
         self.opens.append(frame)
-        if len(self.opens) > FRAMES_MAX:
+        self._opens_size += frame.size
+        if len(self.opens) > FRAMES_MAX or self._opens_size > FRAMES_BYTES_MAX:
             self.is_known = False
-            del self.opens[0]
+            self._opens_size -= self.opens.pop(0).size
 
     def count(self, place: Place, number: int = 1) -> None:
+        if not self.is_known:
+            return  # And places may be too large to be looked up.
         if place in self.counts or len(self.counts) < KINDS_MAX:
             self.counts[place] = self.counts.get(place, 0) + number
         else:

@@ -23,8 +23,12 @@ from twigcast.language.records.lexer import ATTRIBUTE, Lexical, local_part
 FRAMES_MAX: Final = 256
 """Elements around a record. libxml2 reads no more inside each other."""
 
-FRAMES_BYTES_MAX: Final = 1 << 20
-"""Of the names and namespaces of all elements around a record, which each record may inherit."""
+FRAMES_BYTES_MAX: Final = 1 << 14
+"""Of the names and namespaces of all elements around a record, which each record may inherit: a
+record of four bytes becomes a document of so many. Real dumps have one or two thousand."""
+
+_BASE_WEIGHT: Final = 4
+"""What a byte of ``xml:base`` counts, since each one is resolved against all those further out."""
 
 
 class Frame(NamedTuple):
@@ -70,9 +74,12 @@ class Frame(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes that it takes, about."""
-        named = sum(len(prefix) + len(value) for prefix, value in self.namespaces)
-        return len(self.name) + named + len(self.lang or b"") + len(self.base or b"")
+        """What it counts to :data:`FRAMES_BYTES_MAX`: its bytes as they are written, about."""
+        named = sum(
+            len(b" xmlns:=") + len(prefix) + len(value) for prefix, value in self.namespaces
+        )
+        inherited = len(self.lang or b"") + _BASE_WEIGHT * len(self.base or b"")
+        return len(self.name) + named + inherited
 
 
 Frames = tuple[Frame, ...]
@@ -97,5 +104,5 @@ class DumpContext(NamedTuple):
 
 
 def size_of(frames: Frames) -> int:
-    """The bytes that frames take, about."""
+    """What frames count to :data:`FRAMES_BYTES_MAX`."""
     return sum(frame.size for frame in frames)

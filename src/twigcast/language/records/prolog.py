@@ -12,8 +12,16 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from twigcast.errors import DocumentLimitError
-from twigcast.language.document.parse import LIBRARY_LIMITS, Document, DocumentLimits, split_tag
+from lxml import etree
+
+from twigcast.errors import DocumentError, DocumentLimitError
+from twigcast.language.document.parse import (
+    LIBRARY_LIMITS,
+    Document,
+    DocumentLimits,
+    new_parser,
+    split_tag,
+)
 
 PROLOG_BYTES_MAX: Final = 1 << 20
 """Of all that stands in front of the outermost element, up to the end of the DOCTYPE."""
@@ -37,6 +45,12 @@ _SUBSET = rb"(?:[^\]<]|%s|%s|<![A-Z](?:[^<>\"']|%s)*+>)*+" % (_COMMENT, _INSTRUC
 _DOCTYPE = re.compile(
     rb"<!DOCTYPE(?:[^\[\]<>\"']|%s)*+(?:\[%s\][ \t\r\n]*+)?+>" % (_LITERAL, _SUBSET)
 )
+_NOT_DECLARED = re.compile(rb"%s|%s|%s" % (_COMMENT, _INSTRUCTION, _LITERAL))
+_NAMESPACE = re.compile(
+    rb"<!ATTLIST[^>]*?[ \t\r\n]xmlns(?::[^ \t\r\n>]*+)?+[ \t\r\n][^'#>]*+(?:#FIXED[ \t\r\n]*+)?+'"
+)
+"""A namespace that elements have by default, where what is in quotes has been left out."""
+_ENTITY_NAME = re.compile(rb"<!ENTITY[ \t\r\n]++([^ \t\r\n]++)")
 _ENTITY = re.compile(rb"&(?!#|(?:amp|lt|gt|quot|apos);)")
 _WITH_MARKUP = re.compile(
     rb"<!ENTITY[^>\"']*+(?:\"[^\"]*?(?:%(markup)s)|'[^']*?(?:%(markup)s))"
@@ -80,15 +94,24 @@ class Prolog(NamedTuple):
         return b"" if _is_plain(self.declaration) else self.declaration
 
     @property
+    def entities(self) -> frozenset[bytes]:
+        """References to the entities that are declared, and maybe some that are not."""
+        names = _ENTITY_NAME.findall(self.doctype)
+        return frozenset(b"&" + name + b";" for name in names)
+
+    @property
     def has_markup_entities(self) -> bool:
         """Whether a reference to an entity may stand for elements."""
         return _WITH_MARKUP.search(self.doctype) is not None
 
-    def elements_of(self, reference: bytes) -> list[str]:
-        """The local names of the elements that a reference to an entity stands for."""
+    def elements_of(self, reference: bytes) -> set[str]:
+        """The local names of the elements that a reference to an entity stands for.
+
+        Their prefixes may be bound anywhere around the reference, and are not looked at.
+        """
         document = self.declaration + self.doctype + b"<x>" + reference + b"</x>"
-        root = Document.parse(document).tree.getroot()
-        return [split_tag(one.tag)[1] for one in root.iterdescendants("*")]
+        root = etree.fromstring(document, new_parser(lenient=True))
+        return {split_tag(one.tag)[1].rpartition(":")[2] for one in root.iterdescendants("*")}
 
     def value(self, quoted: bytes) -> str:
         """An attribute's value, of how it is written in the dump."""
@@ -129,6 +152,12 @@ def read_prolog(
             )
         return None
     _check(declaration + doctype, head[:mark], wide, limits=limits, name=name)
+    if _NAMESPACE.search(_NOT_DECLARED.sub(b"''", doctype)):
+        raise DocumentError(
+            "the DOCTYPE of a dump gives elements a namespace by default (ATTLIST … xmlns), which "
+            "its records would not have; write it into the tags",
+            document=name,
+        )
     start = mark + source_bytes(text[:end], wide)
     if wide is not None:
         declaration = _ENCODING.sub(rb"\1UTF-8", declaration, count=1)

@@ -118,6 +118,7 @@ class RecordScanner:
         self._end = end
         self._follows = follows
         self._frames: Frames = context.frames
+        self._frames_size = size_of(context.frames)
         self._level = context.level
         self._record = context.record
         self._number = context.number
@@ -290,7 +291,8 @@ class RecordScanner:
         self._frames = (*self._frames, frame)
         if len(self._frames) > FRAMES_MAX:
             raise _DamagedError(place, f"more than {FRAMES_MAX:,} elements inside each other")
-        if size_of(self._frames) > FRAMES_BYTES_MAX:
+        self._frames_size += frame.size
+        if self._frames_size > FRAMES_BYTES_MAX:
             reason = "bytes of names and namespaces in the elements around a record"
             raise _DamagedError(place, f"more than {FRAMES_BYTES_MAX:,} {reason}")
 
@@ -306,6 +308,7 @@ class RecordScanner:
         if not self._frames or self._frames[-1].name != name:
             opened = self._frames[-1].name if self._frames else None
             raise _mismatch(place, opened, name)
+        self._frames_size -= self._frames[-1].size
         self._frames = self._frames[:-1]
         self._ended = not self._frames
         return None

@@ -21,13 +21,16 @@ from urllib.parse import urljoin
 from xml.sax.saxutils import quoteattr
 
 from twigcast.errors import DocumentError
-from twigcast.language.records.context import Frame, Frames
+from twigcast.language.records.context import Frame, Frames, size_of
 from twigcast.language.records.lexer import ATTRIBUTE
 from twigcast.language.records.prolog import Prolog
 from twigcast.language.records.selector import RecordSelector
 
 _KEPT_MAX: Final = 4_096
 """Verdicts that are kept, each for one kind of start tag at one place in the tree."""
+
+_KEPT_BYTES_MAX: Final = 1 << 22
+"""Of the tags that these are for, and of what records inherit by them."""
 
 
 class RecordVerdict(NamedTuple):
@@ -46,6 +49,10 @@ class RecordWriter:
         self._prolog = prolog
         self._selector = selector
         self._kept: dict[tuple[Frames, Frame], RecordVerdict] = {}
+        self._kept_bytes = 0
+        self._bases: list[tuple[Frame, str]] = []
+        """The frames that were asked for last, each with the base inside of it."""
+        self._entities = prolog.entities
         self._hiding: dict[bytes, bool] = {}
         self.local: bytes | None = None
         if selector.local is not None:
@@ -58,24 +65,22 @@ class RecordWriter:
             return _NO_RECORD
         verdict = self._kept.get((frames, frame))
         if verdict is None:
-            if len(self._kept) >= _KEPT_MAX:
+            verdict = self._verdict(frames, frame)
+            size = size_of(frames) + frame.size + len(verdict.inherited)
+            if len(self._kept) >= _KEPT_MAX or self._kept_bytes + size > _KEPT_BYTES_MAX:
                 self._kept.clear()
-            verdict = self._kept[frames, frame] = self._verdict(frames, frame)
+                self._kept_bytes = 0
+            self._kept[frames, frame] = verdict
+            self._kept_bytes += size
         return verdict
 
     def hides_records(self, reference: bytes) -> bool:
         """Whether an entity stands for elements that may be records, where nobody looks."""
         hides = self._hiding.get(reference)
-        if hides is None:
-            try:
-                names = self._prolog.elements_of(reference)
-            except DocumentError:
-                names = []  # It is not declared, or stands for nothing that could be read.
-            local = self._selector.local
-            hides = bool(names) if local is None else local in names
-            if len(self._hiding) < _KEPT_MAX:
-                self._hiding[reference] = hides
-        return hides
+        if hides is None and reference in self._entities:
+            names, local = self._prolog.elements_of(reference), self._selector.local
+            hides = self._hiding[reference] = bool(names) if local is None else local in names
+        return bool(hides)
 
     def head(self, content: bytes) -> bytes:
         """What stands in front of a record."""
@@ -108,11 +113,16 @@ class RecordWriter:
         return RecordVerdict(is_record=True, inherited=written, base=changed)
 
     def _base(self, frames: Frames) -> str:
-        base = ""
-        for frame in frames:
+        bases = self._bases
+        pairs = zip(bases, frames, strict=False)
+        same = next((n for n, ((kept, _), one) in enumerate(pairs) if kept is not one), len(frames))
+        del bases[same:]
+        for frame in frames[len(bases) :]:
+            base = bases[-1][1] if bases else ""
             if frame.base is not None:
                 base = _resolved(base, self._value(frame.base))
-        return base
+            bases.append((frame, base))
+        return bases[-1][1] if bases else ""
 
     def _value(self, quoted: bytes) -> str:
         try:
