@@ -91,5 +91,5 @@ def too_many(archive: str, members: int, limits: PublicationLimits) -> DocumentL
 
 def reason_of(error: BaseException) -> str:
     """The text of an error from below, or at least its name."""
-    text = error.strerror if isinstance(error, OSError) else str(error)
-    return text or type(error).__name__
+    text = error.strerror if isinstance(error, OSError) else None
+    return text or str(error) or type(error).__name__

@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 import zstandard
@@ -123,7 +124,57 @@ def test_what_is_damaged_is_one_error(ending: str) -> None:
     Path("b.xml").write_bytes(b"<b/>")
     found = dict(read_documents([path, "b.xml"]))
     assert found.pop("b.xml") == b"<b/>"
-    assert "it cannot be unpacked: " in str(found[str(path)]) or ending == "zst"
+    assert "it cannot be unpacked: " in str(found[str(path)])
+
+
+@EACH
+def test_what_is_cut_off_is_an_error_wherever_it_is_cut(ending: str) -> None:
+    first, second = (PACKINGS[ending](content) for content in (b"<a>", b"</a>"))
+    path = Path("a.xml")
+    for cut in range(8, len(first + second)):
+        path.write_bytes((first + second)[:cut])
+        content = dict(read_documents(path))["a.xml"]
+        if cut == len(first):
+            assert content == b"<a>"
+        else:
+            assert "it cannot be unpacked: " in str(content)
+
+
+@EACH
+def test_no_member_of_an_archive_that_is_cut_off_is_passed_over(ending: str) -> None:
+    raw = _archive_of(range(600))
+    path = _packed(ending, raw, name="a.tar")
+    content = path.read_bytes()
+    for cut in (len(content) // 3, len(content) // 2, len(content) - len(content) // 9):
+        path.write_bytes(content[:cut])
+        found = dict(read_documents(path))
+        assert len(found) < 600
+        _error(found[str(path)])
+
+
+@EACH
+def test_no_member_behind_the_first_part_of_an_archive_is_passed_over(ending: str) -> None:
+    raw = _archive_of(range(20))
+    first, second = (PACKINGS[ending](half) for half in (raw[:10_240], raw[10_240:]))
+    path = Path("a.tar")
+    path.write_bytes(first + second)
+    assert len(list(read_documents(path))) == 20
+    path.write_bytes(first + b"?" + second[1:])
+    found = dict(read_documents(path))
+    assert len(found) == 11
+    _error(found["a.tar"])
+
+
+def _archive_of(numbers: range) -> bytes:
+    """A tar archive of documents of 1,024 bytes each, with their headers."""
+    file, rng = io.BytesIO(), Random(1)
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for number in numbers:
+            content = b"<a>%s</a>" % rng.randbytes(200).hex().encode()
+            header = tarfile.TarInfo(f"{number}.xml")
+            header.size = len(content)
+            tar.addfile(header, io.BytesIO(content))
+    return file.getvalue()
 
 
 def test_damaged_zstd_is_an_error() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.files.archives.tar_bytes import END, error_of, member, read
-from twigcast.files.archives.xz import XZ_MEMORY_MAX
+from twigcast.files.archives.decompressors import XZ_MEMORY_MAX
 
 
 @pytest.fixture(autouse=True)

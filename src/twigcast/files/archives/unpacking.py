@@ -7,19 +7,15 @@ whatever the file asks for.
 
 from __future__ import annotations
 
-import bz2
 import gzip
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, BinaryIO, Final, Protocol, cast
+import io
+from types import ModuleType
+from typing import IO, BinaryIO, Final, cast
 
 from twigcast.errors import DocumentError
+from twigcast.files.archives.decompressors import open_bz2, open_xz, open_zstd
 from twigcast.files.archives.members import BROKEN
-from twigcast.files.archives.xz import open_xz
 from twigcast.files.limits import ByteReader, PublicationLimits, reason_of, too_packed
-
-ZSTD_WINDOW_MAX: Final = 128 << 20
-"""Bytes that zstd looks back at most: what its strongest ordinary setting needs."""
 
 _MAGIC: Final = {
     b"\x1f\x8b": ".gz",
@@ -98,20 +94,20 @@ def _start_of(file: IO[bytes]) -> bytes:
     return start
 
 
-def _unpacker(packed: BinaryIO, start: bytes, name: str) -> _Unpacker | None:
+def _unpacker(packed: BinaryIO, start: bytes, name: str) -> io.BufferedIOBase | None:
     match next((ending for magic, ending in _MAGIC.items() if start.startswith(magic)), None):
         case ".gz":
             return gzip.GzipFile(fileobj=packed, mode="rb")
         case ".bz2":
-            return bz2.BZ2File(packed)
+            return open_bz2(packed)
         case ".xz":
-            return cast("_Unpacker", open_xz(packed))
+            return open_xz(packed)
         case ".zst":
-            return _open_zstd(packed, name)
+            return open_zstd(packed, _zstandard(name))
     return None
 
 
-def _open_zstd(packed: BinaryIO, name: str) -> _Unpacker:
+def _zstandard(name: str) -> ModuleType:
     try:
         import zstandard
     except ImportError:
@@ -119,36 +115,4 @@ def _open_zstd(packed: BinaryIO, name: str) -> _Unpacker:
             "it is compressed with zstd, which needs the extra zstd: pip install 'twigcast[zstd]'",
             document=name,
         ) from None
-    reader = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_MAX)
-    unpacker = reader.stream_reader(packed, read_across_frames=True)
-    return _WithOurErrors(unpacker, zstandard.ZstdError)
-
-
-class _Unpacker(ByteReader, Protocol):
-    """A reader of a compressed file."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Some of the next bytes, as many as there are without waiting for more."""
-
-
-class _WithOurErrors:
-    """A reader that raises its own errors as those of the standard library."""
-
-    def __init__(self, unpacker: _Unpacker, errors: type[Exception]) -> None:
-        self._unpacker = unpacker
-        self._errors = errors
-
-    def read(self, size: int, /) -> bytes:
-        with self._errors_as_ours():
-            return self._unpacker.read(size)
-
-    def read1(self, size: int, /) -> bytes:
-        with self._errors_as_ours():
-            return self._unpacker.read1(size)
-
-    @contextmanager
-    def _errors_as_ours(self) -> Iterator[None]:
-        try:
-            yield
-        except self._errors as error:
-            raise OSError(str(error)) from error
+    return zstandard
