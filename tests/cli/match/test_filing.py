@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import fcntl
+import gzip
 import io
 import json
+import lzma
 import os
 import subprocess
 import tarfile
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.executable import EXECUTABLE
+from twigcast.files.documents.originals import remove_original
 from twigcast.matching import Decision, Matcher
 
 if TYPE_CHECKING:
@@ -101,6 +105,43 @@ def test_a_copy_of_a_member_has_the_permissions_of_the_archive(
     (office / archive).chmod(0o600)
     assert twigcast("match", "rules.csv", archive, "--copy-to", "sorted").exit_code == 0
     assert (office / "sorted" / "Ben" / "a.xml").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_compressed_document_is_moved_and_its_copy_is_called_after_what_it_is(
+    twigcast: Twigcast, office: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    for path in (office / "feed").rglob("*.xml"):
+        path.unlink()
+    packed = office / "feed" / "a.xml.gz"
+    packed.write_bytes(pack(STORM.encode()))
+    result = twigcast("match", "rules.csv", "feed", "--move-to", "sorted")
+    assert "1 moved in " in result.stderr
+    assert _files(office / "sorted") == dict.fromkeys(["Anna/a.xml", "Ben/a.xml", "x/a.xml"], STORM)
+    assert not packed.exists()
+
+
+def test_a_compressed_original_that_has_changed_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    for content in (b"<b/>", gzip.compress(b"<b/>"), gzip.compress(b"<a/>")[:-3], b"BZh9"):
+        path.write_bytes(content)
+        assert not remove_original(path, b"<a/>")
+        assert path.read_bytes() == content
+    path.write_bytes(gzip.compress(b"<a/>"))
+    assert remove_original(path, b"<a/>")
+    assert not path.exists()
+
+
+def test_copies_of_records_are_documents_again(twigcast: Twigcast, office: Path) -> None:
+    dump = gzip.compress(b"<dump><news/><news><storm/></news></dump>")
+    (office / "dump.xml.gz").write_bytes(dump)
+    with tarfile.open(office / "a.tar", "w") as archive:
+        archive.add(office / "dump.xml.gz", "dump.xml.gz")
+    for source in ("dump.xml.gz", "a.tar"):
+        twigcast("match", "rules.csv", source, "--record", "news", "--copy-to", "sorted")
+    assert "Ben/dump%231@6.xml" in _files(office / "sorted")
+    assert "Ben/dump%232@13.xml" in _files(office / "sorted")
+    assert "5 documents, " in twigcast("match", "rules.csv", "sorted").stderr
 
 
 def test_a_file_that_is_called_like_a_member_is_not_taken_for_it(

@@ -21,8 +21,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
+from twigcast.errors import DocumentError
+from twigcast.files.archives.members import BROKEN
+from twigcast.files.archives.unpacking import decompressed
 from twigcast.files.limits import reason_of
-from twigcast.files.opening import read_regular
+from twigcast.files.opening import open_regular
 from twigcast.files.writing.locks import lock
 
 _ASIDE = re.compile(r"\.twigcast-[0-9a-f]{16}\.aside")
@@ -210,4 +213,11 @@ def _target(path: Path) -> str | None:
 
 
 def _holds(path: Path, content: bytes) -> bool:
-    return read_regular(path, len(content)) == content
+    """Whether a file has this content, or has it in it if it is compressed."""
+    with open_regular(path) as file:
+        try:
+            return decompressed(file, path.name).read(len(content) + 1) == content
+        except (DocumentError, *BROKEN) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # It is the disk that fails.
+            return False

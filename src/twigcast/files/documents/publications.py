@@ -53,7 +53,7 @@ from twigcast.display import printable
 from twigcast.door import door
 from twigcast.errors import DocumentError, DocumentLimitError, InternalError, UsageError
 from twigcast.files.archives.contents import documents_in
-from twigcast.files.archives.members import BROKEN, Selection, UniqueNames
+from twigcast.files.archives.members import BROKEN, Selection, UniqueNames, without_packing
 from twigcast.files.archives.tar import read_tar
 from twigcast.files.archives.unpacking import decompressed, is_packed
 from twigcast.files.archives.zip import open_zip, read_zip_member, zip_members
@@ -72,7 +72,7 @@ _TAR_ENDINGS = (
     ".tar", ".tgz", ".tar.gz", ".tbz2", ".tar.bz2", ".txz", ".tar.xz", ".tzst", ".tar.zst",
 )  # fmt: skip
 
-_NUMBERED = re.compile(r"(\.[^.#]+)((?:#[0-9]+)*(?:#[0-9]+@[0-9]+)?)$")
+_NUMBERED = re.compile(r"(.*?)((?:#[0-9]+)*(?:#[0-9]+@[0-9]+)?)", re.DOTALL)
 """What :class:`UniqueNames` makes of a name that comes again, and what a record is called."""
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -279,8 +279,11 @@ def file_name(entry: Entry, name: str) -> str:
     'Oh!.xml'
     >>> file_name(Entry(EntryKind.TAR, "feed.tar", "feed.tar"), "feed.tar!monday/Oh!.xml#2")
     'Oh!#2.xml'
+    >>> file_name(Entry(EntryKind.FILE, "dump.xml.gz", "dump.xml.gz"), "dump.xml.gz#17@8192")
+    'dump#17@8192.xml'
 
     The number that distinguishes it stands before the ending, for files are chosen by that.
+    A document that was compressed has the name of what is in it.
     """
     if entry.kind is EntryKind.STDIN:
         return "stdin.xml"
@@ -290,7 +293,11 @@ def file_name(entry: Entry, name: str) -> str:
         archive = entry.name if entry.kind is EntryKind.TAR else printable(entry.path)
         name = name.removeprefix(f"{archive}!")
         name = re.split(r"[/\\]", name)[-1] or name
-    return _NUMBERED.sub(r"\2\1", name)
+    numbered = _NUMBERED.fullmatch(name)
+    assert numbered is not None
+    called, number = numbered.groups()
+    stem, dot, ending = (without_packing(called) or called).rpartition(".")
+    return f"{stem}{number}{dot}{ending}" if dot else ending + number
 
 
 def _list_path(path: str, selection: Selection, folders: Sequence[_Folder]) -> Iterator[Entry]:
