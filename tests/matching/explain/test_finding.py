@@ -33,7 +33,7 @@ def found(xpath: str, content: bytes = ORDERS, **prefixes: str) -> Any:  # noqa:
     return Matcher({"it": (xpath, prefixes)}).find(content)["it"]
 
 
-def paths(xpath: str, content: bytes = ORDERS, **prefixes: str) -> list[str]:
+def paths(xpath: str, content: bytes = ORDERS, **prefixes: str) -> list[str | None]:
     return [node.path for node in found(xpath, content, **prefixes).nodes]
 
 
@@ -94,6 +94,14 @@ def test_the_document_itself_is_a_node() -> None:
         node = found(xpath, b"<a>x<b/></a>").nodes[0]
         assert (node.path, node.line, node.text) == ("/", 1, "x")
     assert paths("//b/ancestor::node()", b"<a><b/></a>") == ["/", "/a"]
+
+
+def test_nodes_of_the_internal_subset_are_not_taken_for_the_document() -> None:
+    content = b"<!DOCTYPE a [<!--x--><?t x?><!ENTITY e 'y<b/>'>]><a>&e;</a>"
+    for last in ("self::node()", "descendant-or-self::node()"):
+        for first in ("//processing-instruction()", "//comment()"):
+            assert paths(f"{first}/{last}", content) == [None]
+    assert paths("//processing-instruction()/self::node() | /", content) == ["/", None]
 
 
 def test_namespaces_are_written_by_the_subscribers_prefix_or_in_full() -> None:

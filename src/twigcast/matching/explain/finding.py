@@ -47,6 +47,7 @@ from twigcast.language.xpath.syntax import (
     Expression,
     Filter,
     KindTest,
+    NameTest,
     Number,
     Path,
     Step,
@@ -82,8 +83,24 @@ _COPIED: Final = 0.05
 _FIRST_NODES: Final = Binary("<=", Call("position", ()), Number(str(NODES_MAX + 1)))
 """One more than is described, to see whether there are more."""
 
-_NO_PARENT: Final = Call("not", (Path.relative((Step(Axis.PARENT, KindTest("node")),)),))
-"""What is true of the document node alone."""
+_IS_DOCUMENT: Final = Call(
+    "not",
+    (
+        Union(
+            tuple(
+                Path.relative((step,))
+                for step in (
+                    Step(Axis.PARENT, KindTest("node")),
+                    Step(Axis.SELF, KindTest("comment")),
+                    Step(Axis.SELF, KindTest("processing-instruction")),
+                    Step(Axis.SELF, KindTest("text")),
+                    Step(Axis.SELF, NameTest(None, None)),
+                )
+            )
+        ),
+    ),
+)
+"""What is true of the document node alone. Nodes of the internal subset have no parent either."""
 
 _BELOW: Final = frozenset(
     {
@@ -432,7 +449,7 @@ class _Look:
 
     def _gives_document(self, expression: Expression) -> bool:
         """Whether the document node is among the nodes; lxml has no object for it."""
-        alone = Filter(expression, (_NO_PARENT,))
+        alone = Filter(expression, (_IS_DOCUMENT,))
         return bool(self._finder.evaluated(Call("boolean", (alone,))))
 
     def _whole(self) -> FoundNode:
