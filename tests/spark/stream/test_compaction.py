@@ -250,8 +250,8 @@ def test_records_of_subscriptions_that_no_batch_needs_go(
     place = Place(tmp_path, spark)
     for number in range(6):
         if number in {1, 3}:
-            change = {"op": "add", "version": number, "id": f"new{number}", "xpath": "//b"}
-            place.change(f"{number}.jsonl", change)
+            added = {"id": f"new{number}", "xpath": "//b", "broker": "north"}
+            place.change(f"{number}.jsonl", {"op": "add", "version": number, **added})
         place.publish("x", number)
         place.run()
     assert compact(spark, place.out).versions == 3
