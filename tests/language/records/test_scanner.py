@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.records import check, dumps, is_read, opened, parsed, scanned
 from twigcast.errors import DocumentError
-from twigcast.language.records import writer
+from twigcast.language.records import lexer, scanner, writer
 from twigcast.language.records.context import Frame
 from twigcast.language.records.scanner import CutRecord, Damage, RecordScanner
 
@@ -112,6 +113,24 @@ def test_a_dump_that_only_seems_to_declare_namespaces_is_read(declared: str) -> 
     check(dump, "rec", scanned(dump, "rec"))
 
 
+@pytest.mark.parametrize("attribute", [b"a='%s'", b"%s"])
+def test_a_long_tag_is_not_looked_at_with_each_piece(
+    attribute: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    class Counted:
+        def match(self, text: bytes, *places: int) -> re.Match[bytes] | None:
+            looked.append(len(text))
+            return lexer.START_TAG.match(text, *places)
+
+    monkeypatch.setattr(scanner, "START_TAG", Counted())
+    dump = b"<r><x " + attribute % (b"x" * 1_000_000) + b"><rec/></x></r>"
+    found = scanned(dump, "rec", piece=1_000)
+    assert found == scanned(dump, "rec")
+    assert sum(looked) < 10 * len(dump)
+
+
 def test_what_stands_around_records_is_bounded() -> None:
     spaces = b" ".join(b"xmlns:p%d='u'" % number for number in range(2_000))
     (damage,) = scanned(b"<r " + spaces + b"><rec/></r>", "rec")
@@ -165,12 +184,12 @@ def test_a_record_that_is_too_large_has_only_its_size() -> None:
 
 def test_a_scanner_holds_one_record_at_most() -> None:
     dump = opened(b"<r/>", "rec")
-    scanner = RecordScanner(dump.prolog, dump.writer, bytes_max=1000)
+    reader = RecordScanner(dump.prolog, dump.writer, bytes_max=1000)
     for part in (b"<r>", b"<!--", b"x" * 5000, b"-->", b"y" * 5000, b"<rec>", b"z" * 5000):
-        assert list(scanner.feed(part)) == []
-        assert len(scanner._buffer) <= 3
-    assert scanner._opened is not None
-    assert not scanner._opened.parts
+        assert list(reader.feed(part)) == []
+        assert len(reader._buffer) <= 3
+    assert reader._opened is not None
+    assert not reader._opened.parts
 
 
 @pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.deep)])

@@ -56,6 +56,9 @@ from twigcast.language.records.writer import RecordVerdict, RecordWriter, start_
 TAG_BYTES_MAX: Final = 16 << 20
 """Of one tag. libxml2 reads no attribute of more than ten million bytes."""
 
+_LONG_TAG_BYTES = 1 << 16
+"""A tag that is longer is looked at again only when there is twice as much of it."""
+
 _NAME_SHOWN_MAX = 100
 
 
@@ -129,6 +132,8 @@ class RecordScanner:
         # The buffer begins where the next markup may, and its place in the dump is counted from a
         # mark in it, which moves on with the records.
         self._buffer = b""
+        self._behind: list[bytes] = []
+        """Pieces that follow the buffer, while a long tag waits for more of it."""
         self._mark = 0
         self._mark_offset = prolog.start if offset is None else offset
         self._opened: _Opened | None = None
@@ -151,7 +156,12 @@ class RecordScanner:
 
     def feed(self, piece: bytes, *, final: bool = False) -> Iterator[Found]:
         """The records that end in the next piece; ``final`` says that nothing follows it."""
-        buffer = self._buffer + piece
+        self._behind.append(piece)
+        waits = len(self._buffer) > _LONG_TAG_BYTES and not final
+        if waits and sum(map(len, self._behind)) < len(self._buffer):
+            return
+        buffer = b"".join((self._buffer, *self._behind))
+        self._behind = []
         self._search = self._markup.search(buffer, 0, len(buffer))
         position = 0
         try:
