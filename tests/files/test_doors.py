@@ -25,7 +25,7 @@ Call = Callable[[Path], object]
 CALLS: dict[str, tuple[Call, str]] = {
     "compile_subscriptions": (
         lambda _: files.compile_subscriptions(ROW, lambda *_: None),
-        "subscriptions.file.asked",
+        "subscriptions.file.caller_result",
     ),
     "gather_subscriptions": (
         lambda _: files.gather_subscriptions([]),

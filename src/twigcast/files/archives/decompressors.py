@@ -13,13 +13,14 @@ from __future__ import annotations
 import bz2
 import io
 import lzma
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
-from typing_extensions import Buffer
-
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from _typeshed import WriteableBuffer
 
 XZ_MEMORY_MAX: Final = 128 << 20
 """Bytes that the decompressor may take: what ``xz -9`` asks for, and as much again."""
@@ -56,17 +57,20 @@ def _buffered(unpacked: _Unpacked) -> io.BufferedReader:
 
 
 class _Unpacked(io.RawIOBase):
+    """What is read of an unpacked file, whatever unpacks it."""
+
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Buffer, /) -> int:
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
         with memoryview(buffer) as view:
             content = self._next(len(view))
             view[: len(content)] = content
         return len(content)
 
+    @abstractmethod
     def _next(self, size: int) -> bytes:
-        raise NotImplementedError
+        """At most so many bytes; none at the end."""
 
 
 class _InTurn(_Unpacked):

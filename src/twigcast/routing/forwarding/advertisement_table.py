@@ -58,7 +58,7 @@ class AdvertisementDifference(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Entry:
+class _TableEntry:
     """An advertisement, where it came from, and the texts of others that cover it."""
 
     advertisement: Advertisement
@@ -80,7 +80,7 @@ class AdvertisementTable:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, _Entry] = {}
+        self._known: dict[str, _TableEntry] = {}
         """By text, which is quicker to compare than the advertisements themselves."""
         self._former: dict[str, None] = {}
         """Those without a source, in the order in which they lost it."""
@@ -159,7 +159,7 @@ class AdvertisementTable:
         """Take an advertisement in, and find out which others it covers and is covered by."""
         labels = frozenset(label for _, label, _ in advertisement.paths.edges())
         general = any(label.namespace is None for label in labels)
-        new = _Entry(advertisement, labels, general, advertisement.paths.size)
+        new = _TableEntry(advertisement, labels, general, advertisement.paths.size)
         compared = 0
         for other_text, other in self._known.items():
             if not (_may_cover(new, other) or _may_cover(other, new)):
@@ -204,7 +204,7 @@ class AdvertisementTable:
         return {text: self._known[text].advertisement for text in sorted(found)}
 
 
-def _covers(*, wider: _Entry, narrower: _Entry) -> bool:
+def _covers(*, wider: _TableEntry, narrower: _TableEntry) -> bool:
     """Whether one covers the other; mostly they do not, and have different elements."""
     return _may_cover(wider, narrower) and advertisement_covers(
         wider=wider.advertisement,
@@ -213,7 +213,7 @@ def _covers(*, wider: _Entry, narrower: _Entry) -> bool:
     )
 
 
-def _may_cover(wider: _Entry, narrower: _Entry) -> bool:
+def _may_cover(wider: _TableEntry, narrower: _TableEntry) -> bool:
     return wider.general or narrower.labels <= wider.labels
 
 
