@@ -288,12 +288,16 @@ def agree(aim: str, seed: int, engine: str) -> int:
     for _ in range(_DOCUMENTS):
         content = document(rng, rng.choice([2, 3, 4]))
         tree, parsed = oracle_tree(content), Document.parse(content)
-        found = set(matcher.match(content))
+        decision = matcher.decide(content)
+        found, undecided = set(decision.matches), set(decision.undecided)
+        # Where declarations have nodes libxml2 decides, within an estimate of its work.
+        assert not undecided or b"<!DOCTYPE" in content, (undecided, content)
         for text, pattern in patterns.items():
             expected = by_oracle(text, tree, NAMESPACES)
             plain, namespaces = pattern.for_libxml2()
             canonical = etree.XPath(f"boolean({plain})", namespaces=namespaces, regexp=False)(tree)
-            assert (text in found, canonical) == (expected, expected), (text, pattern.text, content)
+            assert canonical == expected, (text, pattern.text, content)
+            assert text in undecided or (text in found) == expected, (text, content)
             necessary = holds(pattern.necessary.condition, parsed)
             assert necessary or not expected, (text, pattern.necessary.text, content)
             if pattern.exact:
