@@ -63,7 +63,7 @@ DOORS: list[tuple[Callable[[Path], object], Any, str]] = [
     (_stop, stream, "suppress"),
     (lambda _: matches("content", ["//a"]), functions, "running_session"),
     (lambda _: register(NOBODY, ["//a"]), functions, "load_subscriptions"),
-    (lambda folder: read_table(NOBODY, folder, "deliveries"), result, "batches_of"),
+    (lambda folder: read_table(NOBODY, folder, "deliveries"), result, "manifests_of"),
     (lambda _: grid(NOBODY, lambda a: {"b": a}, {"a": [1]}), parameters, "_checked_count"),
 ]
 

@@ -133,8 +133,8 @@ def test_a_place_that_is_none_is_told_in_one_sentence(spark: SparkSession, place
 
 def test_looking_for_tables_leaves_nothing_behind(tmp_path: Path, spark: SparkSession) -> None:
     configuration = spark.sparkContext._jsc.hadoopConfiguration()
-    configuration.set("fs.viewfs.mounttable.t.link./there", f"file://{tmp_path}")
-    for place in (f"{tmp_path}/out", "viewfs://t/there/out"):
+    configuration.set("fs.viewfs.mounttable.there.link./there", f"file://{tmp_path}")
+    for place in (f"{tmp_path}/out", "viewfs://there/there/out"):
         with pytest.raises(UsageError, match="holds no finished run"):
             read_table(spark, place, "metrics")
     assert list(tmp_path.iterdir()) == []

@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 
-PUBLIC = {"", ".errors", ".sql", ".sql.functions", ".sql.streaming.query", ".sql.types"}
+PUBLIC = {
+    "",
+    ".errors",
+    ".sql",
+    ".sql.functions",
+    ".sql.streaming.listener",
+    ".sql.streaming.query",
+    ".sql.types",
+}
 """Modules of pyspark that are documented as its face."""
 
 NAMES = ArrayType(StringType())

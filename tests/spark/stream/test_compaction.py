@@ -266,9 +266,9 @@ def test_records_of_subscriptions_that_no_batch_needs_go(
 
 def test_tables_that_only_spark_reaches_are_compacted(spark: SparkSession, tmp_path: Path) -> None:
     configuration = spark.sparkContext._jsc.hadoopConfiguration()
-    configuration.set("fs.viewfs.mounttable.t.link./compacted", f"file://{tmp_path}")
+    configuration.set("fs.viewfs.mounttable.compacted.link./here", f"file://{tmp_path}")
     finish_batches(tmp_path / "out", range(4))
-    out = "viewfs://t/compacted/out"
+    out = "viewfs://compacted/here/out"
     before = _rows(spark, out)
     assert compact(spark, out, keep_batches=3, readers_hours=0).compacted == 2
     kept = {name: [row for row in rows if "'batch': 0" not in row] for name, rows in before.items()}

@@ -14,6 +14,7 @@ from twigcast.errors import TwigcastError, UsageError
 from twigcast.files import Rejected, Subscription, SubscriptionFile
 from twigcast.spark.storage.batches import local_store
 from twigcast.spark.storage.sealed import sealed
+from twigcast.spark.stream import versions as stream_versions
 from twigcast.spark.stream.versions import (
     BatchSubscriptions,
     Changes,
@@ -26,6 +27,8 @@ from twigcast.spark.stream.versions import (
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from twigcast.spark.storage.batches import Store
 
 FIRST = SubscriptionFile((Subscription("a", "//a"),), (Rejected(None, 2, "?", "no id"),))
 
@@ -162,13 +165,13 @@ def test_a_stream_that_is_started_anew_reads_only_records_that_took_up_something
             place.change(f"{batch}.jsonl", _add(batch, f"n{batch}"))
         _settled(versions, batch)
     read: list[int] = []
-    plain = Versions.recorded
+    plain = stream_versions._recorded
 
-    def noting(self: Versions, batch: int) -> VersionRecord | None:
+    def noting(store: Store, batch: int) -> VersionRecord | None:
         read.append(batch)
-        return plain(self, batch)
+        return plain(store, batch)
 
-    monkeypatch.setattr(Versions, "recorded", noting)
+    monkeypatch.setattr(stream_versions, "_recorded", noting)
     choice = place.versions().choose(30)
     assert _ids(choice) == ["a", "n5", "n15", "n25"]
     assert read == [29, 25, 15, 5, 30]

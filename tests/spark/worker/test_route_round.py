@@ -15,7 +15,7 @@ from twigcast.routing.strategy import (
 from twigcast.spark.worker.route_round import OWN, PLAN, Round, plan_bytes, run_steps
 
 
-def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
+def test_a_worker_sends_back_numbers_of_what_was_received_and_texts_of_what_is_new(
     tmp_path: Path,
 ) -> None:
     texts = pa.array(["/a/b[@x=1]", "/a", "/a/c", "/b"], pa.string())
@@ -30,8 +30,8 @@ def test_a_worker_sends_back_numbers_of_what_was_heard_and_texts_of_what_is_new(
     (said,) = run_steps([pa.RecordBatch.from_pydict({"id": [0]})], str(plan), told)
     assert said.column("broker").to_pylist() == [1, 1]
     assert said.column("neighbour").to_pylist() == [0, 2]
-    heard = [
-        np.frombuffer(each or b"", np.int32).tolist() for each in said.column("heard").to_pylist()
+    known = [
+        np.frombuffer(each or b"", np.int32).tolist() for each in said.column("known").to_pylist()
     ]
-    assert heard == [[2, 3], [1]]
-    assert said.column("own").to_pylist() == [["/a[b[@x = 1]]"], []]
+    assert known == [[2, 3], [1]]
+    assert said.column("new").to_pylist() == [["/a[b[@x = 1]]"], []]
