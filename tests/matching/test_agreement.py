@@ -21,6 +21,8 @@ from twigcast.matching import Decision, Matcher
 from twigcast.matching.residual.libxml2 import COST_MAX
 
 GENRES = ("ubl-cii", "html", "jats", "docbook")
+FEW_STEPS = 100
+
 Rules = dict[int, tuple[str, dict[str, str]]]
 
 
@@ -69,7 +71,7 @@ def test_engines_agree_on_rules_that_people_wrote(
 
 @NATIVE
 @pytest.mark.deep
-@pytest.mark.parametrize("cost_max", [100, 10_000, COST_MAX])
+@pytest.mark.parametrize("cost_max", [FEW_STEPS, 10_000, COST_MAX])
 @pytest.mark.parametrize("genre", GENRES)
 def test_engines_agree_on_all_rules_that_people_wrote(
     genre: str, cost_max: int, shared_path: Callable[[str], Path]
@@ -77,7 +79,8 @@ def test_engines_agree_on_all_rules_that_people_wrote(
     folder, data = shared_path("bench/rules") / genre, shared_path("data")
     matches, undecided = compared(rules_of(folder), contents_of(folder, data), cost_max=cost_max)
     assert matches > 0
-    assert (undecided == 0) == (cost_max == COST_MAX)
+    # Steps enough for some genres are too few for others; a hundred are for none.
+    assert undecided == 0 if cost_max == COST_MAX else undecided > 0 or cost_max > FEW_STEPS
 
 
 @NATIVE
